@@ -56,9 +56,9 @@ def mixed_in_words(table: TargetTable) -> dict[str, str]:
     if len(table.summarized_by) < 2:
         return {}
     return {
-        "summarization": "Summarization mixes two measures: question coverage if questions have answers "
-        f"({table.summarized_by['questions']} summaries), otherwise claim coverage "
-        f"({table.summarized_by['claims']}). The values are not fully comparable."
+        "summarization": "Summarization mixes two measures: question coverage if questions have answers (summaries: "
+        f"{table.summarized_by['questions']}), otherwise claim coverage (summaries: "
+        f"{table.summarized_by['claims']}). The values are not fully comparable."
     }
 
 

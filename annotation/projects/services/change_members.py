@@ -55,7 +55,7 @@ def change_roles(
     wanted = checked_roles(roles)
     if seen is not None and set(seen) != set(now.roles):
         raise Conflict(
-            f"Someone has changed the roles of {now.user.username} after you opened the page. Your changes are not saved.",
+            f"Someone changed the roles of {now.user.username} after you opened the page. Yours are not saved.",
             code="newer_roles",
             details={"yours": wanted, "theirs": sorted(now.roles)},
         )

@@ -52,7 +52,7 @@ def test_the_plan_says_what_is_known_and_what_draws_would_bring(laid: World, sig
 def test_a_project_of_which_nothing_can_be_foretold_says_why(world: World, signed_in: SignedIn) -> None:
     html = signed_in(world.olga).get(PLAN).content.decode()
     assert "no system has claims in at least two document sets" in html
-    assert "Draw" not in re.sub(r"<[^>]+>", "", html[html.index("What is known now") :])
+    assert "Draw" not in re.sub(r"<[^>]+>", "", html[html.index("Current estimate") :])
 
 
 def test_the_chosen_size_and_design_show_where_checks_come_from(laid: World, signed_in: SignedIn) -> None:

@@ -312,7 +312,7 @@ def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> 
 
 def test_mixed_summarization_is_told_where_it_is_drawn(world: World, vic: Client) -> None:
     mix_summarization(world)
-    said = "(summaries by questions: 1, by claims: 1)"
+    said = "if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
     assert said in vic.get("/p/harbour/scores/?by=summarization").content.decode()
     assert said not in vic.get("/p/harbour/scores/?by=coverage").content.decode()
 
@@ -370,7 +370,7 @@ def test_a_system_with_many_summaries_goes_on_on_further_pages(
             break
     # The lowest coverage of each target first; what has no coverage, or no target, last.
     assert walked == [(10, 0.4), (10, None), (30, 0.4), (30, None), (None, 0.4), (None, None)]
-    assert "6 in all, of which these are the first 2" in pages[0]
+    assert "6 in total; showing the first 2" in pages[0]
     assert ["The next ones" in page for page in pages] == [True, True, False]
     assert vic.get(f"{address}?after=nowhere").status_code == 422
 
@@ -385,7 +385,10 @@ def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: C
     rows = rows_of(page.content.decode())
     assert ["question coverage", "0.500", "no interval: 1 document set, 5 needed", "1 of 2"] in rows
     assert ["brevity", "0.350", "no interval: 2 document sets, 5 needed", "2"] in rows
-    assert "(summaries by questions: 1, by claims: 1)" in page.content.decode()
+    assert (
+        "if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
+        in page.content.decode()
+    )
 
 
 def test_a_systems_intervals_say_what_they_cover_once_for_scores_alike(world: World, vic: Client) -> None:
@@ -439,7 +442,8 @@ def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
             override(check=check, by=world.rex, label=label)
     page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
     assert (
-        "According to the estimate of people's answers, alder is ahead, but 1 document set is too few" in page
+        "According to the estimate of people&#x27;s answers, alder is ahead, but 1 document set is too few"
+        in page
     )
     assert "only people&#x27;s sampled answers are used" in page
     assert cells(page, "alder")[2].startswith("0.750")
@@ -478,7 +482,7 @@ def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, v
     vic.get("/p/harbour/scores/")
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "Which system would people say covers most?" in page
-    assert "According to the estimate of people's answers, alder is ahead" in page
+    assert "According to the estimate of people&#x27;s answers, alder is ahead" in page
     assert page.index("?by=coverage_estimate") < page.index("?by=coverage&")
     # The tests do not tell the two apart, and so say ranks and headline.
     assert "it is not significantly different from any other system" in page
@@ -487,7 +491,7 @@ def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, v
     assert "interval leaves out the judge's errors; the estimate includes them" in blend
     assert "errors; the estimate includes them." in blend
     overview = " ".join(vic.get("/p/harbour/").content.decode().split())
-    assert "According to the estimate of people's answers, alder is ahead" in overview
+    assert "According to the estimate of people&#x27;s answers, alder is ahead" in overview
     # Its file, the API and the command go by the same rule.
     lines = vic.get("/p/harbour/scores/file/?format=json").json()
     assert [row["rank"] for row in lines if row["score"] == "coverage_estimate"] == [1, 2]

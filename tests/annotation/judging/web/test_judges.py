@@ -72,7 +72,7 @@ def test_a_judge_is_tried_before_it_is_saved(mona: Client, world: World, llm_ser
 def test_a_trial_that_fails_says_why_and_keeps_what_was_typed(mona: Client, llm_server: LLMServer) -> None:
     llm_server.api_key = "another"
     page, said = tried(mona, f"{AT}add/", profile(llm_server))
-    assert "It did not answer." in said
+    assert "No answer." in said
     assert "401" in said
     assert 'value="mine"' in page
 
@@ -132,7 +132,7 @@ def test_a_judge_is_changed_archived_and_taken_back(
     mona.post(f"{page}archive/")
     made.refresh_from_db()
     assert (made.concurrency, made.archived_at is None) == (2, False)
-    assert "Take out of the archive" in mona.get(AT).content.decode()
+    assert "Unarchive" in mona.get(AT).content.decode()
     mona.post(f"{page}archive/", {"restore": "1"})
     mona.post(f"{page}texts/")
     assert TextPermission.objects.get().address == llm_server.base_url
@@ -151,7 +151,7 @@ def test_one_click_chooses_the_built_in_judge(world: World, signed_in: Callable[
 
 def test_a_shared_judge_is_shown_and_tried_and_not_changed(mona: Client, world: World) -> None:
     page = f"{AT}{world.judge.public_id}/"
-    assert "The built-in judge" in mona.get(page).content.decode()
+    assert "The built-in offline judge" in mona.get(page).content.decode()
     assert "Answer: yes." in tried(mona, page)[1]
     assert mona.post(page, {"act": "save", "name": "mine-now"}).status_code == 403
 

@@ -144,7 +144,7 @@ def test_a_preview_shows_the_words_with_a_sample_and_keeps_nothing(mona: Client)
     sent = {"system": "Cut.$custom_instruction", "sample": "Mind <this>.", "seen": "0"}
     page = text_of(mona.post(f"{EXTRACT}preview/", sent, headers=HTMX))
     assert "Cut.\nThe user of this evaluation adds:\nMind <this>.</pre>" in page
-    assert "not saved" in page
+    assert "unsaved changes" in page
     assert '"units_wanted"' in page
     assert not PromptVersion.objects.exists()
 
