@@ -230,7 +230,7 @@ def test_rejected_rows_can_be_had_after_the_rest_is_imported(mona: Client, tmp_p
     rows = [row(document_id="r1"), row(document_id="r2", target_words=0)]
     address = sent(mona, {"r.jsonl": jsonl(tmp_path, *rows).read_bytes()})
     act(mona, address, act="import", skip_invalid="on")
-    assert "Left out: 1 line" in mona.get(address).content.decode()
+    assert "Skipped: 1 line" in mona.get(address).content.decode()
     rejects = mona.get(f"{address}rejects/")
     text = b"".join(rejects).decode()  # type: ignore[attr-defined]
     assert rejects["Content-Disposition"] == 'attachment; filename="rejected.jsonl"'

@@ -150,7 +150,7 @@ def test_two_people_are_handed_different_ones(
     first, second = cleo.post(f"{ROOM}next/")["Location"], vic.post(f"{ROOM}next/")["Location"]
     assert first != second
     assert vic.post(f"{ROOM}next/")["Location"] == second
-    assert "somebody has it open" in html(cleo, ROOM)
+    assert "open by someone else" in html(cleo, ROOM)
 
 
 def test_a_lease_that_ran_out_holds_nothing_back(world: World, cleo: Client) -> None:

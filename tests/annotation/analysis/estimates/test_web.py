@@ -46,7 +46,7 @@ def test_the_plan_says_what_is_known_and_what_draws_would_bring(laid: World, sig
     assert "There are 5 document sets here. Below 15" in html
     assert "assumes that the judge&#x27;s probabilities are calibrated" in html
     assert "No answers have been timed yet" in html
-    assert "nothing has changed since" in html
+    assert "up to date.</p>" in html
 
 
 def test_a_project_of_which_nothing_can_be_foretold_says_why(world: World, signed_in: SignedIn) -> None:

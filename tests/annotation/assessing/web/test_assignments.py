@@ -124,7 +124,7 @@ def test_a_plan_that_changed_since_is_refused(world: World, mona: Client) -> Non
     ("form", "sittings", "words"),
     [
         ({"way": "more", "assessor": "ben", "count": "1"}, 1, "ben has 1 document set to judge."),
-        ({"way": "queue", "per_set": "2", "draw": "everything"}, 4, "4 assignments wait in the queue."),
+        ({"way": "queue", "per_set": "2", "draw": "everything"}, 4, "4 assignments added to the queue."),
         ({**PLAN, "per_set": "2"}, 4, "4 assignments created."),
     ],
 )

@@ -181,7 +181,7 @@ def test_the_form_tells_what_the_run_comes_to(mona: Client, priced: Judge, world
     both = mona.get(about, {"judge": "priced", "metrics": ["coverage", "alignment"]}).content.decode()
     estimate = run_estimate(project=world.project, judge=priced, parts=["coverage", "alignment"])
     assert f"About <strong>{estimate.calls} calls</strong>" in both
-    assert "guessed from the lengths of the texts" in both
+    assert "estimated from text lengths" in both
     assert mona.get(about, {"judge": "nobody"}).status_code == 404
 
 
@@ -280,7 +280,7 @@ def test_every_fault_of_the_form_is_named_at_once(mona: Client) -> None:
     assert "The cost cap must be above 0." in page
     assert page.count('aria-invalid="true"') == 2
     page = mona.post(START, {**form, "n_questions": "5", "max_cost": "1"}, headers=HTMX).content.decode()
-    assert "Questions are asked for question_coverage alone." in page
+    assert "Questions are used only for question coverage." in page
     assert "The judge lexical has no price" in page
     assert not Run.objects.exists()
 

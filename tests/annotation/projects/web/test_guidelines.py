@@ -96,8 +96,8 @@ def test_an_old_version_says_that_it_is_old(world: World, mona: Client) -> None:
         write_guidelines(project=world.project, text=text, by=world.mona)
     page = text_of(mona.get(f"{ROOM}1/"))
     assert "<p>One.</p>" in page
-    assert "An older version" in page
-    assert "An older version" not in text_of(mona.get(f"{ROOM}2/"))
+    assert "This is an older version" in page
+    assert "This is an older version" not in text_of(mona.get(f"{ROOM}2/"))
 
 
 def test_who_may_not_change_them_reads_them(world: World, signed_in: Callable[[User], Client]) -> None:

@@ -86,7 +86,7 @@ def test_how_far_sets_are_and_what_has_stalled(world: World, signed_in: SignIn) 
     assert "4 of 4" in page
     assert "0 of 4" in page
     assert "Expired assignments" in page
-    assert "nobody has worked at it since" in page
+    assert "inactive since the lease expired on" in page
 
 
 def test_the_flags_of_a_person_lead_to_their_closed_work(world: World, signed_in: SignIn) -> None:
@@ -189,7 +189,7 @@ def test_the_queue_is_offered_held_and_given_back(world: World, signed_in: SignI
     client = signed_in(world.ana)
     page = text_of(client, WORK)
     assert "Take the next set" in page
-    assert "2 sets wait." in page
+    assert "2 sets waiting." in page
     client.post(f"{WORK}pull/")
     page = text_of(client, WORK)
     assert "Take the next set" not in page
@@ -211,7 +211,7 @@ def test_what_lapsed_is_offered_again(world: World, signed_in: SignIn) -> None:
     client = signed_in(world.ana)
     assert "Resume" in text_of(client, WORK)
     client.post(f"{WORK}sets/{sitting.public_id}/take-up/")
-    assert "Go on" in text_of(client, WORK)
+    assert "Continue" in text_of(client, WORK)
 
 
 def test_sets_beyond_the_next_one_take_a_line_each(world: World, signed_in: SignIn) -> None:

@@ -62,7 +62,7 @@ def test_the_list_tells_what_was_changed_and_what_is_judged(world: World, mona: 
 
 
 def test_what_becomes_of_weights_is_said_where_units_are_cut(world: World, mona: Client) -> None:
-    rule = b"Joined units get the larger weight, both parts of a split unit get its full weight"
+    rule = b"Set weights after splitting and joining"
     assert rule in mona.get(f"/p/harbour/units/{world.models['bridge'].public_id}/").content
     peer = world.peers["bridge", "alder"]
     assert rule not in mona.get(f"/p/harbour/units/{peer.public_id}/").content
