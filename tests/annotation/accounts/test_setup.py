@@ -37,7 +37,7 @@ def link() -> str:
 
 def test_the_link_makes_an_administrator_once_and_signs_them_in() -> None:
     path, client = link(), Client()
-    assert "Make the first account" in client.get(path).content.decode()
+    assert "Create the first account" in client.get(path).content.decode()
     assert client.post(path, GIVEN)["Location"] == "/"
     nora = User.objects.get()
     assert (nora.is_staff, nora.is_superuser, nora.get_full_name()) == (True, True, "Nora N")
@@ -95,7 +95,7 @@ def test_the_secret_is_kept_as_a_hash_and_the_command_prints_it() -> None:
 
 def test_a_stranger_is_told_what_this_is_and_how_to_begin(world: World) -> None:
     page = Client().get("/").content.decode()
-    assert "claim by claim" in page
+    assert "judges each claim" in page
     assert "Sign in" in page
     assert "setup_link" not in page
     # ⅔ · 2/4 + ⅓ · (20 − 15)/20 = 1/3 + 1/12 = 5/12, and the two labels that are yes stand in the table.

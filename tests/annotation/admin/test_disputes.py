@@ -172,7 +172,7 @@ def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, 
     theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes", reason="It is there.")
     told = staff("cleo").post(page_of(dispute), TYPED)
     page = " ".join(re.sub(r"<[^>]*>", " ", told.content.decode()).split())
-    assert "Stands now yes It is there. – –" in page
+    assert "Current yes It is there. – –" in page
     assert "Your input no The wall is not mentioned. Omission gap" in page
     kept = told.context["form"]
     assert {name: kept[name].value() for name in TYPED} == {

@@ -209,7 +209,7 @@ def test_a_run_tells_in_which_words_it_asked(world: World, mona: Client) -> None
     told = [" ".join(re.findall(r"prompts: .*", re.sub(r"<[^>]+>", "", page))) for page in pages]
     assert [words.strip() for words in told] == [
         "prompts: built-in",
-        "prompts: own, Extract claims from a text v1",
+        "prompts: custom, Extract claims from a text v1",
     ]
 
 

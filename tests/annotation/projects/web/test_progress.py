@@ -199,7 +199,7 @@ def test_the_queue_is_offered_held_and_given_back(world: World, signed_in: SignI
     begin(held)
     assert "will not count" in text_of(client, WORK)
     client.post(f"{WORK}sets/{held.public_id}/give-back/")
-    assert "1 set waits." in text_of(client, WORK)
+    assert "1 set waiting." in text_of(client, WORK)
 
 
 def test_what_lapsed_is_offered_again(world: World, signed_in: SignIn) -> None:

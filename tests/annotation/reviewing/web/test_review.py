@@ -342,7 +342,7 @@ def test_under_human_first_it_is_said_that_coverage_stays(world: World, cleo: Cl
     assess_port(world, percent=60)
     check = world.check("alder", 2)
     page = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
-    assert "This answer changes claim coverage, not coverage" in page
+    assert "Coverage does not change because" in page
     # Percents of 60 stand; claim coverage goes from 2/3 to 1.
     assert "Coverage unchanged, claim coverage 0.667 → 1.000" in page
 
