@@ -135,7 +135,7 @@ def test_what_an_act_does_to_answers_and_scores_is_said_before_it(
         f"People have answered 1 of its {checks} checks. Their answers stay with this wording and no longer "
         "count."
     )
-    assert [page.count(f"{stays} {then}") for then in ("The new words", "The parts", "Undoing")] == [1, 1, 1]
+    assert [page.count(f"{stays} {then}") for then in ("The new wording", "The parts", "Undo")] == [1, 1, 1]
     # Joined with the other claim of its unit.
     assert page.count("People have answered 1 check of these claims.") == 1
     assert "The share of yes of unit 1 will use 1 claim" in page
@@ -233,7 +233,7 @@ def test_an_adjudicator_is_told_what_becomes_of_a_decision(
     page = signed_in(world.olga).get(address(world)).content.decode()
     assert page.count("<summary>Reword") == 3
     assert (
-        "and adjudicators’ decisions on them are kept but no longer count. The new claim is checked again."
+        "adjudicators’ decisions on them are kept but no longer count. The new claim is checked again."
         in page
     )
     # To reword, to split, to delete.
