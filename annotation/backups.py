@@ -57,7 +57,7 @@ class BackupManifest:
 def write_backup(path: Path) -> BackupManifest:
     """Write a backup of the whole installation while it runs. Raises BackupError; a file that is there stays."""
     if path.exists():
-        raise BackupError(f"{path} exists already. Name another file; a backup replaces none.")
+        raise BackupError(f"{path} exists already. Name another file; a backup does not overwrite files.")
     if not path.parent.is_dir():
         raise BackupError(f"The folder {path.parent} does not exist.")
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -169,7 +169,7 @@ def _manifest(source: zipfile.ZipFile) -> BackupManifest:
         read: dict[str, Any] = json.loads(source.read(MANIFEST))
         manifest = BackupManifest(**read)
     except (KeyError, ValueError, TypeError) as error:
-        raise BackupError(f"{source.filename} is no backup of Coverdict: it has no {MANIFEST}.") from error
+        raise BackupError(f"{source.filename} is not a Coverdict backup: it has no {MANIFEST}.") from error
     if manifest.format > FORMAT:
         raise BackupError(
             f"{source.filename} was made by version {manifest.version}, in a form that version "
@@ -191,7 +191,7 @@ def _check_files(source: zipfile.ZipFile, manifest: BackupManifest) -> None:
         with source.open(name) as stream:
             if _copied(stream) != expected:
                 raise BackupError(
-                    f"{name} in {source.filename} is not what was backed up: its SHA-256 differs."
+                    f"{name} in {source.filename} does not match the backup: its SHA-256 differs."
                 )
 
 
@@ -212,13 +212,11 @@ def _check_emptiness(manifest: BackupManifest) -> None:
             "Restore it into its own kind; `export --level archive` takes a project from one kind to another."
         )
     if connection.introspection.table_names():
-        raise BackupError(
-            "The database holds tables already. Restore into an empty one; nothing is replaced."
-        )
+        raise BackupError("The database already contains tables. Restore into an empty one.")
     for folder in FOLDERS:
         held = (kept_folder() or Path(settings.VAR_DIR)) / folder
         if held.is_dir() and any(held.iterdir()):
-            raise BackupError(f"{held} holds files already. Move them away; nothing is replaced.")
+            raise BackupError(f"{held} already contains files. Move them away first.")
 
 
 def _fill_database(dump: Path) -> None:

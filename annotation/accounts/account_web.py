@@ -76,7 +76,7 @@ def account(request: Request) -> HttpResponse:
             # All other sessions end with the old password.
             update_session_auth_hash(request, request.user)
             messages.success(
-                request, "Your password is changed. Your tokens and your other sessions have ended."
+                request, "Password changed. Your other sessions have ended and your tokens are revoked."
             )
         elif act == "theme":
             return _with_theme(request.POST.get("theme", ""))
@@ -87,14 +87,14 @@ def account(request: Request) -> HttpResponse:
             return _page(request, token=token)
         elif act == "revoke":
             revoke_token(person=request.user, key=request.POST.get("key", ""), client=client_of(request))
-            messages.success(request, "The token is revoked.")
+            messages.success(request, "Token revoked.")
         elif act == "end-session":
             end_session(
                 person=request.user,
                 session_id=request.POST.get("session", ""),
                 client=client_of(request),
             )
-            messages.success(request, "That session has ended.")
+            messages.success(request, "Session ended.")
         elif act == "end-others":
             end_other_sessions(
                 person=request.user, current=request.session.session_key, client=client_of(request)
@@ -221,7 +221,7 @@ class ForgottenPassword(PasswordResetView):
             address=self.request.build_absolute_uri("/"),
             asker=client_of(self.request).network,
         )
-        messages.success(self.request, "If an account has this address, a link is on its way by mail.")
+        messages.success(self.request, "If an account has this address, a reset link has been mailed to it.")
         return redirect("sign-in")
 
     def form_invalid(self, form: Any) -> HttpResponse:
@@ -244,7 +244,7 @@ def reset(request: HttpRequest, key: str, token: str) -> HttpResponse:
         except Invalid as not_so:
             refusal = not_so
         else:
-            messages.success(request, "Your password is changed. Sign in with it.")
+            messages.success(request, "Password changed. Sign in with the new password.")
             return redirect("sign-in")
     context = {
         "person": person,

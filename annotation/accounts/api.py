@@ -51,9 +51,11 @@ class Scope(serializers.Serializer[Any]):
     name = serializers.CharField(
         default="", allow_blank=True, max_length=LONGEST_TOKEN_NAME, help_text="What it is for."
     )
-    may_write = serializers.BooleanField(default=True, help_text="Without it the token reads only.")
+    may_write = serializers.BooleanField(default=True, help_text="If false, the token is read-only.")
     project = serializers.SlugField(
-        default=None, allow_null=True, help_text="The one project that it is for; null for all of yours."
+        default=None,
+        allow_null=True,
+        help_text="The only project it gives access to; null for all your projects.",
     )
     days = serializers.IntegerField(
         default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="How long it lasts."
@@ -76,9 +78,9 @@ class Credentials(Scope):
 class TokenRow(serializers.Serializer[AuthToken]):
     key = serializers.CharField(source="token_key", help_text="What the token begins with.")
     name = serializers.SerializerMethodField()
-    may_write = serializers.SerializerMethodField(help_text="Without it the token reads only.")
+    may_write = serializers.SerializerMethodField(help_text="If false, the token is read-only.")
     project = serializers.SerializerMethodField(
-        help_text="The one project that it is for; null for all of yours."
+        help_text="The only project it gives access to; null for all your projects."
     )
     created_at = serializers.DateTimeField(source="created")
     expires_at = serializers.DateTimeField(source="expiry", allow_null=True)
@@ -107,7 +109,7 @@ class TokenList(serializers.Serializer[Any]):
 
 class NewToken(TokenRow):
     token = serializers.CharField(
-        help_text='Shown this once. Send it as the header "Authorization: Token <token>".'
+        help_text='Shown only once. Send it as the header "Authorization: Token <token>".'
     )
 
 
@@ -190,7 +192,7 @@ class OneOwnToken(ApiView):
 class AccountRow(serializers.Serializer[User]):
     username = serializers.CharField()
     full_name = serializers.CharField(source="get_full_name")
-    email = serializers.CharField(help_text="Seen by administrators alone.")
+    email = serializers.CharField(help_text="Visible only to administrators.")
     has_password = serializers.BooleanField(source="has_usable_password")
     has_verified_email = serializers.SerializerMethodField(
         help_text="Whether the person followed a link that was mailed to the address."
@@ -211,7 +213,7 @@ class AccountChange(serializers.Serializer[Any]):
         max_length=LONGEST_PASSWORD,
         trim_whitespace=False,
         style={"input_type": "password"},
-        help_text="Yours, asked for with another e-mail address where the installation mails links.",
+        help_text="Your password; required to change the e-mail address if the installation sends mail.",
     )
 
 

@@ -70,7 +70,7 @@ def _set_password(person: User, new: str, again: str, *, kind: AccountEvent.Kind
     except ValidationError as error:
         raise Invalid(" ".join(error.messages), field="password") from error
     if new != again:
-        raise Invalid("The two passwords differ.", field="again")
+        raise Invalid("The passwords do not match.", field="again")
     person.set_password(new)
     person.save(update_fields=["password"])
     # Sessions hold a hash of the password and would open nothing any more.
@@ -118,7 +118,7 @@ def make_token(
         project_for(person, project.slug, Verb.VIEW_PROJECT)
     if AuthToken.objects.filter(user=person).count() >= MOST_TOKENS:
         raise Conflict(
-            f"You have {MOST_TOKENS} tokens. Revoke one that is no longer used.", code="too_many_tokens"
+            f"You have {MOST_TOKENS} tokens. Revoke one that you no longer use.", code="too_many_tokens"
         )
     return issue_token(
         person=person, name=name, may_write=may_write, project=project, days=days, client=client
@@ -136,7 +136,7 @@ def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
     """End a token of one's own, named by what it begins with. Raises NotFound."""
     found = tokens_of(person).filter(token_key=key).first()
     if found is None:
-        raise NotFound("There is no such token, or it has ended already.")
+        raise NotFound("This token does not exist or has already been revoked.")
     end_token(found, client=client)
 
 
@@ -147,11 +147,11 @@ def reset_path(*, person: User, by: User | None, client: Client = NOWHERE) -> st
     Raises NotAllowed for anybody else; Conflict (code `closed`) where the account is closed.
     """
     if by is not None and not (by.is_active and by.is_superuser):
-        raise NotAllowed("Only an administrator of the installation makes reset links.")
+        raise NotAllowed("Only an administrator of the installation can create reset links.")
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
     if ServiceAccount.objects.filter(user=person).exists():
-        raise Conflict(f"{person.get_username()} is a service: nobody signs in as it.", code="service")
+        raise Conflict(f"{person.get_username()} is a service; nobody can sign in as it.", code="service")
     note_account(kind=AccountEvent.Kind.RESET_LINK, person=person, by=by, client=client)
     key = urlsafe_base64_encode(str(person.pk).encode())
     return f"/reset/{key}/{default_token_generator.make_token(person)}/"
@@ -177,5 +177,5 @@ def _person_to_reset(people: QuerySet[User], key: str, token: str) -> User:
     except (ValueError, OverflowError, User.DoesNotExist):
         person = None
     if person is None or not default_token_generator.check_token(person, token):
-        raise NotFound("This link opens nothing any more: it was used, or is too old. Ask for another one.")
+        raise NotFound("This link has been used or has expired. Request a new one.")
     return person

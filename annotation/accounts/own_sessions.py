@@ -85,7 +85,7 @@ def end_session(*, person: User, session_id: str, client: Client = NOWHERE) -> N
     keys = AccountSession.objects.filter(person=person).values_list("session_key", flat=True)
     key = next((key for key in keys if _id_of(key) == session_id), None)
     if key is None:
-        raise NotFound("There is no such session, or it has ended already.")
+        raise NotFound("This session does not exist or has already ended.")
     AccountSession.objects.filter(session_key=key).delete()
     note_account(kind=AccountEvent.Kind.SESSION_END, person=person, client=client)
 

@@ -61,10 +61,10 @@ def make_first_account(*, secret: str, username: str, password: str, full_name: 
 
 def _usable(link: SetupLink | None) -> SetupLink:
     if link is None or accounts().exists():
-        raise NotFound("There is no such setup link. It works once, while nobody has an account here.")
+        raise NotFound("This setup link is not valid. It works only once, before the first account exists.")
     if link.expires_at <= timezone.now():
         raise Conflict(
-            "This setup link has expired. The command setup_link of manage.py prints another one.",
+            "This setup link has expired. Run manage.py setup_link to print a new one.",
             code="expired",
         )
     return link

@@ -88,13 +88,13 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
             return _setup_page(request, typed)
         password = request.POST.get("password", "")
         if password != request.POST.get("again", ""):
-            raise Invalid("The two passwords differ.", field="again")
+            raise Invalid("The passwords do not match.", field="again")
         user = make_first_account(secret=secret, password=password, **typed)
     except Invalid as refusal:
         return _setup_page(request, typed, refusal)
     except Refusal as refusal:
         return refused(request, refusal)
-    messages.success(request, f"Welcome, {user.get_username()}. Make the first project.")
+    messages.success(request, f"Welcome, {user.get_username()}. Create your first project.")
     return come_in(request, user, after="/")
 
 

@@ -86,13 +86,13 @@ class DisputeRow(serializers.Serializer[Dispute]):
     text = serializers.SerializerMethodField(help_text="The claim, or the model unit.")
     document_id = serializers.SerializerMethodField()
     why = serializers.ChoiceField(
-        choices=Dispute.Why.choices, help_text="audit: a sample of what people agree on."
+        choices=Dispute.Why.choices, help_text="audit: a random sample of agreed answers."
     )
     state: Any = StateField()
-    spread = serializers.FloatField(help_text="Largest less smallest answer, 0 to 1; unsure is .5.")
-    voices = serializers.IntegerField(help_text="How many answers there are.")
-    held_by = serializers.SerializerMethodField(help_text="you, somebody, or empty for nobody.")
-    is_own = serializers.BooleanField(help_text="Whether the caller has judged it, be it taken back.")
+    spread = serializers.FloatField(help_text="Largest minus smallest answer, 0 to 1; unsure is .5.")
+    voices = serializers.IntegerField(help_text="Number of answers.")
+    held_by = serializers.SerializerMethodField(help_text="you, somebody, or empty for no one.")
+    is_own = serializers.BooleanField(help_text="Whether the caller has judged it, even if withdrawn.")
 
     @extend_schema_field(KindField())
     def get_kind(self, dispute: Dispute) -> str:
@@ -122,14 +122,16 @@ class QuoteRow(serializers.Serializer[Any]):
 class VoiceRow(serializers.Serializer[NamelessVoice]):
     """One answer without its name."""
 
-    id = serializers.CharField(source="token", help_text="Names this answer towards you alone; for `adopt`.")
+    id = serializers.CharField(
+        source="token", help_text="Identifies this answer for you only; used in `adopt`."
+    )
     letter = serializers.CharField()
     label: Any = LabelField(allow_null=True)
     percent = serializers.IntegerField(allow_null=True)
     reason = serializers.CharField()
     error_type = serializers.CharField()
     evidence = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Numbers of units of the text that decides it."
+        child=serializers.IntegerField(), help_text="Unit numbers of the text that it is checked against."
     )
     quotes = QuoteRow(many=True)
     is_own = serializers.BooleanField()
@@ -141,7 +143,7 @@ class DisputeDetail(DisputeRow):
     said = serializers.SerializerMethodField()
     decisions = serializers.SerializerMethodField()
     seen = serializers.SerializerMethodField(
-        help_text="Id of the decision that stands, empty for none: send it back with yours."
+        help_text="Id of the current decision, empty for none. Send it with your decision."
     )
     may_decide = serializers.SerializerMethodField()
 
@@ -175,7 +177,7 @@ class DisputeQuery(serializers.Serializer[Any]):
     why = WordChoice(choices=Dispute.Why.choices, required=False)
     state: Any = StateField(
         default=Dispute.State.OPEN,
-        help_text="What is open comes worst first, the rest newest first.",
+        help_text="Open disputes: largest difference first. Others: newest first.",
     )
 
 
@@ -203,7 +205,7 @@ class Judgment(serializers.Serializer[Any]):
         default="",
         allow_blank=True,
         max_length=LONGEST_REASON,
-        help_text="Compulsory where nobody of those who answered gave the answer.",
+        help_text="Required if nobody gave this answer.",
     )
     error_type: Any = ErrorTypeField(default="", allow_blank=True)
     is_guideline_gap = serializers.BooleanField(
@@ -212,8 +214,8 @@ class Judgment(serializers.Serializer[Any]):
     seen = serializers.CharField(
         default=NOT_LOOKED,
         allow_blank=True,
-        help_text="Id of the decision that you had before you, empty for none. Where another one stands by "
-        "now that is a conflict (409), and nothing is written.",
+        help_text="Id of the decision that you saw, empty for none. If there is a newer one, the request is "
+        "a conflict (409) and nothing is written.",
     )
 
 

@@ -47,7 +47,7 @@ class AccountAdmin(Accounts):
         """Without the people of archives and services, as whom nobody signs in."""
         return super().get_queryset(request).filter(imported__isnull=True, service__isnull=True)
 
-    @admin.action(description="Make a link by which they choose a new password")
+    @admin.action(description="Create a password reset link")
     def make_reset_link(self, request: HttpRequest, people: QuerySet[User]) -> None:
         if people.count() != 1:
             self.message_user(request, "Choose one account at a time.", messages.ERROR)
@@ -83,7 +83,7 @@ class AccountAdmin(Accounts):
             request, f"The second factor of {person.get_username()} is reset.", messages.SUCCESS
         )
 
-    @admin.action(description="Erase: remove what leads to them")
+    @admin.action(description="Erase personal data")
     def erase(self, request: HttpRequest, people: QuerySet[User]) -> HttpResponse | None:
         """Asks first, then erases one person; scores stay the same."""
         if people.count() != 1:
@@ -100,5 +100,5 @@ class AccountAdmin(Accounts):
         except Refusal as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
             return None
-        self.message_user(request, f"{name} is erased; their answers stay.", messages.SUCCESS)
+        self.message_user(request, f"{name} erased. Their answers stay.", messages.SUCCESS)
         return None

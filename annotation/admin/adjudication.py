@@ -54,7 +54,7 @@ PLACES = ("check_row__project", "check_row__peer", "comparison__peer__document_s
 
 def _standing(decision: Adjudication, by: User) -> BulkStep:
     if decision.withdrawn_at is not None:
-        return BulkStep("it was withdrawn before", is_possible=False)
+        return BulkStep("already withdrawn", is_possible=False)
     if not may_withdraw(decision, by):
         return BulkStep(LEFT_TO_OTHERS, is_possible=False)
     return BulkStep(f"the decision {decision} of {decision.decided_by} is withdrawn")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_ROWS_AT_ONCE = 200
 """Every row is a transaction of its own, with its event, and somebody waits for all of them."""
 MOST_TOLD = 20
-LEFT_TO_OTHERS = "you have judged it yourself, so it is left to another adjudicator"
+LEFT_TO_OTHERS = "you have judged it yourself, so another adjudicator must resolve it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ def confirm_or_do(
     chosen = list(rows[: MOST_ROWS_AT_ONCE + 1])
     if len(chosen) > MOST_ROWS_AT_ONCE:
         admin.message_user(
-            request, f"At most {MOST_ROWS_AT_ONCE} rows are changed at a time: choose fewer.", messages.ERROR
+            request,
+            f"At most {MOST_ROWS_AT_ONCE} rows can be changed at a time. Choose fewer.",
+            messages.ERROR,
         )
         return None
     if "confirmed" in request.POST:
@@ -95,5 +97,5 @@ def _do(bulk: Bulk, request: HttpRequest, rows: list[Any], admin: ModelAdmin[Any
         admin.message_user(request, told, messages.ERROR)
     if len(refused) > MOST_TOLD:
         admin.message_user(
-            request, f"Refused for {len(refused) - MOST_TOLD} more, for reasons like these.", messages.ERROR
+            request, f"Refused for {len(refused) - MOST_TOLD} more for similar reasons.", messages.ERROR
         )

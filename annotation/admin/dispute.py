@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 LONGEST_LISTED_TEXT = 120
 WORST_OF_EACH_PROJECT = ("project_id", *WORST_FIRST)
-OWN_ANSWER = "An answer of my own"
+OWN_ANSWER = "My own answer"
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -90,15 +90,15 @@ class DecisionForm(forms.Form):
         choices=[("", "–"), *Label.choices],
         required=False,
         label="Answer",
-        help_text="Your own answer, where you accept none.",
+        help_text="Your own answer, if you accept none.",
     )
     percent = forms.IntegerField(
-        min_value=0, max_value=100, required=False, help_text="Your own answer, where you accept none."
+        min_value=0, max_value=100, required=False, help_text="Your own answer, if you accept none."
     )
     reason = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3}),
         required=False,
-        help_text="Needed where nobody else gave the answer.",
+        help_text="Required if nobody else gave this answer.",
     )
     error_type = forms.ChoiceField(choices=[("", "–"), *ErrorType.choices], required=False)
     is_guideline_gap = forms.BooleanField(
@@ -113,7 +113,7 @@ class DecisionForm(forms.Form):
         assert isinstance(offered, forms.ChoiceField), "it is one, just above"
         offered.choices = [*voices, ("", OWN_ANSWER)]
         offered.error_messages["invalid_choice"] = (
-            "That answer was changed or taken back since you opened the page: look at what is said now."
+            "That answer was changed or withdrawn after you opened the page. Check the current answers."
         )
         del self.fields["percent" if view.kind == DisputeKind.CHECK else "label"]
 
@@ -257,7 +257,7 @@ class DisputeAdmin(Rows):
         except Refusal as refusal:
             self.message_user(request, refusal.message, messages.ERROR)
         else:
-            self.message_user(request, "The decisions are taken back; it waits again.", messages.SUCCESS)
+            self.message_user(request, "Decisions withdrawn. The dispute is open again.", messages.SUCCESS)
         return HttpResponseRedirect(request.get_full_path())
 
     def _page(
@@ -306,7 +306,7 @@ def _as_most(dispute: Dispute, by: User) -> BulkStep:
     voices = voices_on(dispute, by)
     most = said_by_most(voices)
     if most is None:
-        return BulkStep(f"“{text_of(dispute)}”: no answer was given by more than half", is_possible=False)
+        return BulkStep(f"“{text_of(dispute)}”: no majority answer", is_possible=False)
     told = f"“{text_of(dispute)}”: {most.voice.answer}, as {most.times} of {len(voices)} say"
     return BulkStep(told, held=most.voice.token)
 
@@ -318,11 +318,11 @@ def _settle(dispute: Dispute, by: User, held: str, reason: str) -> Adjudication:
 def _standing(dispute: Dispute, by: User) -> BulkStep:
     decisions = list(decisions_on(dispute).filter(withdrawn_at=None).order_by("-pk"))
     if not decisions:
-        return BulkStep(f"“{text_of(dispute)}”: no decision stands", is_possible=False)
+        return BulkStep(f"“{text_of(dispute)}”: no current decision", is_possible=False)
     if not all(may_withdraw(decision, by) for decision in decisions):
         return BulkStep(f"“{text_of(dispute)}”: {LEFT_TO_OTHERS}", is_possible=False)
     standing = decisions[0]
-    return BulkStep(f"“{text_of(dispute)}”: the decision {standing} is taken back", held=standing.public_id)
+    return BulkStep(f"“{text_of(dispute)}”: the decision {standing} is withdrawn", held=standing.public_id)
 
 
 def _reopen(dispute: Dispute, by: User, held: str, reason: str) -> object:
@@ -331,7 +331,7 @@ def _reopen(dispute: Dispute, by: User, held: str, reason: str) -> object:
 
 def _lease(dispute: Dispute, _by: User) -> BulkStep:
     if not _is_held(dispute):
-        return BulkStep(f"“{text_of(dispute)}”: nobody has it open", is_possible=False)
+        return BulkStep(f"“{text_of(dispute)}”: not open by anyone", is_possible=False)
     return BulkStep(f"“{text_of(dispute)}”: {dispute.leased_to} no longer has it open")
 
 

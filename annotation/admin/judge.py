@@ -111,7 +111,7 @@ class JudgeAdmin(Rows):
     def archive(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
         self._each(request, queryset, archive_judge)
 
-    @admin.action(description="Take the selected judges out of the archive", permissions=["change"])
+    @admin.action(description="Unarchive the selected judges", permissions=["change"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
         self._each(request, queryset, restore_judge)
 
@@ -162,7 +162,7 @@ class JudgeTrialAdmin(Rows):
     list_select_related = ("judge", "requested_by")
     search_fields = ("public_id__exact", "judge__name")
 
-    @admin.display(description="what it said")
+    @admin.display(description="its answer")
     def said(self, row: JudgeTrial) -> str:
         if row.fault:
             return row.fault

@@ -30,7 +30,7 @@ from annotation.models import (
     TokenGrant,
 )
 
-TAKEN_BACK = "(taken back)"
+TAKEN_BACK = "(withdrawn)"
 
 
 @admin.register(Guideline)
@@ -127,7 +127,7 @@ class TokenGrantAdmin(Rows):
 
 @admin.register(AccountEvent)
 class AccountEventAdmin(Rows):
-    """For superusers: sign-ins, failures, locks, and what was done to passwords, tokens and sessions."""
+    """For superusers: sign-ins, failures, locks, and action to passwords, tokens and sessions."""
 
     list_display = ("at", "kind", "person", "address", "browser", "by", "note")
     list_select_related = ("person", "by")
@@ -214,6 +214,6 @@ class EventAdmin(Rows):
     list_select_related = ("project", "actor")
     search_fields = ("public_id__exact", "target_id__exact", "actor__username__exact", "verb__exact")
 
-    @admin.display(description="what was done")
+    @admin.display(description="action")
     def what(self, row: Event) -> str:
         return in_words(row.verb)

@@ -122,7 +122,7 @@ class MembershipForm(MembershipModelForm):
             return name
         person = User.objects.filter(username=name, is_active=True).first()
         if person is None:
-            raise ValidationError("There is nobody of that username.")
+            raise ValidationError("There is no user with that username.")
         self.instance.user = person
         return name
 
@@ -133,7 +133,7 @@ class MembershipForm(MembershipModelForm):
             self.add_error("username", f"{username} is a member of {project.name} already.")
         gives_up_owner = self.instance.pk and "roles" in cleaned and Role.OWNER not in cleaned["roles"]
         if gives_up_owner and is_last_owner(self.instance):
-            self.add_error("roles", "A project keeps an owner: make somebody else one first.")
+            self.add_error("roles", "A project needs an owner. Make someone else an owner first.")
         return cleaned
 
 

@@ -186,9 +186,7 @@ class Rows(ModelAdmin):
         self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **kwargs: Any
     ) -> HttpResponse | None:
         if not all(self._is_key(chosen) for chosen in request.POST.getlist(ACTION_CHECKBOX_NAME)):
-            told = (
-                "Nothing was done: what was chosen is no row of this list. Load the list again, and choose."
-            )
+            told = "Nothing was done: the selection is not in this list. Reload the list and select again."
             self.message_user(request, told, messages.ERROR)
             return None
         return super().response_action(request, queryset, *args, **kwargs)
@@ -263,6 +261,6 @@ class Rows(ModelAdmin):
         if names:
             messages.warning(
                 request,
-                f"You have open assessor work in {', '.join(names)}. What you see here may tell systems, "
-                "verdicts and other people's judgments: close your document sets first.",
+                f"You have open assessor work in {', '.join(names)}. This page can reveal systems, verdicts "
+                "and other people's judgments. Close your document sets first.",
             )

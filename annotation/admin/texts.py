@@ -59,7 +59,7 @@ class SystemForm(SystemModelForm):
     """Who wrote the summaries is named by username: no list of all people is shown to anybody."""
 
     written_by = forms.CharField(
-        max_length=150, required=False, help_text="Username of the member; empty for no member."
+        max_length=150, required=False, help_text="Username of the member who wrote it; empty for none."
     )
 
     class Meta:

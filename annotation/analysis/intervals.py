@@ -11,7 +11,7 @@ Found = TypeVar("Found")
 
 NO_SPREAD = 1e-9
 """What is no wider than this is no interval: values are alike but for rounding."""
-WITHOUT_SPREAD = "No interval where all document sets have the same score: resampling shows no spread."
+WITHOUT_SPREAD = "There is no interval if all document sets have the same score."
 
 
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:
@@ -60,12 +60,12 @@ def why_no_interval(clusters: int, *, is_made: bool = True) -> str:
     While a worker makes the intervals (`is_made` is false), one that lacks may still come.
 
     >>> why_no_interval(12)
-    'no interval: the same in all document sets, or too few groups of them'
+    'no interval: all document sets give the same value, or there are too few groups'
     >>> why_no_interval(12, is_made=False)
     'interval is being calculated'
     """
     if not is_made and has_interval(clusters):
         return "interval is being calculated"
     return no_interval_in_words(clusters) or (
-        "no interval: the same in all document sets, or too few groups of them"
+        "no interval: all document sets give the same value, or there are too few groups"
     )

@@ -141,14 +141,14 @@ def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = F
             return found
         if found.failed_at is not None:
             raise NotReady(
-                "These numbers could not be computed; the worker's log says why. They are tried again when somebody "
-                f"asks for them {FAILED_SECONDS} seconds later.",
+                "Computing these numbers failed; see the worker's log for the reason. Requesting them again "
+                f"retries after {FAILED_SECONDS} seconds.",
                 seconds=FAILED_SECONDS,
                 code="not_made",
             )
         if time.monotonic() > until:
             raise NotReady(
-                "These numbers are being computed. Ask again in a few seconds.", seconds=WAITED_SECONDS
+                "These numbers are being computed. Try again in a few seconds.", seconds=WAITED_SECONDS
             )
         time.sleep(LOOK_EVERY_SECONDS)
 

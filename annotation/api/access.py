@@ -98,11 +98,11 @@ class ApiView(GenericAPIView[Any]):
         if method in self.for_any_token:
             return
         if grant.is_of_one and slug is None:
-            raise NotAllowed("This token is for one project alone.", code="token_scope")
+            raise NotAllowed("This token gives access to another project only.", code="token_scope")
         if grant.is_of_one and (grant.project is None or grant.project.slug != slug):
             raise NotFound("There is no such project.")
         if not grant.may_write and method not in SAFE_METHODS:
-            raise NotAllowed("This token reads only. Make one that may write.", code="token_scope")
+            raise NotAllowed("This token is read-only. Create one with write access.", code="token_scope")
 
     def expecting(self, shown: Callable[[Row], Mapping[str, Any]]) -> Callable[[Row], None] | None:
         """As `conditions.expecting` for this request."""

@@ -20,7 +20,7 @@ TAG_CHARACTERS = 32
 class Stale(APIException):
     status_code = status.HTTP_412_PRECONDITION_FAILED
     default_code = "stale"
-    default_detail = "It was changed since you read it. Read it again, and say what you want of it now."
+    default_detail = "The object changed after you read it. Read it again and repeat your change."
 
 
 class NoTag(APIException):

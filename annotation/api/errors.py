@@ -45,10 +45,8 @@ class ErrorBody(serializers.Serializer[Any]):
 
     code = serializers.CharField(help_text="Stable, for programs.")
     message = serializers.CharField(help_text="For people: what, where and what to do.")
-    field = serializers.CharField(
-        allow_null=True, help_text="The input that is wrong, where one can be named."
-    )
-    details = serializers.DictField(help_text="What else a program may want to know.")
+    field = serializers.CharField(allow_null=True, help_text="The invalid input, if there is one.")
+    details = serializers.DictField(help_text="Further details for programs.")
 
 
 class Error(serializers.Serializer[Any]):
@@ -70,13 +68,13 @@ class Fault:
 class BadCursor(exceptions.APIException):
     status_code = status.HTTP_400_BAD_REQUEST
     default_code = "bad_cursor"
-    default_detail = "This page cannot be found again: start from the first one, without a cursor."
+    default_detail = "This page no longer exists. Start from the first page, without a cursor."
 
 
 class BadCredentials(exceptions.APIException):
     status_code = status.HTTP_401_UNAUTHORIZED
     default_code = "bad_credentials"
-    default_detail = "Username and password do not belong together."
+    default_detail = "Wrong username or password."
 
 
 def error_of(error: Exception) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def body_of(error: Exception) -> dict[str, Any]:
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:
     """The answer to an exception. Nothing of the program's inside is in it; it goes to the log."""
     if refusal := away(error):
-        logger.error("The database is away.", exc_info=error)
+        logger.error("Database unavailable.", exc_info=error)
         error = refusal
     code, fault = _fault(error)
     headers = _headers(error)
@@ -112,18 +110,18 @@ def _fault(error: Exception) -> tuple[int, Fault]:
         case exceptions.APIException():
             return error.status_code, _of_api_exception(error)
         case Http404():
-            return status.HTTP_404_NOT_FOUND, Fault("not_found", "There is no such thing.")
+            return status.HTTP_404_NOT_FOUND, Fault("not_found", "Not found.")
         case PermissionDenied():
-            return status.HTTP_403_FORBIDDEN, Fault("not_allowed", "You may not do that.")
+            return status.HTTP_403_FORBIDDEN, Fault("not_allowed", "You are not allowed to do this.")
         case RequestDataTooBig():
             return status.HTTP_413_REQUEST_ENTITY_TOO_LARGE, Fault(
-                "too_large", "The body of the request is too large. Send less at once."
+                "too_large", "The body of the request is too large. Send less at a time."
             )
         case SuspiciousOperation() | BadRequest():
-            return status.HTTP_400_BAD_REQUEST, Fault("bad_request", "The request makes no sense.")
+            return status.HTTP_400_BAD_REQUEST, Fault("bad_request", "The request is invalid.")
         case _:
             return status.HTTP_500_INTERNAL_SERVER_ERROR, Fault(
-                "internal", "Something went wrong here. It has been written to the log."
+                "internal", "Something went wrong. The server's log has the details."
             )
 
 

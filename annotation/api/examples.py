@@ -41,7 +41,7 @@ WORDS: Mapping[str, str] = {
     "content": "document_id,document,system,summary\nd1,The mill closes in May.,alder,The mill closes.\n",
     "files": "summaries.csv",
     "file": "summaries.csv",
-    "message": "There is no such thing.",
+    "message": "Not found.",
     "client": "tab-1",
 }
 """By the name of a field; others hold an id or a word."""

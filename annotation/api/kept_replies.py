@@ -59,7 +59,7 @@ def _again(asked: KeptReply) -> KeptReply:
     """What is known of a request whose key is taken; the asker's own where it is free again."""
     same = KeptReply.objects.filter(person=asked.person, route=asked.route, key=asked.key)
     known = same.first()
-    under_way = Conflict("A request with this key is under way. Ask again in a while.", code="under_way")
+    under_way = Conflict("A request with this key is in progress. Try again later.", code="under_way")
     if known is None:
         raise under_way
     age = asked.began_at - known.began_at
@@ -90,7 +90,9 @@ def finish(row: KeptReply, response: Response, *, is_secret: bool) -> None:
 def replay(row: KeptReply) -> HttpResponse:
     """The reply that was kept. Raises Conflict (code `not_kept`) where it told a secret."""
     if not row.body and row.status != HttpResponse(status=204).status_code:
-        raise Conflict("This was done. Its reply told a secret, and was not kept.", code="not_kept")
+        raise Conflict(
+            "The request succeeded. Its reply contained a secret and was not stored.", code="not_kept"
+        )
     return HttpResponse(
         row.body, status=row.status, content_type="application/json", headers={REPLAYED: "true"}
     )

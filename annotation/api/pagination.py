@@ -32,9 +32,7 @@ class PageQuery(serializers.Serializer[Any]):
     limit = serializers.IntegerField(
         default=DEFAULT_LIMIT, min_value=1, max_value=LARGEST_LIMIT, help_text="Rows on a page."
     )
-    cursor = serializers.CharField(
-        required=False, help_text="From `next` or `previous` of another page; never made by hand."
-    )
+    cursor = serializers.CharField(required=False, help_text="From `next` or `previous` of another page.")
 
 
 @dataclass(frozen=True, slots=True)

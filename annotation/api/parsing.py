@@ -51,9 +51,9 @@ def _parts(body: Any) -> Iterator[Any]:
 
 def _refuse_unfit(value: Any) -> None:
     if isinstance(value, float) and not math.isfinite(value):
-        raise ParseError("The JSON holds a number that is too large to be read.")
+        raise ParseError("The JSON contains a number that is too large.")
     if isinstance(value, str) and not _is_whole(value):
-        raise ParseError("The JSON holds half of a character, such as a lone U+D800.")
+        raise ParseError("The JSON contains half of a character, such as a lone U+D800.")
 
 
 def _is_whole(text: str) -> bool:

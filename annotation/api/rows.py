@@ -18,9 +18,9 @@ class AdjudicationRow(serializers.Serializer[Adjudication]):
     label: Any = LabelField(allow_null=True)
     percent = serializers.IntegerField(allow_null=True)
     reason = serializers.CharField()
-    error_type = serializers.CharField(help_text="Empty where none was named.")
+    error_type = serializers.CharField(help_text="Empty if none was given.")
     is_guideline_gap = serializers.BooleanField(help_text="The guidelines do not say how to answer this.")
-    is_against_all = serializers.BooleanField(help_text="Nobody of those who answered had given this answer.")
+    is_against_all = serializers.BooleanField(help_text="Nobody had given this answer.")
     by = serializers.CharField(source="decided_by.username")
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
@@ -48,7 +48,7 @@ class HeldShape(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     since = serializers.DateTimeField(allow_null=True, help_text="When the first of them was opened.")
     until = serializers.DateTimeField(
-        help_text="When the first is free again, unless its reader goes on; a sign of life holds it for five minutes."
+        help_text="When the first is released if inactive; activity extends it by five minutes."
     )
 
 
@@ -62,10 +62,8 @@ class CheckDrawRow(serializers.Serializer[Any]):
     frame = serializers.IntegerField(help_text="Checks that could have been sampled.")
     drawn = serializers.IntegerField()
     answered = serializers.IntegerField()
-    held = HeldShape(
-        allow_null=True, help_text="Those without an answer that are with somebody at this moment."
-    )
+    held = HeldShape(allow_null=True, help_text="Unanswered ones that someone has open now.")
     created_at = serializers.DateTimeField()
     cancelled_at = serializers.DateTimeField(
-        allow_null=True, help_text="Since when nobody is asked for its answers and no estimate uses them."
+        allow_null=True, help_text="When it was cancelled; no estimate uses it since."
     )

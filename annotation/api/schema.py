@@ -20,10 +20,10 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 UNSAFE = ("POST", "PATCH", "DELETE")
 KEY_MEANING = (
-    "Your own name of this request, such as a UUID. The same again gets the first reply for 24 hours."
+    "Your own id of this request, such as a UUID. Repeating it returns the first reply for 24 hours."
 )
 MATCH_MEANING = (
-    "The ETag of what you have read: refused (412) where it was changed since. `*` is whatever stands."
+    "The ETag that you read. The request is refused (412) if the object has changed. `*` matches any state."
 )
 
 
@@ -77,25 +77,25 @@ class ApiSchema(AutoSchema):
         is_unsafe = self.method in UNSAFE
         has_input = is_unsafe or bool(self.get_override_parameters())
         errors = [
-            ("400", "The request is not of the shape described here", has_input),
-            ("401", "Nobody is signed in, or token or password are wrong", True),
+            ("400", "The request does not match this description", has_input),
+            ("401", "Not signed in, or wrong token or password", True),
             (
                 "403",
                 "The person's roles, open assessor work or the token's scope forbid it",
                 "{" in self.path or bool(self.view.authentication_classes),
             ),
-            ("404", "There is no such thing for this person", "{" in self.path),
+            ("404", "Not found, or not visible to this person", "{" in self.path),
             (
                 "409",
-                "Somebody else was quicker, or the state has moved on",
+                "Someone else changed it first, or its state has changed",
                 self._takes_key or (is_unsafe and "{" in self.path),
             ),
-            ("412", "It was changed since the state that If-Match names", self._takes_match),
+            ("412", "It changed after the state given in If-Match", self._takes_match),
             ("428", "If-Match is missing", self._takes_match and self.method == "PATCH"),
-            ("416", "The file ends before the range that was asked for", False),
-            ("422", "The project's rules refuse what is asked", is_unsafe and self.method != "DELETE"),
+            ("416", "The requested range is beyond the end of the file", False),
+            ("422", "The project's rules do not allow this", is_unsafe and self.method != "DELETE"),
             ("429", "Too many attempts", bool(self.view.throttle_classes)),
-            ("503", "A worker is still making it; Retry-After says when to ask again", False),
+            ("503", "Still being computed; Retry-After says when to try again", False),
         ]
         further = getattr(getattr(self.view, self.method.lower()), "refusals", ())
         return [(code, meaning) for code, meaning, may_happen in errors if may_happen or code in further]

@@ -42,36 +42,34 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
     if plan.unjudged:
         them = "it" if plan.unjudged == 1 else "them"
         yield (
-            f"{_left(plan)}, because the people asked have {them} already"
-            f"{', or wrote a summary there' if plan.is_own_in_the_way else ''}: the recorded inclusion probabilities "
-            "will not hold for an unbiased estimate."
+            f"{_left(plan)}, because the chosen people already have "
+            f"{them}{' or wrote a summary there' if plan.is_own_in_the_way else ''}. The recorded inclusion "
+            "probabilities will not give an unbiased estimate."
         )
     if plan.left_out:
-        yield f"{order.people[0]} has {_listed(plan.left_out)} already."
+        yield f"{order.people[0]} already has {_listed(plan.left_out)}."
     if plan.enough:
-        yield f"{_many(plan.enough, unit, units)} {_have(plan.enough)} as many assessors already."
+        yield f"{_many(plan.enough, unit, units)} already {_have(plan.enough)} enough assessors."
     if plan.short and order.way == Way.MORE:
-        yield f"There are {plan.short} fewer than you asked for."
+        yield f"That is {plan.short} fewer than you requested."
     elif plan.short and not (plan.unjudged and order.per_set == 1):
         yield (
-            f"{_many(plan.short, unit, units)} would have fewer than {order.per_set}: the others have "
-            f"{'it' if plan.short == 1 else 'them'} already, or wrote a summary there."
+            f"{_many(plan.short, unit, units)} will have fewer than {order.per_set}, because the other "
+            f"assessors already have {'it' if plan.short == 1 else 'them'} or wrote a summary there."
         )
     if plan.stranded:
         yield (
-            f"{_many(plan.stranded, 'assignment')} would have nobody to take them: everybody else who may assess "
-            "has the set already, or a copy of it waits for them. Add an assessor first, or ask for fewer for each set."
+            f"{_many(plan.stranded, 'assignment')} will have no eligible assessor: every other assessor "
+            "already has the set or a waiting copy of it. Add an assessor first, or request fewer per set."
         )
     if plan.for_authors_alone:
         yield (
-            f"For {_many(plan.for_authors_alone, 'assignment')} only people who wrote a summary in the set are "
-            "left: the "
-            "queue hands it to them last. Add an assessor if that must not be."
+            f"{_many(plan.for_authors_alone, 'assignment')} can only go to people who wrote a summary in the "
+            "set; the queue assigns these last. Add an assessor to avoid this."
         )
     if order.by_summary:
         yield (
-            "Each summary gets assessors of its own, so the leaderboard will say that assessors and systems "
-            "may be confounded."
+            "Assigning by summary can confound assessors and systems; the leaderboard will warn about this."
         )
 
 
@@ -95,25 +93,23 @@ def _many(count: int, one: str, more: str = "") -> str:
 
 def nothing_to_give(order: AssignmentOrder, plan: AssignmentPlan) -> str:
     if order.way == Way.HAND:
-        return f"{order.people[0]} has {', '.join(plan.left_out[:3])} already. Choose other sets."
+        return f"{order.people[0]} already has {', '.join(plan.left_out[:3])}. Choose other sets."
     if order.way == Way.MORE:
-        return f"There is no set left that {order.people[0]} could be given."
+        return f"There is no set left to assign to {order.people[0]}."
     if plan.enough:
-        return "Every set has as many assessors as you ask for."
-    return "There is no peer summary compared with a model summary that anybody here could be given."
+        return "Every set already has enough assessors."
+    return "There is nothing to assign to these people: no peer summary with a model summary is left."
 
 
 def given_in_words(order: AssignmentOrder, sittings: int) -> str:
     """What was done, once it is."""
     if order.way in (Way.HAND, Way.MORE):
         return f"{order.people[0]} has {_many(sittings, 'document set')} to judge."
-    return (
-        f"{_many(sittings, 'assignment')} {'wait in the queue' if order.way == Way.QUEUE else 'given out'}."
-    )
+    return f"{_many(sittings, 'assignment')} {'added to the queue' if order.way == Way.QUEUE else 'created'}."
 
 
 def recalled_in_words(sitting: GivenSitting) -> str:
     """Why it was taken away; empty where it was not."""
     if sitting.recalled_as == Sitting.Recalled.BY_HAND and sitting.went_on:
-        return "Put into the queue"
+        return "Moved to the queue"
     return str(Sitting.Recalled(sitting.recalled_as).label) if sitting.recalled_as else ""

@@ -78,14 +78,13 @@ def gate_parser() -> ArgumentParser:
     """The options of `coverdict gate`."""
     parser = ArgumentParser(
         prog="coverdict gate",
-        description="Judge a file of summaries. Exit code 0 where all is well, 1 where something failed, 2 where the "
-        "command line makes no sense, 3 where a system stays below a bar or is worse than the baseline, 4 where "
-        "nobody can tell.",
+        description="Judge a file of summaries. Exit codes: 0 passed, 1 failed, 2 invalid arguments, 3 a "
+        "system is below a threshold or worse than the baseline, 4 cannot tell.",
     )
     parser.add_argument(
         "file", type=Path, help="CSV, JSON or JSONL with a row for each summary, or nested JSONL"
     )
-    parser.add_argument("--baseline", type=Path, metavar="OLD", help="the file of the release before")
+    parser.add_argument("--baseline", type=Path, metavar="OLD", help="the previous release's file")
     parser.add_argument(
         "--fail-under",
         type=_shares,
@@ -93,7 +92,7 @@ def gate_parser() -> ArgumentParser:
         default=[],
         metavar="METRIC=VALUE,…",
         dest="under",
-        help="exit with 3 if a system's mean of a metric is below the value; several add up",
+        help="exit with 3 if a system's mean of a metric is below the value; can be repeated",
     )
     parser.add_argument(
         "--fail-if-worse",
@@ -102,8 +101,8 @@ def gate_parser() -> ArgumentParser:
         default=[],
         metavar="METRIC:BY,…",
         dest="worse",
-        help="exit with 3 if a system is worse than in the baseline by at least so much, with 4 if nobody can tell; "
-        "several add up",
+        help="exit with 3 if a system is worse than the baseline by at least this much, with 4 if this "
+        "cannot be told; can be repeated",
     )
     parser.add_argument(
         "--metrics",
@@ -119,13 +118,15 @@ def gate_parser() -> ArgumentParser:
         metavar="MODEL",
         help="the offline judge, lexical, or the model of a server",
     )
-    parser.add_argument("--base-url", metavar="URL", help="of a server that speaks OpenAI's chat completions")
-    parser.add_argument("--key-variable", metavar="NAME", help="the environment variable that holds its key")
     parser.add_argument(
-        "--price", type=_price, metavar="PROMPT,REPLY", help="of a million tokens, in any one currency"
+        "--base-url", metavar="URL", help="of a server with an OpenAI-compatible chat completions API"
+    )
+    parser.add_argument("--key-variable", metavar="NAME", help="the environment variable with its key")
+    parser.add_argument(
+        "--price", type=_price, metavar="PROMPT,REPLY", help="price per million tokens, in any currency"
     )
     parser.add_argument(
-        "--max-cost", type=float, metavar="SUM", help="stop before calls could cost more; needs --price"
+        "--max-cost", type=float, metavar="SUM", help="stop before calls cost more; needs --price"
     )
     parser.add_argument(
         "--cache",
@@ -153,7 +154,7 @@ def gate_parser() -> ArgumentParser:
         "--output",
         type=Path,
         metavar="PATH",
-        help="write the format there, and a table to the terminal",
+        help="write the report there, and a table to the terminal",
     )
     return parser
 
@@ -221,8 +222,8 @@ def _check_judge(parser: ArgumentParser, options: Namespace) -> None:
         for name in ("base_url", "key_variable", "price", "max_cost"):
             if getattr(options, name) is not None:
                 parser.error(
-                    f"--{name.replace('_', '-')} is for the model of a server: name it with --judge MODEL. "
-                    "The offline judge, lexical, calls none and costs nothing."
+                    f"--{name.replace('_', '-')} needs a model on a server: name it with --judge MODEL. The "
+                    "offline judge, lexical, makes no calls and is free."
                 )
     elif options.max_cost is not None and (
         options.price is None or min(options.price.prompt, options.price.completion) <= 0

@@ -25,21 +25,19 @@ class ServerCommand(NamedTuple):
 SERVER_COMMANDS: Mapping[str, ServerCommand] = {
     "demo": ServerCommand("demo", "serve the sample projects on this machine"),
     "serve": ServerCommand("serve", "serve the application with gunicorn"),
-    "worker": ServerCommand("worker", "work on runs, imports, exports and statistics"),
+    "worker": ServerCommand("worker", "process runs, imports, exports and statistics"),
     "migrate": ServerCommand("migrate", "bring the database's tables up to date"),
-    "setup-link": ServerCommand("setup_link", "print the link that makes the first account"),
-    "reset-link": ServerCommand("reset_link", "print a link to a new password"),
-    "reset-second-factor": ServerCommand(
-        "reset_second_factor", "remove a second factor that somebody has lost"
-    ),
+    "setup-link": ServerCommand("setup_link", "print the link to create the first account"),
+    "reset-link": ServerCommand("reset_link", "print a password reset link"),
+    "reset-second-factor": ServerCommand("reset_second_factor", "remove a lost second factor"),
     "add-member": ServerCommand("add_member", "give a person roles in a project"),
-    "import": ServerCommand("import_dataset", "bring files into a project"),
-    "evaluate": ServerCommand("evaluate", "let a judge work through a project"),
+    "import": ServerCommand("import_dataset", "import files into a project"),
+    "evaluate": ServerCommand("evaluate", "run a judge on a project"),
     "leaderboard": ServerCommand("leaderboard", "show a project's systems with their means"),
-    "export": ServerCommand("export_dataset", "write one level of a project's data"),
-    "backup": ServerCommand("backup", "write one file with everything that the installation holds"),
-    "restore": ServerCommand("restore", "fill an empty database from a backup"),
-    "verify": ServerCommand("verify_scores", "compute every stored score again"),
+    "export": ServerCommand("export_dataset", "export one level of a project's data"),
+    "backup": ServerCommand("backup", "back up the installation to one file"),
+    "restore": ServerCommand("restore", "restore a backup into an empty database"),
+    "verify": ServerCommand("verify_scores", "recompute and verify stored scores"),
 }
 """By what `coverdict` calls them."""
 
@@ -63,9 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def usage() -> str:
     """All commands, those of the server only where it is installed."""
     lines = [
-        "Coverdict judges summaries claim by claim. `coverdict COMMAND --help` tells each command's options.",
+        "Coverdict judges summaries claim by claim. `coverdict COMMAND --help` lists a command's options.",
         "",
-        *_listed({"gate": "judge a file of summaries, with bars and against a baseline; needs no project"}),
+        *_listed({"gate": "judge a file of summaries against thresholds and a baseline; needs no project"}),
     ]
     if _has_server():
         lines += _listed({name: command.does for name, command in SERVER_COMMANDS.items()})

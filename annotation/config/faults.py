@@ -17,7 +17,7 @@ from annotation.core.refusals import away
 from annotation.web.htmx import wants_fragment
 from annotation.web.refusals import to_notices
 
-BROKE = "Something went wrong here. The server's log has the details."
+BROKE = "Something went wrong. The server's log has the details."
 
 
 def broken(request: HttpRequest) -> HttpResponse:
@@ -38,7 +38,7 @@ def _told(request: HttpRequest, error: Exception, *, status: int) -> HttpRespons
     if _speaks_json(request):
         return JsonResponse({"code": code, "message": message}, status=status)
     if wants_fragment(request):
-        heading = "The database is away" if status == 503 else "Something went wrong"
+        heading = "Database unavailable" if status == 503 else "Something went wrong"
         notice = render_to_string("_refusal.html", {"heading": heading, "refusal": {"message": message}})
         return to_notices(HttpResponse(notice, status=status))
     if request.accepts("text/html"):

@@ -459,7 +459,7 @@ def _take_back(job: Job, now: datetime) -> None:
         back = still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
         tallies.count("jobs", back, lane=lane_of(job), outcome="taken back")
         return
-    error = f"The worker died at each of {job.attempt} attempts; its log may say why."
+    error = f"The worker crashed at each of {job.attempt} attempts; its log may say why."
     if still.update(state=Job.State.FAILED, error=error, **ended):
         tallies.count("jobs", lane=lane_of(job), outcome=Job.State.FAILED)
         settle(run)

@@ -28,7 +28,7 @@ def tell(*, project: Project, people: Iterable[User | int], kind: str, text: str
     address outside of the app.
     """
     if kind not in Notice.Kind.values:
-        raise Invalid(f"There is no kind of notice {kind!r}.", field="kind")
+        raise Invalid(f"There is no notice kind {kind!r}.", field="kind")
     if not address.startswith("/") or address.startswith("//") or len(address) > LONGEST:
         raise Invalid(f"A notice leads to a path of this app, not to {address!r}.", field="address")
     keys = dict.fromkeys(person if isinstance(person, int) else person.pk for person in people)

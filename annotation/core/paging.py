@@ -50,7 +50,7 @@ def place_of(
     columns = [name.removeprefix("-") for name in order]
     place = rows.order_by().filter(**{id_path: public_id}).values_list(*columns).first()
     if place is None:
-        raise NoSuchPage(f"This page of the {of} is not there: start from the top.", field="after")
+        raise NoSuchPage(f"This page of the {of} does not exist. Start from the first page.", field="after")
     return tuple(place)
 
 

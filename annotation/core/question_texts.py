@@ -20,7 +20,7 @@ def questions_fault(texts: Sequence[str]) -> str:
     """Why these cannot be the questions about one document set; "" where they can.
 
     The sentence goes on from the name of what holds them.
-    Example: `questions_fault(["Did it rain?", ""])` is "holds a question, number 2, that is empty."
+    Example: `questions_fault(["Did it rain?", ""])` is "holds a question, number 2, that contains no words."
     """
     if len(texts) > MOST_QUESTIONS:
         return f"holds {len(texts):,} questions; a document set may have {MOST_QUESTIONS}."
@@ -37,9 +37,9 @@ def questions_fault(texts: Sequence[str]) -> str:
 
 def _fault(text: str) -> str:
     if not text.strip():
-        return "is empty."
+        return "contains no words."
     if not any(character.isalnum() for character in text):
-        return "holds no words."
+        return "contains no words."
     if len(text) > MAX_QUESTION_CHARACTERS:
         return f"has {len(text):,} characters; a question may have {MAX_QUESTION_CHARACTERS:,}."
     return text_fault(text)

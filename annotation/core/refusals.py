@@ -93,8 +93,7 @@ def away(error: BaseException | None) -> NotReady | None:
     if not isinstance(error, OperationalError | InterfaceError):
         return None
     return NotReady(
-        "The database does not answer at the moment. Try again in some seconds; what you typed is still in your "
-        "browser.",
+        "The database is not responding. Try again in a few seconds. Your input is still in your browser.",
         seconds=AWAY_SECONDS,
         code="database_away",
     )

@@ -21,12 +21,13 @@ def text_fault(text: str) -> str:
         )
     if "\x00" in text:
         return (
-            f"holds a NUL character at position {text.index(chr(0)) + 1}, which cannot be stored. Remove it."
+            f"contains a NUL character at position {text.index(chr(0)) + 1}, which cannot be stored. Remove "
+            "it."
         )
     if not text.isascii() and (surrogate := _SURROGATE.search(text)):
         return (
-            f"holds half a surrogate pair (U+{ord(surrogate[0]):04X}) at position {surrogate.start() + 1}. "
-            "It stands for no character: repair or remove it."
+            f"contains half a surrogate pair (U+{ord(surrogate[0]):04X}) at position {surrogate.start() + 1}. "
+            "It is not a valid character. Repair or remove it."
         )
     return ""
 
@@ -39,7 +40,7 @@ def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
     if len(text) > most:
         raise Invalid(if_long, field="text")
     if control := _control_in(text, but="\n\t"):
-        raise Invalid(f"The text holds a control character, U+{ord(control):04X}.", field="text")
+        raise Invalid(f"The text contains a control character, U+{ord(control):04X}.", field="text")
     return text
 
 
@@ -49,7 +50,7 @@ def checked_note(note: str, *, most: int, if_long: str) -> str:
     if len(line) > most:
         raise Invalid(if_long.format(length=len(line)), field="note")
     if _control_in(line):
-        raise Invalid("The note holds a control character. Take it out.", field="note")
+        raise Invalid("The note contains a control character. Remove it.", field="note")
     return line
 
 

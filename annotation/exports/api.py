@@ -32,16 +32,16 @@ from annotation.exports.services import (
 from annotation.models import Export, Job
 
 DOWNLOAD_HEADERS = {
-    "Range": "The bytes that are wanted: `bytes=1000-` for what follows the first thousand.",
-    "If-Range": "The ETag of what you have: where the file is another, all of it comes.",
-    "If-None-Match": "The ETag of what you have: 304 where nothing is new.",
+    "Range": "Requested bytes, such as `bytes=1000-` for everything after the first thousand.",
+    "If-Range": "The ETag that you have. If the file has changed, all of it is sent.",
+    "If-None-Match": "The ETag that you have: 304 if the file has not changed.",
 }
 
 
 class NoSuchPart(APIException):
     status_code = status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE
     default_code = "no_such_part"
-    default_detail = "The file ends before the range that was asked for."
+    default_detail = "The requested range is beyond the end of the file."
 
     def __init__(self, content_range: str) -> None:
         super().__init__()
@@ -62,13 +62,12 @@ class ExportRow(serializers.Serializer[Export]):
     id = serializers.CharField(source="public_id")
     level = serializers.ChoiceField(choices=LEVEL_NAMES)
     format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
-    named_people = serializers.BooleanField(help_text="Whether people stand in it by name; for owners alone.")
-    state = StateOfJob(source="*", help_text="Of the job that writes it.")
-    error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
+    named_people = serializers.BooleanField(help_text="Whether it contains people's names; owners only.")
+    state = StateOfJob(source="*", help_text="State of the job that writes it.")
+    error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
     rows_written = serializers.SerializerMethodField()
     rows_expected = serializers.SerializerMethodField(
-        help_text="About how many it will have, going by the document sets that are done; null as long as nothing can "
-        "be said."
+        help_text="Approximate total, based on finished document sets; null while unknown."
     )
     requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
@@ -90,10 +89,10 @@ class NewExport(serializers.Serializer[Any]):
     format = WordChoice(
         choices=FORMAT_NAMES,
         required=False,
-        help_text=f"Left out for {', '.join(OWN_FORMATS)}, which have a format of their own.",
+        help_text=f"Omit for {', '.join(OWN_FORMATS)}, which have a format of their own.",
     )
     named_people = serializers.BooleanField(
-        default=False, help_text="People by name instead of by a stable pseudonym; owners alone may ask."
+        default=False, help_text="Names instead of stable pseudonyms; owners only."
     )
 
 
@@ -140,10 +139,10 @@ class ExportFile(ApiView):
         responses={
             **{
                 (status_code, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, what)
-                for status_code, what in ((200, "The file."), (206, "The part that was asked for."))
+                for status_code, what in ((200, "The file."), (206, "The requested part."))
                 for content_type in EXPORT_CONTENT_TYPES.values()
             },
-            304: OpenApiResponse(description="It is still as If-None-Match says."),
+            304: OpenApiResponse(description="The file has not changed since If-None-Match."),
         },
         refusals=("409", "412", "416"),
     )

@@ -120,7 +120,7 @@ def cancel_export(*, export: Export, by: User | None) -> Export:
     # Whoever finishes it locks its row first too.
     held = Export.objects.select_for_update(of=("self",), no_key=True).get(pk=export.pk)
     if held.finished_at is not None or not cancel(Job.objects.filter(export=held)):
-        raise Conflict("This export is over.", code="over")
+        raise Conflict("This export has ended.", code="over")
     log(project=export.project, actor=by, verb="cancel export", target=export)
     return held
 
@@ -193,7 +193,7 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
     try:
         stream = opened(str(name))
     except FileNotFoundError as error:
-        raise NotFound("The file of this export is no longer there. Export again.", code="gone") from error
+        raise NotFound("This export's file has been removed. Export again.", code="gone") from error
     suffix = name.suffix.removeprefix(".")
     return OpenedExport(stream, name.name, EXPORT_CONTENT_TYPES[suffix], stream.size, _tag_of(export))
 
@@ -223,8 +223,8 @@ def _authorise(project: Project, by: User | None, *, named_people: bool) -> None
     require(by, project, Verb.EXPORT)
     if named_people and by is not None and Role.OWNER not in roles_in(by, project):
         raise NotAllowed(
-            f"Only an owner of {project.name} may export people's names. Leave them out: everybody "
-            "then has a stable pseudonym.",
+            f"Only an owner of {project.name} may export people's names. Without names, the export uses "
+            "stable pseudonyms.",
             code="names_for_owners",
         )
 
@@ -243,7 +243,7 @@ def _format_of(level: str, format_name: str) -> str:
         own = OWN_FORMATS[level].format
         if format_name not in {"", own}:
             raise Invalid(
-                f"The level {level} is written as {own} alone, not as {format_name!r}. Leave the format out.",
+                f"The level {level} is written as {own} alone, not as {format_name!r}. Omit the format.",
                 field="format",
             )
         return own

@@ -43,14 +43,12 @@ MOST_PAIRS = 50
 MOST_ROWS = 1000
 
 REMEDY_WORDS = {
-    Remedy.MAP: 'A column of another name is given in `mapping`, such as ["{pair}"].',
-    Remedy.PRESET: "To read the columns in this way, send the `preset` auto; in another way, a `mapping`.",
-    Remedy.CLAIMS_SIDE: "Whose the claims are is said in `claims_side`: reference or peer.",
-    Remedy.SKIP_INVALID: "Bad rows are left out, and named, with `skip_invalid`.",
+    Remedy.MAP: 'Give other column names in `mapping`, such as ["{pair}"].',
+    Remedy.PRESET: "To read the columns this way, send the `preset` auto; otherwise, send a `mapping`.",
+    Remedy.CLAIMS_SIDE: "Set `claims_side` to reference or peer.",
+    Remedy.SKIP_INVALID: "`skip_invalid` skips and lists invalid rows.",
 }
-INSTEAD = (
-    "Import them at the machine itself, with the command import_dataset of manage.py, or a part at a time."
-)
+INSTEAD = "Import them in parts, or on the server with manage.py import_dataset."
 
 
 class NamedText(serializers.Serializer[Any]):
@@ -61,14 +59,14 @@ class NamedText(serializers.Serializer[Any]):
 
 
 class ImportChoices(serializers.Serializer[Any]):
-    dry_run = serializers.BooleanField(default=False, help_text="Check and count, and write nothing.")
+    dry_run = serializers.BooleanField(default=False, help_text="Check and count only; write nothing.")
     skip_invalid = serializers.BooleanField(
-        default=False, help_text="Leave bad rows and files out and name them, instead of importing nothing."
+        default=False, help_text="Skip and list invalid rows and files, instead of importing nothing."
     )
     claims_side = WordChoice(
         choices=("reference", "peer"),
         required=False,
-        help_text="Whose claims a nested file holds; told from the claims unless named.",
+        help_text="Which summaries a nested file's claims belong to; detected if omitted.",
     )
     mapping = serializers.ListField(
         child=serializers.CharField(max_length=2 * LONGEST_FILE_NAME),
@@ -81,18 +79,18 @@ class ImportChoices(serializers.Serializer[Any]):
     preset = WordChoice(
         choices=tuple(PRESETS),
         required=False,
-        help_text="Whose layout the columns have; `auto` takes the likeliest. The report says how they are read.",
+        help_text="Layout of the columns; `auto` uses the most likely. The report says how they were read.",
     )
     system = serializers.CharField(
         required=False,
         max_length=LONGEST_FILE_NAME,
-        help_text="Who wrote the summaries, where no column says so; “system 1” unless named.",
+        help_text="The system, if no column names it; default “system 1”.",
     )
     target_length = serializers.CharField(
         required=False,
         max_length=20,
-        help_text="Of rows that name none: `reference` (the median length of the references), `none` or a number. "
-        "Without one, the project's `target_length` counts.",
+        help_text="Target of rows without one: `reference` (the median reference length), `none` or a "
+        "number. If omitted, the project's `target_length` is used.",
     )
 
 
@@ -156,7 +154,7 @@ class PushRows(RowsField):
 class Push(serializers.Serializer[Any]):
     rows = PushRows(MOST_ROWS)
     skip_invalid = serializers.BooleanField(
-        default=False, help_text="Leave each bad row out and say why, instead of refusing all rows."
+        default=False, help_text="Skip invalid rows with a reason, instead of refusing all rows."
     )
 
 
@@ -192,9 +190,9 @@ class ImportReportRow(serializers.Serializer[ImportReport]):
     counts = serializers.SerializerMethodField(help_text="By kind of row.")
     warnings = serializers.ListField(
         child=serializers.CharField(),
-        help_text="What was repaired in the reading, and what has no place here.",
+        help_text="Repairs made and content that cannot be imported.",
     )
-    problems = ProblemRow(many=True, help_text="The first of the rows that were left out.")
+    problems = ProblemRow(many=True, help_text="The first skipped rows.")
     problem_count = serializers.IntegerField()
     rows_left_out = serializers.IntegerField()
     ways = serializers.SerializerMethodField(help_text="What may help against a warning, in words.")
@@ -220,7 +218,7 @@ class StateOfImport(NamedChoice):
 class ImportRow(serializers.Serializer[Import]):
     id = serializers.CharField(source="public_id")
     url = serializers.SerializerMethodField(
-        help_text="Look here again until the state is done, failed or cancelled."
+        help_text="Poll this address until the state is done, failed or cancelled."
     )
     files = serializers.ListField(child=serializers.CharField())
     dry_run = serializers.BooleanField()
@@ -228,11 +226,9 @@ class ImportRow(serializers.Serializer[Import]):
     rows_read = serializers.IntegerField()
     sets_written = serializers.IntegerField()
     sets = serializers.IntegerField(help_text="Document sets in the files; 0 until all rows are read.")
-    error = serializers.SerializerMethodField(help_text="Why it failed; empty otherwise.")
-    problems = serializers.SerializerMethodField(
-        help_text="The first of those for which the files were refused."
-    )
-    report = serializers.SerializerMethodField(help_text="What it did; null until it is done.")
+    error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
+    problems = serializers.SerializerMethodField(help_text="The first problems that caused the refusal.")
+    report = serializers.SerializerMethodField(help_text="The result; null until done.")
     requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)

@@ -98,7 +98,7 @@ def import_kept(
     """
     require(by, asked.project, Verb.IMPORT)
     if not is_kept(asked) or asked.requested_by != by:
-        raise Conflict("These files are not waiting to be imported. Send them again.", code="unkept")
+        raise Conflict("These files are no longer waiting for import. Upload them again.", code="unkept")
     _choose(asked, **choices)
     if is_large(asked):
         return _begin(asked, by)
@@ -144,7 +144,7 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
     require(by, asked.project, Verb.IMPORT)
     open_jobs = Job.objects.filter(import_row=asked, state__in=OPEN)
     if not open_jobs.exists():
-        raise Conflict("This import is over.", code="over")
+        raise Conflict("This import has ended.", code="over")
     now = timezone.now()
     Import.objects.filter(pk=asked.pk).update(cancelled_at=now)
     # One that is worked on ends by itself, when it has taken away what it wrote.
@@ -215,7 +215,7 @@ def choices_of(asked: Import) -> dict[str, Any]:
 def rejects_of(asked: Import) -> tuple[str, Iterator[str]]:
     """Name and lines of a file with the rows that could not come in, and why. Raises NotFound once the file is gone."""
     if len(asked.files) != 1 or _sizes_of(asked) == [None]:
-        raise NotFound("The file is no longer here. Send it again.")
+        raise NotFound("The file is no longer on the server. Upload it again.")
     refusal, report = refusal_of(asked), report_of(asked)
     known = refusal.problems if refusal else report.problems if report else ()
     choices = {name: value for name, value in choices_of(asked).items() if name in {"layout", "claims_side"}}

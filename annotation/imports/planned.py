@@ -112,13 +112,12 @@ class Replaced(NamedTuple):
     def refusal(self) -> str:
         if self.is_recut:
             return (
-                f"{self.name} is cut into other units than in the project, where it has judgments already. They "
-                "hold for the units that they were given for, so these stay. Import into a new project."
+                f"{self.name} has different units from the project's text, which has been judged and cannot "
+                "be replaced. Import it into a new project."
             )
         return (
-            f"{self.name} is not as in the project, where it has judgments already. They hold for the text "
-            f"that they were given for, so it stays. Import the new one with another {self.renaming}, or "
-            "into a new project."
+            f"{self.name} differs from the project's text, which has been judged and cannot be replaced. "
+            f"Import the new text with another {self.renaming}, or into a new project."
         )
 
 

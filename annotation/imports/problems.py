@@ -28,10 +28,10 @@ LIKELY_PAIR = "summary=output"
 """What stands for a column of another name where nothing likelier is known."""
 
 COMMAND_WORDS = {
-    Remedy.MAP: "A column of another name is given as --map FIELD=COLUMN, such as --map {pair}.",
-    Remedy.PRESET: "To read the columns in this way: --preset auto. In another way: --map FIELD=COLUMN.",
-    Remedy.CLAIMS_SIDE: "Whose the claims are is said with --claims-side reference or --claims-side peer.",
-    Remedy.SKIP_INVALID: "Bad rows are left out, and named, with --skip-invalid.",
+    Remedy.MAP: "Give other column names with --map FIELD=COLUMN, such as --map {pair}.",
+    Remedy.PRESET: "To read the columns this way, use --preset auto; otherwise, use --map FIELD=COLUMN.",
+    Remedy.CLAIMS_SIDE: "Use --claims-side reference or --claims-side peer.",
+    Remedy.SKIP_INVALID: "Use --skip-invalid to skip and list invalid rows.",
 }
 """What commands say of remedies."""
 

@@ -370,7 +370,7 @@ class _Reader:
             ]
         if not lengths:
             raise unreadable(
-                "The target length is to be that of the references, and there are none. Give a number, or none."
+                "The target length cannot follow the references, because there are none. Give a number, or none."
             )
         target = max(1, round(median(lengths)))
         self.warnings.add(
@@ -484,18 +484,14 @@ class _Reader:
                 f"{line} repeats {earlier}" for line, earlier in list(repeated.items())[:NAMES_TOLD]
             )
             more = f" and {len(repeated) - NAMES_TOLD:,} more" if len(repeated) > NAMES_TOLD else ""
-            self.warnings.add(
-                f"Rows that repeat an earlier row are read once: {self.format.place} {first}{more}."
-            )
+            self.warnings.add(f"Duplicate rows are read once: {self.format.place} {first}{more}.")
         self._tell_missing()
         if self.unread:
             names = ", ".join(f"`{printable(name)}`" for name in list(self.unread)[:20])
             more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""
             self.warnings.add(f"Not read: {names}{more}.")
         if claims_side is not None and self.side is None:
-            self.warnings.add(
-                f"There are no claims in {self.name}, so the side given for them decides nothing."
-            )
+            self.warnings.add(f"{self.name} has no claims, so the side given for them has no effect.")
 
     def _tell_missing(self) -> None:
         """Say which systems lack a summary of some set: means over different sets are compared with care."""

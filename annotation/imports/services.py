@@ -68,9 +68,7 @@ from annotation.scoring.rescore import DERIVED, RESCORED_AT_ONCE, rescore, resco
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
 
-NO_TARGET = (
-    "There is no target length: brevity and composite stay blank unless the project's settings give one."
-)
+NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -79,9 +77,7 @@ BYTES_WRITTEN_AT_ONCE = 256 * 1024
 ROWS_WRITTEN_AT_ONCE = 2000
 SUMMARIES_RESCORED_AT_ONCE = 5000
 
-A_PROJECT_OF_ITS_OWN = (
-    "is the archive of a whole project, which becomes a project of its own: it comes alone."
-)
+A_PROJECT_OF_ITS_OWN = "is the archive of a whole project. Import it alone, into a new project."
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -419,7 +415,7 @@ def _read(
         for _ in _parts(plan, reading):
             progress.step()
         reading.problems.extend(plan.problems)
-        way_out = " No row is without one." if skip_invalid else " Correct them, or leave those rows out."
+        way_out = " No row is without one." if skip_invalid else " Correct or remove these rows."
         remedies = () if skip_invalid else (Remedy.SKIP_INVALID,)
         raise _refusal(_name_of(files), reading, reading.problems, way_out, remedies)
     return reading
@@ -537,10 +533,11 @@ def _bring_in_apart(
 def _refuse_problems(plan: ImportPlan, reading: FileReading, name: str) -> None:
     if plan.problems.count:
         way_out = (
-            " Such rows do not go with what the project holds: correct them, and send a document before its rows or "
-            "with them. Leaving bad rows out does not help."
+            " These rows contradict the project's data, so skipping invalid rows does not help. Correct "
+            "them, and send a document before or with its rows."
             if reading.format is Format.PUSHED
-            else " Such rows contradict what the project holds: correct them. Leaving bad rows out does not help."
+            else " These rows contradict the project's data, so skipping invalid rows does not help. Correct "
+            "them."
         )
         raise _refusal(name, reading, plan.problems, way_out)
 
@@ -631,8 +628,7 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
         _write_published(plan)
     except IntegrityError as error:
         raise Conflict(
-            "Rows of this project changed while the file was being read. Nothing of it was written: "
-            "import it again.",
+            "The project changed during the import. Nothing was imported. Import again.",
             code="busy",
         ) from error
     fresh = set() if plan.published else {row.pk for row in plan.document_sets}
@@ -698,8 +694,8 @@ def _make_way(plan: ImportPlan) -> None:
     list(Summary.objects.select_for_update().filter(pk__in=cut_anew).order_by("pk").only("pk"))
     if judged_summaries(cut_anew) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
         raise Conflict(
-            "A text that this file replaces was judged while the file was being read. Nothing was written: "
-            "import it again to see which.",
+            "A text that this file replaces was judged during the import. Nothing was imported. Import again "
+            "to see which.",
             code="busy",
         )
     _drop_claims(ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)))
@@ -868,7 +864,7 @@ def _published_percents(plan: ImportPlan) -> Iterator[PublishedPercent]:
             unit_id = units.get((comparison.model_id, number))
             if unit_id is None:
                 raise Conflict(
-                    "Units were joined while the file was being read. Nothing of it was written: import it again.",
+                    "Units were joined during the import. Nothing was imported. Import again.",
                     code="busy",
                 )
             yield PublishedPercent(

@@ -27,7 +27,7 @@ ABANDONED_AFTER = timedelta(seconds=60)
 SETS_DROPPED_AT_ONCE = 10
 RESTORED = "restore-"
 """How the hidden name of a project begins that is made of an archive."""
-CHANGED = "The project was removed meanwhile, or its rules were changed. Import the file again."
+CHANGED = "The project was removed or its rules changed during the import. Import again."
 
 
 def is_needed() -> bool:
@@ -59,9 +59,7 @@ def keep(staged: Project) -> None:
     now = timezone.now()
     alive = Project.all_projects.filter(pk=staged.pk, staged_until__gte=now)
     if not alive.update(staged_until=now + ABANDONED_AFTER):
-        raise Conflict(
-            "The import stood still for too long and was given up. Import the file again.", code="busy"
-        )
+        raise Conflict("The import stalled and was cancelled. Import again.", code="busy")
 
 
 def settle() -> None:
@@ -87,7 +85,7 @@ def show(staged: Project, project: Project) -> None:
             kind._default_manager.filter(project=staged).update(project=project)
     except IntegrityError as error:
         raise Conflict(
-            "Somebody else brought the same sets or systems in meanwhile. Import the file again.", code="busy"
+            "Someone else imported the same sets or systems at the same time. Import again.", code="busy"
         ) from error
 
 

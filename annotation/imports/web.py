@@ -52,14 +52,12 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MOST_BYTES = 64 * 1024 * 1024
-INSTEAD = (
-    "Import a part at a time, or ask the person who runs this server to import them at the machine itself."
-)
+INSTEAD = "Import them in parts, or ask the operator of this server to import them on the server."
 
 REMEDY_WORDS = {
-    Remedy.MAP: "Choose above what each column holds.",
-    Remedy.CLAIMS_SIDE: "Under “Claims of a nested file”, choose whose the claims are.",
-    Remedy.SKIP_INVALID: "To import the others, choose “Leave bad rows out”.",
+    Remedy.MAP: "Set the meaning of each column above.",
+    Remedy.CLAIMS_SIDE: "Under “Claims of a nested file”, choose which summaries the claims belong to.",
+    Remedy.SKIP_INVALID: "To import the other rows, choose “Skip invalid rows”.",
 }
 
 KINDS = {
@@ -158,7 +156,7 @@ class Form:
             if self.side == side:
                 return "reference" if side == "reference" else "peer"
         if self.side:
-            raise Invalid("The claims are the model summaries' or the peers'.", field="side")
+            raise Invalid("Claims must belong to the model summaries or the peer summaries.", field="side")
         return None
 
 
@@ -199,7 +197,7 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
         form = Form.of(request, look)
         if is_import and _lacks_reference(asked.project, look, form) and not form.no_reference:
             raise Invalid(
-                "Choose the column that holds the reference summary, or confirm that the file has none.",
+                "Choose the “Reference summary” column, or confirm that the file has none.",
                 field="no_reference",
             )
         asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **form.choices(look))

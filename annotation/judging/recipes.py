@@ -22,14 +22,14 @@ RECIPES = (
         "https://RESOURCE.openai.azure.com/openai/v1",
         "DEPLOYMENT",
         "AZURE_OPENAI_API_KEY",
-        "The model is the name of your deployment.",
+        "Use your deployment's name as the model.",
     ),
     Recipe(
         "Amazon Bedrock",
         "https://bedrock-runtime.REGION.amazonaws.com/openai/v1",
         "openai.gpt-oss-120b-1:0",
         "AWS_BEARER_TOKEN_BEDROCK",
-        "The key is a Bedrock API key. The same holds for https://bedrock-mantle.REGION.api.aws/openai/v1.",
+        "The key is a Bedrock API key. Also works with https://bedrock-mantle.REGION.api.aws/openai/v1.",
     ),
     Recipe(
         "vLLM",
@@ -38,12 +38,12 @@ RECIPES = (
         "",
         "vllm serve MODEL. With --api-key, put the key into a variable such as VLLM_API_KEY.",
     ),
-    Recipe("Ollama", "http://HOST:11434/v1", "llama3.3", "", "The model as ollama list names it."),
+    Recipe("Ollama", "http://HOST:11434/v1", "llama3.3", "", "Use the model's name from ollama list."),
     Recipe(
         "LiteLLM proxy",
         "http://HOST:4000/v1",
         "MODEL",
         "LITELLM_API_KEY",
-        "The way to Vertex and others, and to signed AWS credentials; the model as the proxy names it.",
+        "For Vertex and other providers, and for signed AWS credentials. Use the proxy's name for the model.",
     ),
 )

@@ -24,46 +24,47 @@ class StepWords(NamedTuple):
 STEP_WORDS: Mapping[Step, StepWords] = {
     "read_document": StepWords(
         "Read the documents",
-        "Asked once for each document set: its claims, those of a model summary, closed questions with the "
-        "answers that the source gives, and topics, as far as a run needs them.",
+        "Asked once per document set. Extracts what the run needs: claims of the documents or a model "
+        "summary, closed questions with the source's answers, and topics.",
         {
-            "claims": "where claims of the documents are wanted",
-            "reference_claims": "where claims of a model summary are wanted",
-            "wanted": "where claims of some units alone are wanted",
-            "questions": "where there are questions to answer",
-            "n_questions": "where questions are to be made up",
-            "topics": "where topics are wanted",
+            "claims": "if claims of the documents are needed",
+            "reference_claims": "if claims of a model summary are needed",
+            "wanted": "if claims of only some units are needed",
+            "questions": "if there are questions to answer",
+            "n_questions": "if questions are to be generated",
+            "topics": "if topics are needed",
         },
     ),
     "extract": StepWords(
-        "Take claims from a text",
-        "Asked for each text whose claims are wanted and nothing else of it, such as a model summary.",
+        "Extract claims from a text",
+        "Asked for each text that only needs claims, such as a model summary.",
         {},
     ),
     "align_summary": StepWords(
         "Align a summary with its source",
-        "Asked once for each peer summary where alignment is measured: its claims, each compared with the source.",
-        {"wanted": "where claims of some units alone are wanted"},
+        "Asked once per peer summary if alignment is measured. Extracts its claims and compares each with "
+        "the source.",
+        {"wanted": "if claims of only some units are needed"},
     ),
     "cover_summary": StepWords(
         "Cover a summary",
-        "Asked once for each peer summary where questions or ratings are wanted: all of it is answered from "
-        "the summary alone, without its source.",
+        "Asked once per peer summary if questions or ratings are needed. Everything is answered from the "
+        "summary alone, without its source.",
         {
-            "claims": "where claims are compared with the summary",
-            "questions": "where there are questions to answer",
-            "topics": "where topics are looked for",
-            "ratings": "where the summary is rated",
+            "claims": "if claims are compared with the summary",
+            "questions": "if there are questions to answer",
+            "topics": "if topics are checked",
+            "ratings": "if the summary is rated",
         },
     ),
     "check_covered": StepWords(
         "Check claims against a summary",
-        "Asked where claims alone are compared with a summary, and for those that had no usable answer.",
+        "Asked if only claims are compared with a summary, and for claims without a usable answer.",
         {},
     ),
     "check_supported": StepWords(
         "Check claims against the source",
-        "Asked where a summary's claims are there already, and for those that had no usable answer.",
+        "Asked if a summary's claims already exist, and for claims without a usable answer.",
         {},
     ),
 }
@@ -77,49 +78,50 @@ class MetricWords(NamedTuple):
 
 
 RUN_METRIC_WORDS: Mapping[str, MetricWords] = {
-    "coverage": MetricWords("coverage", "How much of what matters does the summary say?"),
-    "alignment": MetricWords("alignment", "Is what the summary says supported by its source?"),
+    "coverage": MetricWords("coverage", "How much of the important content does the summary express?"),
+    "alignment": MetricWords("alignment", "Does the source support what the summary says?"),
     "factual_alignment": MetricWords("factual alignment", "Coverage and alignment as one number (F1)."),
     "question_coverage": MetricWords(
         "question coverage", "Does the summary answer questions that its source answers?"
     ),
     "topic_preservation": MetricWords(
-        "topic preservation", "Does the summary deal with the main topics of its source?"
+        "topic preservation", "Does the summary cover the main topics of its source?"
     ),
     "summarization": MetricWords("summarization", "Coverage or alignment, whichever is lower."),
     "conciseness": MetricWords("conciseness", "Does the summary get to the point?"),
-    "coherence": MetricWords("coherence", "Do the sentences follow from each other, in a clear order?"),
+    "coherence": MetricWords("coherence", "Do the sentences build on each other in a clear order?"),
     "completeness": MetricWords(
-        "completeness", "How many of the source's content words recur in the summary? Needs no call."
+        "completeness", "How many of the source's content words appear in the summary? No calls."
     ),
     "redundancy": MetricWords(
-        "redundancy", "How much of the summary is said once only? Compares its sentences. Needs no call."
+        "redundancy", "How much of the summary is not repeated? Compares its sentences. No calls."
     ),
-    "brevity": MetricWords("brevity", "How much of the target length is left unused? Needs no call."),
+    "brevity": MetricWords("brevity", "How much of the target length is unused? No calls."),
 }
 
 _ADVICE: Sequence[tuple[str, str]] = (
     (
         "cut off before its end",
-        "Replies are cut off: raise the judge's longest reply, or use a model that thinks less.",
+        "Replies are cut off. Raise the judge's maximum reply length, or use a model with less reasoning.",
     ),
     (
         "not a chat completion",
-        "The address answers, but not as a chat completions service: check the judge's base URL.",
+        "The address is not a chat completions service. Check the judge's base URL.",
     ),
     (
         "server rejected",
-        "The server turns the request down: read its message, and check the model's name and its limits.",
+        "The server rejects the request. Read its message, and check the model's name and limits.",
     ),
     (
         "content filter",
-        "The provider withholds replies on these texts: ask for its filter to be changed, or use another model.",
+        "The provider's content filter blocks these texts. Ask the provider to change it, or use another "
+        "model.",
     ),
-    ("refused", "The model refuses these texts: use another model, or reword the prompt."),
-    ("empty", "The model says nothing: check its name, and whether it is a chat model."),
+    ("refused", "The model refuses these texts. Use another model, or change the prompt."),
+    ("empty", "The model's replies are empty. Check its name, and whether it is a chat model."),
     (
         "repl",
-        "The model does not answer in the form asked for: use one that supports JSON schemas, or a larger one.",
+        "The model does not use the required format. Use one that supports JSON schemas, or a larger one.",
     ),
 )
 
@@ -131,15 +133,16 @@ def advice_on(reasons: Sequence[str]) -> list[str]:
 
 
 _PROMPT_PLACEHOLDERS: Mapping[str, str] = {
-    "$custom_instruction": "the judge's own instruction, where it has one. Left out, it is put at the end",
-    "$parts": "what this call asks for, put together from the parts below. It must stay",
+    "$custom_instruction": "the judge's own instruction, if it has one. Without this placeholder, it is "
+    "added at the end",
+    "$parts": "the parts below that this call needs. Required",
     "$$": "a dollar sign",
 }
 
 _FORMATS = {
     "json_schema": "answers by JSON schema",
     "json_object": "answers in JSON, but not by a schema",
-    "text": "plain text only; JSON is found in it",
+    "text": "plain text only; JSON is extracted from it",
 }
 
 
@@ -152,7 +155,7 @@ def placeholders_of(prompt: Prompt) -> dict[str, str]:
 
 def format_in_words(reply_format: str) -> str:
     """How a server answers."""
-    return _FORMATS.get(reply_format, "without a server's answer")
+    return _FORMATS.get(reply_format, "no server reply")
 
 
 def completeness_in_words(source: str, summary: str, language: str) -> tuple[float, str]:
@@ -160,7 +163,7 @@ def completeness_in_words(source: str, summary: str, language: str) -> tuple[flo
     found = completeness(source, summary, language)
     elements, missing = len(found.input_elements), found.missing_elements
     if not elements:
-        return found.score, "The source holds no elements that could be covered."
+        return found.score, "The source has no elements to cover."
     told = f"{elements - len(missing)} of {elements} elements are covered."
     if not missing:
         return found.score, told
@@ -172,7 +175,7 @@ def completeness_in_words(source: str, summary: str, language: str) -> tuple[flo
 def topics_in_words(
     topics: Sequence[str], answers: Sequence[Verdict], *, least_scored: float
 ) -> tuple[float | None, str]:
-    """Topic preservation and what it is made of, such as "2 of 3 topics are dealt with. Missing: rain.".
+    """Topic preservation and what it is made of, such as "2 of 3 topics are covered. Missing: rain.".
 
     None where a smaller share than `least_scored` has a usable answer.
     """
@@ -183,7 +186,7 @@ def topics_in_words(
     if scored < least_scored * len(labels):
         return None, f"Only {scored} of {len(labels)} topics have a usable answer."
     missing = [topic for topic, label in zip(topics, labels, strict=True) if label not in ("yes", None)]
-    told = f"{scored - len(missing)} of {scored} topics are dealt with."
+    told = f"{scored - len(missing)} of {scored} topics are covered."
     return topic_preservation(labels), f"{told} Missing: {', '.join(missing)}." if missing else told
 
 
@@ -191,7 +194,7 @@ def redundancy_in_words(_source: str, summary: str, language: str) -> tuple[floa
     """Freedom from repetition and which sentences say again what an earlier one says."""
     repeated = repeated_sentences(summary, language)
     value = redundancy(summary, language)
-    told = " ".join(["Said again:", *repeated]) if repeated else "Nothing is said twice."
+    told = " ".join(["Repeated:", *repeated]) if repeated else "No repeated sentences."
     return 1.0 if value is None else value, told
 
 

@@ -20,4 +20,7 @@ def setup_words(address: str) -> str:
     if secret is None:
         return ""
     link = address.rstrip("/") + reverse("setup", args=[secret])
-    return f"Nobody has an account here yet. Make the first one within a day, by this link, which works once:\n{link}"
+    return (
+        "There are no accounts yet. Create the first one with this link, which works once within a "
+        f"day:\n{link}"
+    )

@@ -78,13 +78,14 @@ def erase_person(
     or the last administrator (`last_administrator`).
     """
     if by is not None and not (by.is_active and by.is_superuser):
-        raise NotAllowed("Only an administrator of the installation erases people.")
+        raise NotAllowed("Only an administrator of the installation can erase people.")
     if by is not None and by.pk == person.pk:
-        raise Conflict("Ask another administrator: nobody erases their own account.", code="own_account")
+        raise Conflict("You cannot erase your own account. Ask another administrator.", code="own_account")
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=person.pk)
     if person.is_superuser and not others.exists():
         raise Conflict(
-            "The last administrator stays: make somebody else one first.", code="last_administrator"
+            "This is the last administrator. Make someone else an administrator first.",
+            code="last_administrator",
         )
     shown = pseudonym or f"{ERASED}{secrets.token_hex(5)}"
     gone: dict[str, int] = {}

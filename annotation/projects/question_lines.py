@@ -9,8 +9,8 @@ from typing import Any
 from django import forms
 
 HELP = (
-    "One question a line: its name, the question, then its answers, as in “clear: Is it clear? | no | yes”. "
-    "Answers count from 0; “clear (1): …” counts from 1."
+    "One question per line: name, question and answers, as in “clear: Is it clear? | no | yes”. Answers are "
+    "numbered from 0; “clear (1): …” starts at 1."
 )
 _LINE = re.compile(r"(?P<id>[^:(]*?)\s*(?:\((?P<first>\d{1,3})\))?\s*:(?P<rest>.*)")
 _BAR = re.compile(r"(?<!\\)\|")

@@ -16,7 +16,7 @@ TITLES = {
     "only": "Show",
     "side": "Score",
     "numbers": "Claims",
-    "label": "People said",
+    "label": "People's answer",
     "reviewer": "Answered by",
     "document_set": "Document set",
     "system": "System",
@@ -28,7 +28,7 @@ OPTIONS: dict[str, dict[str, str]] = {
         Order.SET: "By document set",
         Order.DOUBT: "Most uncertain",
         Order.EFFECT: "Largest score impact",
-        Order.CHANGE: "Likeliest to be changed",
+        Order.CHANGE: "Most likely to be changed",
         Order.DOCUMENT: "By summary",
     },
     "only": {

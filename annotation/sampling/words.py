@@ -18,8 +18,8 @@ _METHOD_WORDS: dict[str, str] = {
 _PLANNED_STRATA = "random within each system, length and judge uncertainty"
 """What a stratified draw of the plan is: its strata are finer than those of others."""
 SAMPLE_TERMS = (
-    "Reviewers are told, and Review serves them these claims first. Interim estimates appear while they answer. Until "
-    "every claim is answered the sample can be cancelled: it stays in the log, and no estimate uses it any more."
+    "Reviewers are notified and get these claims first. Interim estimates appear as they answer. You can "
+    "cancel the sample until every claim is answered; it then stays in the log, and no estimate uses it."
 )
 UNKNOWN_SECONDS = 30.0
 """What an answer is taken to cost where nobody's time is known."""
@@ -32,14 +32,14 @@ def held_in_words(held: HeldChecks | None) -> str:
     what = "1 claim is" if held.count == 1 else f"{held.count:,} claims are"
     since = f", opened {_moment(held.since)}" if held.since else ""
     free = "It is" if held.count == 1 else "The first is"
-    return f"{what} with somebody else{since}. {free} free again at {_moment(held.until)}, unless they go on."
+    return f"{what} open by someone else{since}. {free} released at {_moment(held.until)} if inactive."
 
 
 def work_in_words(checks: int, seconds: float | None, timed: int) -> str:
     """How long so many answers take people, and how that is known: `seconds` each, the median of `timed` answers."""
     each = UNKNOWN_SECONDS if seconds is None else seconds
     how = (
-        f"taken as {each:.0f} s each, since nobody's time is known here yet"
+        f"assuming {each:.0f} s each, because no answers have been timed yet"
         if seconds is None
         else f"at {each:.0f} s each, the median of the {timed:,} newest timed answers"
         if timed > 1

@@ -26,7 +26,7 @@ SCORE_NAMES = {
 def in_words(changes: Sequence[ScoreChange]) -> str:
     """Such as "Coverage 0.500 → 0.750, alignment unchanged."."""
     if not any(change.is_moved for change in changes):
-        return "No score moves."
+        return "No scores changed."
     words = ", ".join(
         f"{SCORE_NAMES[change.name]} {_number(change.before)} → {_number(change.after)}"
         if change.is_moved

@@ -11,8 +11,8 @@ from annotation.texts.queries.unit_locks import Dropped
 from annotation.texts.queries.unit_texts import Cut
 
 CLAIMS_LOCKED = (
-    "The claims of this text stand in for its units, and assessors gave them percents, so they stay as they are. "
-    "Corrected ones can be imported as another model summary of the set."
+    "The claims of this text are locked: they replace its units, and assessors have given them percents. "
+    "Import corrected claims as another model summary of the set."
 )
 
 
@@ -20,41 +20,38 @@ def answers_stay(answered: int, checks: int) -> str:
     """What becomes of the answers of people when a claim is put into other words; empty where there are none.
 
     >>> answers_stay(2, 5)
-    'People have answered 2 of its 5 checks. Their answers stay with these words and count no more.'
+    'People have answered 2 of its 5 checks. Their answers stay with this wording and no longer count.'
     """
     if not answered:
         return ""
-    of_checks = "its one check" if checks == 1 else f"{answered} of its {checks} checks"
-    return f"People have answered {of_checks}. Their answers stay with these words and count no more."
+    of_checks = "its only check" if checks == 1 else f"{answered} of its {checks} checks"
+    return f"People have answered {of_checks}. Their answers stay with this wording and no longer count."
 
 
 def settled_by(names: Sequence[str]) -> str:
     """That a claim on which decisions rest is changed by adjudicators alone; empty where none does.
 
     >>> settled_by(["cleo"])
-    'cleo resolved what was asked of this claim. Only somebody who may adjudicate changes it: ask an adjudicator.'
+    'cleo resolved a dispute on this claim, so only an adjudicator can change it.'
     """
     if not names:
         return ""
-    return (
-        f"{listed(names)} resolved what was asked of this claim. Only somebody who may adjudicate changes it: "
-        "ask an adjudicator."
-    )
+    return f"{listed(names)} resolved a dispute on this claim, so only an adjudicator can change it."
 
 
 def decisions_fall(names: Sequence[str]) -> str:
     """What becomes of adjudicators' decisions when the claim is changed; empty where there are none.
 
     >>> decisions_fall(["cleo"])
-    'cleo resolved what was asked of this claim: the decision stays with these words and counts no more.'
+    'cleo resolved a dispute on this claim. The decision stays with this wording and no longer counts.'
     """
     if not names:
         return ""
-    decisions = "the decisions stay" if names[1:] else "the decision stays"
+    decisions = "The decisions stay" if names[1:] else "The decision stays"
     counts = "count" if names[1:] else "counts"
     return (
-        f"{listed(names)} resolved what was asked of this claim: {decisions} with these words and {counts} "
-        "no more."
+        f"{listed(names)} resolved a dispute on this claim. {decisions} with this wording and no longer "
+        f"{counts}."
     )
 
 
@@ -62,11 +59,11 @@ def decisions_fell(count: int) -> str:
     """Told to an adjudicator.
 
     >>> decisions_fell(1)
-    'a decision of yours counts no more.'
+    'one of your decisions no longer counts.'
     """
     if count == 1:
-        return "a decision of yours counts no more."
-    return f"{count:,} decisions of yours count no more."
+        return "one of your decisions no longer counts."
+    return f"{count:,} of your decisions no longer count."
 
 
 def if_deleted(loss: ClaimLoss) -> str:
@@ -74,27 +71,27 @@ def if_deleted(loss: ClaimLoss) -> str:
     left = loss.left_in_text
     if loss.kind == "peer":
         if not left:
-            return "It is the only claim of this summary, which then has no alignment."
-        return f"Alignment is then the share of yes over {_claims(left)} instead of {left + 1}."
+            return "This is the summary's only claim. Without it, the summary has no alignment."
+        return f"Alignment will be the share of yes over {_claims(left)} instead of {left + 1}."
     if not left:
         return (
-            "It is the only claim of this text: nothing is then asked of the summaries that are compared with it, and "
-            "they have no coverage by claims."
+            "This is the text's only claim. Without it, summaries compared with this text have no checks and "
+            "no coverage by claims."
         )
     if loss.kind == "documents":
-        return f"Coverage is then the share of yes over {_claims(left)} instead of {left + 1}."
+        return f"Coverage will be the share of yes over {_claims(left)} instead of {left + 1}."
     if loss.stands_for_unit:
         return (
-            "The claims of this text stand in for its units: coverage is then the mean over "
-            f"{_claims(left)} instead of {left + 1}."
+            f"The claims of this text replace its units, so coverage will be the mean over {_claims(left)} "
+            f"instead of {left + 1}."
         )
     if loss.unit is not None and not loss.left_in_unit:
         return (
-            f"It is the only claim of unit {loss.unit}: where nobody gave the unit a percent it then has no value, and "
-            "coverage is the mean over the units that have one."
+            f"This is the only claim of unit {loss.unit}. Without it and without a percent, the unit has no "
+            "value and is left out of the mean coverage."
         )
     if loss.unit is not None:
-        return f"Unit {loss.unit} then has {_claims(loss.left_in_unit)} left to take its share of yes from."
+        return f"The share of yes of unit {loss.unit} will use {_claims(loss.left_in_unit)}."
     return ""
 
 
@@ -116,7 +113,7 @@ def origin_in_words(origin: ListOrigin) -> str:
 def name_in_words(name: TextName) -> str:
     """What a reader calls a text."""
     if name.kind == "documents":
-        return "The documents"
+        return "Source documents"
     target = f", target {name.target_words}" if name.target_words else ""
     if name.kind == "model":
         return f"Model summary {name.external_id}".rstrip() + target
@@ -146,20 +143,20 @@ def dropped_in_words(dropped: Dropped) -> str:
         said.append(f"of {people} assessor{'' if people == 1 else 's'}")
     if said:
         said.append(
-            "on this summary will no longer count; they stay in the log and in the export as superseded."
+            "on this summary will no longer count. They stay in the log and, as superseded, in exports."
         )
     else:
-        said.append("Nobody's judgments are lost.")
+        said.append("No judgments are lost.")
     if dropped.reopened:
         said.append(
-            f"Sets are opened again for: {', '.join(dropped.reopened)}. Nothing that they said in them counts "
-            "until they close them again, and by now they may have seen what others said."
+            f"Sets are reopened for: {', '.join(dropped.reopened)}. Their judgments in these sets do not "
+            "count until they close them again, and they may have seen other people's judgments by now."
         )
     if dropped.evidence:
         one = dropped.evidence == 1
         said.append(
             f"{dropped.evidence} answer{'' if one else 's'} to checks point{'s' if one else ''} to units of this "
-            "summary: they stand, and their evidence follows the words."
+            "summary. They still count, and their evidence moves with the words."
         )
     return " ".join(said)
 

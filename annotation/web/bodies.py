@@ -15,7 +15,7 @@ from django.template.defaultfilters import filesizeformat
 from annotation.core.refusals import Refusal
 from annotation.web.refusals import TooLarge, Unreadable, refused
 
-NOTHING_SAVED = "Nothing was saved. What you typed is still in your browser: go back to the form"
+NOTHING_SAVED = "Nothing was saved. Your input is still in your browser: go back to the form"
 
 
 class ReadableRequests:
@@ -49,14 +49,14 @@ def too_large() -> TooLarge:
 def _fault_of_address(request: HttpRequest) -> Refusal | None:
     if not _holds_nul(request.GET):
         return None
-    return Unreadable("This address holds a character that no text may hold (NUL, U+0000).")
+    return Unreadable("This address contains an invalid character (NUL, U+0000).")
 
 
 def _fault_of_form(request: HttpRequest) -> Refusal | None:
     try:
         if _holds_nul(request.POST):
-            told = "This form holds a character that no text may hold (NUL, U+0000)."
-            return Unreadable(f"{told} {NOTHING_SAVED} and take it out.")
+            told = "This form contains an invalid character (NUL, U+0000)."
+            return Unreadable(f"{told} {NOTHING_SAVED} and remove it.")
     except RequestDataTooBig:
         return too_large()
     except TooManyFieldsSent:
@@ -69,7 +69,8 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
         return TooLarge(f"These are more than the {most:,} files that are taken at once: send them in a zip.")
     except (MultiPartParserError, BadRequest):
         return Unreadable(
-            f"The form arrived garbled, as when a connection breaks. {NOTHING_SAVED} and send it again."
+            f"The form arrived incomplete, perhaps because the connection broke. {NOTHING_SAVED} and send it "
+            "again."
         )
     return None
 

@@ -38,14 +38,14 @@ PAGE_STATUS: dict[type[Refusal], int] = {
 }
 
 HEADINGS = {
-    400: "That could not be read",
-    413: "That is too much at once",
+    400: "Invalid input",
+    413: "Too much data",
     404: "Page not found",
-    403: "This is closed to you",
+    403: "No access",
     409: "Something changed in the meantime",
-    422: "That cannot be done as it stands",
-    429: "That was too often",
-    503: "This is not ready yet",
+    422: "This is not possible now",
+    429: "Too many requests",
+    503: "Not ready yet",
 }
 
 NOTICES = "#notices"
@@ -61,7 +61,7 @@ def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     status = status_of(refusal)
     context = {
         "refusal": refusal,
-        "heading": HEADINGS.get(status, "That was refused"),
+        "heading": HEADINGS.get(status, "Request refused"),
         "slug": request.resolver_match.kwargs.get("slug") if request.resolver_match else None,
         "back": page_before(request),
     }

@@ -37,7 +37,7 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Judge", "judge", Verb.VIEW_SCORES),
             ("Plan", "plan", Verb.VIEW_SCORES),
             ("Sensitivity", "sensitivity", Verb.VIEW_SCORES),
-            ("Pictures", "pictures", Verb.VIEW_SCORES),
+            ("Charts", "pictures", Verb.VIEW_SCORES),
         ),
     ),
     (

@@ -66,7 +66,7 @@ def _json_answer(
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     if not request.user.is_authenticated:
-        told = {"code": "signed_out", "message": "You are signed out. Sign in again; nothing is lost."}
+        told = {"code": "signed_out", "message": "You are signed out. Sign in again; your input is not lost."}
         return JsonResponse(told, status=401)
     try:
         return view(cast("Request", request), *args, **kwargs)

@@ -43,7 +43,7 @@ class WebhookRow(serializers.Serializer[Webhook]):
 
 
 class AddedWebhook(WebhookRow):
-    secret = serializers.CharField(help_text="Signs the messages. Shown this once.")
+    secret = serializers.CharField(help_text="Signs the messages. Shown only once.")
 
 
 class NewWebhook(serializers.Serializer[Any]):
@@ -64,7 +64,7 @@ class DeliveryRow(serializers.Serializer[WebhookDelivery]):
     kind = EventKind()
     state = DeliveryState()
     attempts = serializers.IntegerField()
-    status = serializers.IntegerField(allow_null=True, help_text="What the receiver last answered.")
+    status = serializers.IntegerField(allow_null=True, help_text="The receiver's last reply.")
     error = serializers.CharField()
     created_at = serializers.DateTimeField()
     delivered_at = serializers.DateTimeField(allow_null=True)

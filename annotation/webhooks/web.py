@@ -41,7 +41,7 @@ def add_webhook(request: Request, slug: str) -> HttpResponse:
 def end_webhook(request: Request, slug: str, webhook_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
     service.end_webhook(webhook=_webhook(room, webhook_id), by=request.user)
-    messages.success(request, "Ended: nothing more is sent there.")
+    messages.success(request, "Webhook ended. No more messages are sent.")
     return redirect(HERE, slug=slug)
 
 
@@ -53,7 +53,7 @@ def test_webhook(request: Request, slug: str, webhook_id: str) -> HttpResponse:
     except Conflict as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, "A test message is on its way. Reload to see what became of it.")
+        messages.success(request, "Test message sent. Reload to see the outcome.")
     return redirect(HERE, slug=slug)
 
 

@@ -213,14 +213,14 @@ def _check(
     margins: Mapping[str, float],
 ) -> None:
     if not summaries:
-        raise EvaluationError("There is no summary to judge.")
+        raise EvaluationError("There are no summaries to judge.")
     for metric, bar in bars.items():
         checked_share(f"The bar of {metric}", bar)
     for metric, by in margins.items():
         if not checked_share(f"The margin of {metric}", by) > 0:
             raise EvaluationError(f"The margin of {metric} must be above 0, got {by!r}.")
     if margins and not baseline:
-        raise EvaluationError("Whether summaries are worse needs a baseline to compare them with.")
+        raise EvaluationError("Comparing with a baseline needs a baseline file.")
 
 
 class _Scored:
@@ -319,7 +319,7 @@ def _pairs(now: _Scored, before: _Scored) -> tuple[list[tuple[_Series, _Series, 
     changed = {name for name, text in now.documents.items() if before.documents.get(name, text) != text}
     if changed:
         remarks.append(
-            f"{len(changed)} documents have another text in the baseline and are not compared, "
+            f"{len(changed)} documents have a different text in the baseline and are not compared, "
             f"{min(changed)!r} among them."
         )
     for series in now.series:
@@ -457,7 +457,7 @@ def _worse(
 ) -> GateCheck:
     found = compared.get((metric, series))
     answer: Answer = "cannot tell"
-    said = "there is no such system in the baseline"
+    said = "the baseline has no such system"
     if found is not None:
         answer = found.is_worse(by)
         told = found.told()

@@ -27,7 +27,7 @@ REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
 VERDICTS = {
     0: "Passed",
     1: "Failed: nothing could be scored",
-    3: "Below the bar, or worse than the baseline",
+    3: "Below the threshold, or worse than the baseline",
     4: "Cannot tell",
 }
 """What an exit code says."""
@@ -50,7 +50,9 @@ def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
 def _verdict(report: GateReport) -> str:
     """What came of it, without a full stop; nothing has passed where nothing was asked."""
     if report.exit_code == 0 and not report.checks:
-        return "No bar was asked; compared only" if report.comparisons else "No bar was asked; scored only"
+        return (
+            "No threshold given; compared only" if report.comparisons else "No threshold given; scored only"
+        )
     return VERDICTS[report.exit_code]
 
 
@@ -105,11 +107,11 @@ def _foot(report: GateReport) -> list[str]:
     people = report.answered_by_people
     return [
         f"{_verdict(report)}.",
-        *([f"{people:,} answers in the file are people's: the judge was not asked."] if people else []),
-        f"{usage.calls:,} calls now, {usage.prompt_tokens:,} prompt tokens, "
-        f"{usage.completion_tokens:,} tokens of replies{cost}.",
+        *([f"{people:,} answers in the file are from people, so the judge was not asked."] if people else []),
+        f"{usage.calls:,} new calls, {usage.prompt_tokens:,} prompt tokens, {usage.completion_tokens:,} "
+        f"reply tokens{cost}.",
         "95 % bootstrap intervals over documents; judge error is not included.",
-        *(["A bar is held against the mean alone, whatever its interval."] if _has_bar(report) else []),
+        *(["A threshold is compared with the mean only, not with its interval."] if _has_bar(report) else []),
         f"Signature {report.signature}",
     ]
 

@@ -29,7 +29,7 @@ ReplyFormat = Literal["json_schema", "json_object", "text"]
 REPLY_FORMATS: tuple[ReplyFormat, ...] = get_args(ReplyFormat)
 
 BLANK_TEXT_REASON = "The text is empty."
-BLANK_CLAIM_REASON = "The claim holds no words."
+BLANK_CLAIM_REASON = "The claim contains no words."
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ class Scores:
         if text.is_blank:
             return EMPTY_DOCUMENT if reference is None else EMPTY_REFERENCE
         whose = "document" if reference is None else "reference"
-        return "" if is_worded(text.text) else f"The {whose} holds no words."
+        return "" if is_worded(text.text) else f"The {whose} contains no words."
 
     def _alignment(self) -> tuple[float | None, str]:
         if self.case.summary.is_blank:
@@ -261,7 +261,7 @@ class Scores:
         self._missing_elements = tuple(found.missing_elements)
         if not found.input_elements:
             beside = "and neither does the summary" if found.score else "but the summary does"
-            return found.score, f"The document holds no elements that could be covered, {beside}."
+            return found.score, f"The document has no elements to cover, {beside}."
         return found.score, _listed("Every element is found.", "Missing", found.missing_elements)
 
     def _conciseness(self) -> tuple[float | None, str]:
@@ -288,7 +288,7 @@ class Scores:
         if value is None:
             return None, _first_reason([judged.verdict for judged in self._topics], "There are no topics.")
         missing = [judged.text for judged in self._topics if judged.verdict.label not in ("yes", None)]
-        return value, _listed("Every topic is dealt with.", "Not dealt with", missing)
+        return value, _listed("Every topic is covered.", "Not covered", missing)
 
     def _redundancy(self) -> tuple[float | None, str]:
         item = self.case.item
@@ -296,7 +296,7 @@ class Scores:
         if value is None:
             return None, EMPTY_SUMMARY
         return value, _listed(
-            "Nothing is said twice.", "Said again", repeated_sentences(item.summary, item.language)
+            "No repeated sentences.", "Repeated", repeated_sentences(item.summary, item.language)
         )
 
     def _coherence(self) -> tuple[float | None, str]:
@@ -346,7 +346,7 @@ def _told(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:
     """How many are yes, and the first of those that are not, with the judge's reasons."""
     counts = count_labels(each.verdict.label for each in judged)
     if not counts.scored:
-        return _first_reason([each.verdict for each in judged], "Nothing is scored.")
+        return _first_reason([each.verdict for each in judged], "Nothing was scored.")
     told = f"{counts.yes} of {counts.scored} {what}."
     if counts.unscored:
         told += f" {counts.unscored} unscored."

@@ -1,7 +1,7 @@
 // What went wrong with a request is told above the page, and what was typed stays.
 (() => {
   const notices = () => document.getElementById("notices");
-  const STANDS = "What you typed is still here; try again.";
+  const STANDS = "Your input is still here. Try again.";
 
   function tell(text) {
     const box = document.createElement("div");
@@ -33,8 +33,8 @@
     if (status < 400 || status === 422 || ctx.hx?.retarget) return;
     ctx.swap = "none";
     if (status >= 500) tell(`The server could not do that (${status}). ${STANDS}`);
-    else if (status === 403) tell(`The page has grown too old, perhaps by signing in again. Load it anew. ${STANDS}`);
-    else tell(`That was refused (${status}). ${STANDS}`);
+    else if (status === 403) tell(`This page has expired, perhaps because you signed in again. Reload it. ${STANDS}`);
+    else tell(`The request was refused (${status}). ${STANDS}`);
   });
 
   document.addEventListener("htmx:error", (event) => {

@@ -64,7 +64,7 @@ def test_a_restored_installation_is_the_same(
     assert proved.stdout == "The scores of harbour follow from its statements.\n"
     assert scores(empty, tmp_path / "new.csv") == scores(installation, tmp_path / "old.csv")
     # Not twice into the same place.
-    assert "The database holds tables already" in manage(empty, "restore", str(backup)).stderr
+    assert "The database already contains tables" in manage(empty, "restore", str(backup)).stderr
 
 
 def test_a_restored_backup_holds_nobody_erased_since(
@@ -115,13 +115,13 @@ def test_what_is_no_sound_backup_is_refused(
         return {MANIFEST: json.dumps(manifest | changed).encode()}
 
     # All is looked at before the database, which is not empty here.
-    assert "The database holds tables already" in refused({})
+    assert "The database already contains tables" in refused({})
     flipped = bytearray(held[dump])
     flipped[len(flipped) // 2] ^= 1
     assert "its SHA-256 differs" in refused({dump: bytes(flipped)})
     assert f"does not hold what its manifest.json lists: {dump}" in refused({dump: None})
-    assert "is no backup of Coverdict" in refused({MANIFEST: None})
-    assert "is no backup of Coverdict" in refused({MANIFEST: b"[1]"})
+    assert "is not a Coverdict backup" in refused({MANIFEST: None})
+    assert "is not a Coverdict backup" in refused({MANIFEST: b"[1]"})
     assert "does not know annotation.9999" in refused(with_manifest(migrations={"annotation": "9999_later"}))
     assert "in a form that version" in refused(with_manifest(format=2))
     stray = manifest["files"] | {"../stray": "0" * 64}

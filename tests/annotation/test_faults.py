@@ -94,7 +94,7 @@ def test_people_get_a_page(signed_in: Client, path: str) -> None:
     answer = signed_in.get(path, headers={"Accept": "text/html,*/*"})
     page = answer.content.decode()
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
-    assert "The database does not answer at the moment." in page
+    assert "The database is not responding." in page
     assert "Traceback" not in page
     assert "OperationalError" not in page
 

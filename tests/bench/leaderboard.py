@@ -55,11 +55,11 @@ def _measure(sets: int, bar: float) -> list[Row]:
     made, on_clock = _best(lambda: make(project=project, kind=kind, key="board coverage"), TURNS)
     # The first turn stores what the page shows.
     _spent(lambda: board(project))
-    asked, waited = _pages(project, says=b"nothing has changed since")
+    asked, waited = _pages(project, says=b"up to date.</p>")
     # A score written anew, and a worker that never comes: every page counts.
     Score.objects.filter(project=project, summary__system__name="system 00").update(revision=0)
     report_alive("nobody")
-    counted, counted_on_clock = _pages(project, says=b"Newer answers exist")
+    counted, counted_on_clock = _pages(project, says=b"An update is being computed")
     Worker.objects.all().delete()
     return [
         Row(

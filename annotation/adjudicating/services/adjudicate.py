@@ -151,14 +151,14 @@ def _decide_check(check: Check, label: str, said: DecisionDetails) -> Adjudicati
     _keep_own_apart(check.project, check, None, said.by)
     if not check.is_current:
         raise Conflict(
-            "The claim was put into other words since you opened the page, and the new one is checked instead.",
+            "The claim was reworded after you opened the page, and the new wording is checked instead.",
             code="newer_claim",
         )
     voice = _adopted(voices, said.adopt)
     chosen = (voice.label if voice else "") or label
     _compare(Adjudication.objects.filter(check_row=check), said, yours={"label": chosen})
     if not chosen or (voice is not None and label not in ("", voice.label)):
-        raise Invalid("Accept one of the answers, or give one of your own.", field="label")
+        raise Invalid("Accept one of the answers, or give your own.", field="label")
     is_new = voice is None and all(each.label != chosen for each in voices)
     decision = Adjudication(check_row=check, label=chosen, is_against_all=is_new)
     return _keep(decision, said, voices, voice, told={"label": chosen})
@@ -170,7 +170,7 @@ def _decide_unit(
     project = comparison.peer.document_set.project
     require(said.by, project, Verb.ADJUDICATE)
     if percent is not None and not 0 <= percent <= 100:
-        raise Invalid("A percent lies between 0 and 100.", field="percent")
+        raise Invalid("A percent must be between 0 and 100.", field="percent")
     said.check()
     text_id = unit.summary_id if isinstance(unit, Unit) else unit.claim_set.summary_id
     if text_id != comparison.model_id:
@@ -185,7 +185,7 @@ def _decide_unit(
     decisions = Adjudication.objects.filter(comparison=comparison, **place)
     _compare(decisions, said, yours={"percent": chosen})
     if chosen is None or (voice is not None and percent not in (None, voice.percent)):
-        raise Invalid("Accept one of the percents, or give one of your own.", field="percent")
+        raise Invalid("Accept one of the percents, or give your own.", field="percent")
     is_new = voice is None and all(each.percent != chosen for each in voices)
     decision = Adjudication(comparison=comparison, **place, percent=chosen, is_against_all=is_new)
     return _keep(decision, said, voices, voice, told={"unit": unit.public_id, "percent": chosen})
@@ -204,7 +204,7 @@ def _keep(
     `told` is the answer as the log keeps it.
     """
     if decision.is_against_all and not said.reason.strip():
-        nobody = "nobody who was asked said so" if voices else "nobody was asked"
+        nobody = "nobody gave this answer" if voices else "there are no answers"
         raise Invalid(f"Say why: {nobody}.", field="reason")
     place = decision.place
     project = _project(place)
@@ -315,8 +315,8 @@ def _adopted(voices: Sequence[NamelessVoice], token: str) -> NamelessVoice | Non
     voice = adopted(voices, token)
     if voice is None:
         raise Conflict(
-            "The answer that you accepted was changed or taken back since you opened the page. Look at what is "
-            "said now, then decide.",
+            "The answer that you accepted was changed or withdrawn after you opened the page. Check the "
+            "current answers, then decide.",
             code="newer_voices",
         )
     return voice
@@ -345,9 +345,8 @@ def _keep_decision_apart(decision: Adjudication, by: User) -> None:
 
 def _own_judgment() -> NotAllowed:
     return NotAllowed(
-        "You have judged this yourself. This project does not let adjudicators resolve what they have judged, "
-        "even after "
-        "they withdraw their answer. Leave it to another adjudicator.",
+        "You have judged this yourself. In this project, another adjudicator must resolve it, even if you "
+        "withdraw your answer.",
         code="own_judgment",
     )
 
@@ -364,10 +363,10 @@ def _compare(
     did = (
         "You decided this in another window"
         if is_own
-        else f"Somebody {'decided this' if newest else 'took the decision back'} since you opened it"
+        else f"Someone {'decided this' if newest else 'withdrew the decision'} after you opened it"
     )
     raise Conflict(
-        f"{did}. Yours is kept here: look at what stands now, then decide again.",
+        f"{did}. Your decision is kept here. Compare both, then decide again.",
         code="newer_decision",
         details={"yours": {**yours, "reason": said.reason}, "theirs": theirs, "is_own": is_own},
     )
@@ -388,13 +387,13 @@ def _check_error_type(error_type: str) -> None:
 def _check_cut(unit: Unit | Claim) -> None:
     if isinstance(unit, Unit) and not Unit.objects.filter(pk=unit.pk).exists():
         raise Conflict(
-            "This unit was joined or split since you opened the page. Reload it, then decide on the units that "
-            "stand now.",
+            "This unit was joined or split after you opened the page. Reload it, then decide on the current "
+            "units.",
             code="newer_cut",
         )
     if isinstance(unit, Claim) and not Claim.objects.filter(pk=unit.pk, claim_set__is_active=True).exists():
         raise Conflict(
-            "The claims were changed since you opened the page. Reload it, then decide on those that stand now.",
+            "The claims were changed after you opened the page. Reload it, then decide on the current claims.",
             code="newer_cut",
         )
 

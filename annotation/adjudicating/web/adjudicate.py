@@ -103,9 +103,9 @@ def withdraw_decision(request: Request, slug: str, decision_id: str) -> HttpResp
     service.withdraw_decision(decision=decision, by=request.user)
     found = about(decision).values_list("public_id", flat=True).first()
     if found is None:
-        messages.success(request, "The decision is taken back.")
+        messages.success(request, "Decision withdrawn.")
         return _elsewhere(request, _address(room, filters=_filters(request)))
-    return _go_to(request, room, found, note="The decision is taken back; this waits again.")
+    return _go_to(request, room, found, note="Decision withdrawn. The dispute is open again.")
 
 
 @screen("POST")
@@ -136,7 +136,7 @@ def _percent(text: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal() or len(text) > 3:
-        raise Invalid("A percent is a whole number from 0 to 100.", field="percent")
+        raise Invalid("A percent must be a whole number from 0 to 100.", field="percent")
     return int(text)
 
 
@@ -154,7 +154,7 @@ def _hand_out(
     waiting = DisputeFilter(kind=filters.kind, why=filters.why)
     taken = take_next(project=room.project, by=request.user, filters=waiting, after=after)
     if taken is None:
-        told = _in_words(last, moved) if last else "Nothing waits here."
+        told = _in_words(last, moved) if last else "No disputes to resolve."
         messages.success(request, told)
         return _elsewhere(request, _address(room, filters=waiting, last=last))
     if not request.htmx:

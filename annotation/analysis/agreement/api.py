@@ -36,9 +36,9 @@ class RaterPair(serializers.Serializer[Any]):
     second = serializers.CharField()
     items = serializers.IntegerField()
     equal = _share(help_text="Share of equal answers.")
-    kappa = IntervalRow(help_text="Cohen's; on scales in order weighted by the square of the distance.")
-    within_step = _share(help_text="Of percents: share at most 20 points apart.")
-    mean_difference = _share(help_text="Of percents: in points, 0 to 100.")
+    kappa = IntervalRow(help_text="Cohen's kappa; quadratic weights on ordered scales.")
+    within_step = _share(help_text="For percents: share within 20 points.")
+    mean_difference = _share(help_text="For percents: mean difference in points, 0 to 100.")
 
 
 class ThirdOfWork(serializers.Serializer[Any]):
@@ -55,12 +55,8 @@ class ThirdOfWork(serializers.Serializer[Any]):
 class DividedItem(serializers.Serializer[Any]):
     """An item on which answers differ. Ids are empty where there is no such row."""
 
-    disagreement = serializers.FloatField(
-        help_text="Mean squared distance of two answers, as alpha takes it."
-    )
-    answers = serializers.ListField(
-        child=serializers.ListField(), help_text="Each answer with how many gave it."
-    )
+    disagreement = serializers.FloatField(help_text="Mean squared distance of two answers, as used by alpha.")
+    answers = serializers.ListField(child=serializers.ListField(), help_text="Number of people per answer.")
     text = serializers.CharField()
     document_id = serializers.CharField()
     system = serializers.CharField()
@@ -79,15 +75,15 @@ class AgreementScale(serializers.Serializer[Any]):
     question = serializers.CharField()
     level = serializers.CharField(help_text="nominal, ordinal or interval")
     raters = serializers.ListField(child=serializers.CharField())
-    items = serializers.IntegerField(help_text="Answered by two people or more.")
-    single = serializers.IntegerField(help_text="Answered by one person alone.")
-    answers = serializers.IntegerField(help_text="To items with two or more.")
+    items = serializers.IntegerField(help_text="Answered by at least two people.")
+    single = serializers.IntegerField(help_text="Answered by only one person.")
+    answers = serializers.IntegerField(help_text="Answers to items with two or more.")
     alpha = IntervalRow(help_text="Krippendorff's alpha.")
     equal = IntervalRow(help_text="Share of equal pairs of answers to the same item.")
-    ac1 = IntervalRow(allow_null=True, help_text="Gwet's AC1; of labels alone.")
+    ac1 = IntervalRow(allow_null=True, help_text="Gwet's AC1; for labels only.")
     pairs = RaterPair(many=True)
     pairs_left_out = serializers.IntegerField()
-    judge = RaterPair(many=True, help_text="The deciding judge against each person.")
+    judge = RaterPair(many=True, help_text="The deciding judge compared with each person.")
     thirds = ThirdOfWork(many=True)
     divided = DividedItem(many=True)
     sentence = serializers.CharField()
@@ -109,9 +105,9 @@ class AgreementFigures(serializers.Serializer[Any]):
     )
     judge = serializers.CharField(help_text="The deciding judge; empty where there is none.")
     touched = serializers.IntegerField(
-        help_text="Answers to checks that are left out: given after the judge's or another's was seen, or in a list."
+        help_text="Answers left out because they were given after seeing another answer, or in a list."
     )
-    imported = serializers.IntegerField(help_text="Answers that came with a file.")
+    imported = serializers.IntegerField(help_text="Imported answers.")
     scales = AgreementScale(many=True)
     repeats = SelfAgreement(many=True)
 

@@ -42,7 +42,7 @@ SCALES: Mapping[str, tuple[str, str, str]] = {
 """By the key of a scale that every project has: its name, what is asked, and what of."""
 
 
-NO_SPREAD_SHOWN = "no interval: resampling shows no spread"
+NO_SPREAD_SHOWN = "no interval: all document sets give the same value"
 """Said of a figure that is the same in every draw of enough document sets."""
 
 
@@ -106,17 +106,17 @@ def in_percent(share: float | None) -> str:
 def scale_in_words(alpha: Estimate, equal: Estimate, *, items: int, noun: str) -> str:
     """How far people agree on one scale, with the numbers that it rests on."""
     if not items:
-        return f"Nothing can be said yet: there are no {noun} that two people answered."
+        return f"No agreement yet: no two people have answered the same {noun}."
     counted = f"{items:,} {noun if items != 1 else noun.removesuffix('s')}"
     if alpha.value is None:
         return (
-            f"All answers to the {counted} that two people or more answered are the same: without any difference "
-            "alpha has no value."
+            f"People gave the same answer to all {counted} that two or more answered. Alpha is undefined "
+            "without any disagreement."
         )
     return (
-        f"Two people's answers to the same item are equal in {in_percent(equal.value)} of cases; alpha, agreement "
-        f"beyond chance, is {between(alpha)} over {counted} in {_sets(alpha.clusters)}. {_meaning(alpha)}"
-        f"{_roughness(alpha)}"
+        f"Alpha is {between(alpha)} over {counted} in {_sets(alpha.clusters)} that two or more people "
+        f"answered. {_meaning(alpha)} {in_percent(equal.value)} of pairs of answers to the same item "
+        f"match.{_roughness(alpha)}"
     )
 
 
@@ -124,42 +124,44 @@ def drift_in_words(first: Estimate, last: Estimate) -> str:
     """Whether agreement moved between the first and the last third of the work, as far as intervals tell."""
     if first.low is None or first.high is None or last.low is None or last.high is None:
         if fewest := no_interval_in_words(min(first.clusters, last.clusters)):
-            return f"Whether agreement moved cannot be said: a third of the work holds too little ({fewest})."
-        return f"Whether agreement moved cannot be said of a third of the work ({NO_SPREAD_SHOWN})."
-    numbers = f"alpha is {between(first)} in the first third of the work and {between(last)} in the last"
+            return f"Any change over time is unknown: a third of the work is too small ({fewest})."
+        return f"Any change over time is unknown for a third of the work ({NO_SPREAD_SHOWN})."
+    numbers = (
+        f"alpha is {between(first)} in the first third of the work and {between(last)} in the last third"
+    )
     if last.high < first.low:
         return f"Agreement fell: {numbers}."
     if first.high < last.low:
         return f"Agreement rose: {numbers}."
-    return f"No drift shows: {numbers}, and the intervals overlap."
+    return f"No change detected: {numbers}, and the intervals overlap."
 
 
 def _meaning(alpha: Estimate) -> str:
     value = alpha.value or 0.0
     if value >= RELIABLE:
-        return f"Krippendorff asks for {RELIABLE} to rely on data: {_reached(alpha)}."
+        return f"Krippendorff's threshold for reliable data is {RELIABLE}; {_reached(alpha)}."
     if value >= TENTATIVE:
         return (
-            f"Krippendorff asks for {TENTATIVE} for tentative conclusions, which the value reaches, and for {RELIABLE} "
-            "to rely on data."
+            f"The value reaches Krippendorff's threshold for tentative conclusions ({TENTATIVE}), not the "
+            f"one for reliable data ({RELIABLE})."
         )
     if value > 0:
-        return f"That is below the {TENTATIVE} that Krippendorff asks for even for tentative conclusions."
+        return f"That is below Krippendorff's threshold for tentative conclusions ({TENTATIVE})."
     return "That is no better than chance."
 
 
 def _reached(alpha: Estimate) -> str:
     """What of a value that reaches the bar for reliable data reaches it."""
     if alpha.low is None:
-        return "the value reaches that, without an interval"
+        return "the value reaches it, but there is no interval"
     if alpha.low >= RELIABLE:
-        return "the whole interval lies above that"
-    return "the value reaches that, not the whole interval"
+        return "the whole interval reaches it"
+    return "the value reaches it, the whole interval does not"
 
 
 def _roughness(alpha: Estimate) -> str:
     if alpha.low is not None and alpha.clusters < ROUGH_BELOW:
-        return f" With {_sets(alpha.clusters)} the interval is rough."
+        return f" The interval is rough because it rests on {_sets(alpha.clusters)}."
     return ""
 
 

@@ -40,14 +40,14 @@ class KnownOfSystem(serializers.Serializer[Any]):
 
     system = serializers.CharField()
     system_id = serializers.CharField()
-    judge = MeanWithInterval(allow_null=True, help_text="By the deciding judge alone.")
+    judge = MeanWithInterval(allow_null=True, help_text="Deciding judge alone.")
     estimate = MeanWithInterval(
-        allow_null=True, help_text="What people would say, from the latest random sample."
+        allow_null=True, help_text="Estimate of people's answers from the latest random sample."
     )
     people = MeanWithInterval(allow_null=True, help_text="People's sampled answers alone.")
     least = _number(
-        help_text="Width if every check of these document sets were answered, or of people's own scores where all "
-        "are; null where nobody can say."
+        help_text="Width if every check of these document sets were answered; of people's own scores if all "
+        "are; null if unknown."
     )
 
 
@@ -60,16 +60,16 @@ class KnownWords(serializers.Serializer[Any]):
 class PlanOutlook(serializers.Serializer[Any]):
     """What one design would bring at a size."""
 
-    mean = _number(help_text="Mean width over systems; null where the width of any is not forecast.")
+    mean = _number(help_text="Mean width over systems; null if any is not forecast.")
     widest = _number(
         help_text="Width that no system's interval exceeds in half of such samples; null as the mean."
     )
     documents = serializers.FloatField(
         help_text="Document sets with an answer that no system falls short of in half of such samples."
     )
-    is_few = serializers.BooleanField(help_text="Too few of these to use the judge: people alone stand.")
+    is_few = serializers.BooleanField(help_text="Too few of these to use the judge; people alone are used.")
     systems = serializers.DictField(
-        child=serializers.FloatField(allow_null=True), help_text="Width that is expected of each system."
+        child=serializers.FloatField(allow_null=True), help_text="Expected width per system."
     )
     strata = serializers.DictField(
         child=serializers.DictField(child=serializers.FloatField()),
@@ -92,8 +92,10 @@ class PlanWish(serializers.Serializer[Any]):
     sizes = serializers.DictField(
         child=serializers.IntegerField(allow_null=True), help_text="The smallest planned size, by design."
     )
-    short = ShortOfDocuments(many=True, help_text="Who needs more document sets, where no size does it.")
-    is_reached = serializers.BooleanField(help_text="No interval of now is wider.")
+    short = ShortOfDocuments(
+        many=True, help_text="Systems that need more document sets, if no size is enough."
+    )
+    is_reached = serializers.BooleanField(help_text="The width is already reached.")
     sentence = serializers.CharField()
 
 
@@ -102,21 +104,19 @@ class PlanTarget(serializers.Serializer[Any]):
 
     target_words = serializers.IntegerField(allow_null=True)
     checks = serializers.IntegerField()
-    documents = serializers.IntegerField(help_text="Independent ones: groups count once.")
+    documents = serializers.IntegerField(help_text="Independent units: groups count once.")
     document_sets = serializers.IntegerField()
     cluster = serializers.CharField(help_text="What counts as independent: document set or group.")
-    widest_now = _number(
-        help_text="Width of the widest interval of an estimate now; null where one has none."
-    )
+    widest_now = _number(help_text="Width of the widest current interval; null if one is missing.")
     known = KnownWords()
     warning = serializers.CharField()
     unknown = serializers.CharField(
-        help_text="Why no width is forecast, where too few answers show how far document sets differ; else empty."
+        help_text="Reason if too few answers prevent a forecast; otherwise empty."
     )
-    least_in_words = serializers.CharField(help_text="What the least widths rest on; may be empty.")
+    least_in_words = serializers.CharField(help_text="Explanation of the least widths; may be empty.")
     second_rating = _number(
-        help_text="What a second person's answer to a check narrows intervals by, as a share of what one to a new "
-        "check does; null where no check has answers of several people, or nothing is forecast."
+        help_text="Effect of a second answer to a check on widths, as a share of an answer to a new check; "
+        "null without checks with several answers, or without a forecast."
     )
     second_in_words = serializers.CharField(help_text="The same in a sentence; may be empty.")
     systems = KnownOfSystem(many=True)
@@ -127,10 +127,8 @@ class PlanTarget(serializers.Serializer[Any]):
 
 
 class PlanSize(serializers.Serializer[Any]):
-    size = serializers.IntegerField(
-        help_text="Checks of a whole sample, over all systems and target lengths."
-    )
-    hours = _number(help_text="At the median time; null where nobody's time is known.")
+    size = serializers.IntegerField(help_text="Checks in the sample, across systems and target lengths.")
+    hours = _number(help_text="At the median time; null if no answers have been timed.")
 
 
 class PlanFigures(serializers.Serializer[Any]):
@@ -139,23 +137,21 @@ class PlanFigures(serializers.Serializer[Any]):
         help_text="Something has changed since; newer figures are being computed."
     )
     basis = serializers.CharField(help_text="pilot, pilot_too_small, judge, too_few_sets or nothing")
-    basis_in_words = serializers.CharField(help_text="What the forecast goes by and assumes.")
+    basis_in_words = serializers.CharField(help_text="Basis and assumptions of the forecast.")
     pilot = serializers.CharField(allow_null=True, help_text="The latest random sample that it uses.")
     pilot_samples = serializers.IntegerField(help_text="Pooled random samples that it uses.")
     pilot_answered = serializers.IntegerField(
-        help_text="Answered checks of these samples, each once; 0 without any."
+        help_text="Answered checks of these samples, each counted once."
     )
     joins = serializers.BooleanField(
-        help_text="A new sample is pooled with these answers; else it stands by itself and would replace them."
+        help_text="Whether a new sample is pooled with these answers; otherwise it replaces them."
     )
     complete = serializers.CharField(
-        help_text="That people have answered every check, so that no sample adds to it; else empty."
+        help_text="Message if people have answered every check; otherwise empty."
     )
     checks = serializers.IntegerField()
-    came_after = serializers.IntegerField(help_text="Checks that came after that sample.")
-    drawn_before = serializers.IntegerField(
-        help_text="Checks with an answer of somebody who knew nothing, which a sample keeps."
-    )
+    came_after = serializers.IntegerField(help_text="Checks added after that sample.")
+    drawn_before = serializers.IntegerField(help_text="Checks with a blind answer, which a sample keeps.")
     seconds = _number(help_text="Median time of an answer.")
     timed = serializers.IntegerField()
     pace_in_words = serializers.CharField()
@@ -170,7 +166,7 @@ class NewPlannedDraw(serializers.Serializer[Any]):
         required=False,
         min_value=0,
         max_value=2**SEED_BITS - 1,
-        help_text="A seed that was used already gives that sample back: send it again without harm.",
+        help_text="Repeating a seed returns the same sample.",
     )
 
 

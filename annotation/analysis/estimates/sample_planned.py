@@ -77,7 +77,7 @@ def refuse_plan(*, project: Project, size: int, design: str, seed: int) -> None:
 def _design(name: str) -> Design:
     wanted = next((known for known in DRAWABLE if known == name), None)
     if wanted is None:
-        raise Invalid(f"A sample is {', '.join(DRAWABLE)}, not {name!r}.", field="design")
+        raise Invalid(f"The design must be {', '.join(DRAWABLE)}, not {name!r}.", field="design")
     return wanted
 
 

@@ -43,8 +43,8 @@ from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS
 
 HOW = {
     "uniform": "simple random sample within each system and length",
-    "stratified": "random within each system, length and judge uncertainty; most where the judge errs most",
-    "active": "each check by how far the judge is expected to be off",
+    "stratified": "random within each system, length and judge uncertainty, with more checks where the judge errs most",
+    "active": "each check in proportion to the judge's expected error",
 }
 
 Number = TypeVar("Number", int, float)
@@ -110,7 +110,7 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
             raise
         return _page(request, room, refusal=refusal)
     count = drawn.drawn_checks.count()
-    messages.success(request, f"{count:,} {'check is' if count == 1 else 'checks are'} sampled for review.")
+    messages.success(request, f"{count:,} {'check' if count == 1 else 'checks'} sampled for review.")
     return redirect("plan" if may_look else "check-draws", slug)
 
 
@@ -118,9 +118,9 @@ def _confirm(request: Request, room: Room, size: int, *, may_look: bool) -> Http
     return ask_to_confirm(
         request,
         room,
-        title="Make this random sample?",
+        title="Create this random sample?",
         says=(work_in_words(size, *seconds_per_check(room.project)), SAMPLE_TERMS),
-        act="Make the random sample",
+        act="Create the random sample",
         back=reverse("plan" if may_look else "check-draws", args=[room.project.slug]),
         fields={},
     )
@@ -167,7 +167,7 @@ def _forecast(request: Request, found: Figures, table: LengthTable, waiting: int
 def _answer(found: Figures, size: int | None, waiting: int, *, is_reached: bool) -> str:
     """What is asked of people next, before what it rests on: first what is sampled already."""
     if waiting:
-        return f"First finish what is sampled: {_work(found, waiting)}."
+        return f"First finish the current sample: {_work(found, waiting)}."
     # Where the width is reached, that is what is said first.
     return "" if is_reached or not size else f"Answer {_work(found, size)}."
 
@@ -230,7 +230,7 @@ def _among(known: Sequence[Number], asked: str, what: str) -> Number | None:
         return None
     named = next((number for number in known if number == _as_number(asked)), None)
     if named is None:
-        raise NotFound(f"No {what} of {asked} is planned for.")
+        raise NotFound(f"The plan has no {what} of {asked}.")
     return named
 
 
@@ -286,5 +286,5 @@ def whole_parts(expected: Sequence[float]) -> list[int]:
 
 def _whole(words: str, field: str) -> int:
     if not words.isdecimal() or int(words) >= 2**SEED_BITS:
-        raise Invalid(f"The {field} is a whole number below {2**SEED_BITS:,}.", field=field)
+        raise Invalid(f"The {field} must be a whole number below {2**SEED_BITS:,}.", field=field)
     return int(words)

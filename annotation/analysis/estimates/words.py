@@ -41,21 +41,19 @@ class Clusters(NamedTuple):
 
 
 CAPTION = (
-    "what people would say of all claims, for the population that the document sets stand for; the judge's errors are "
-    "in it"
+    "what people would say of all claims, in the population that the document sets represent, including the "
+    "judge's errors"
 )
-LOOKED_AT = (
-    "Intervals allow for looking while a sample is answered, and for further samples of the same frame."
-)
+LOOKED_AT = "Intervals allow for interim looks and for further samples of the same frame."
 CAPTION_OF_PEOPLE = (
-    "what people would say of all claims, for the population that the document sets stand for, from their "
+    "what people would say of all claims, in the population that the document sets represent, from their "
     "sampled answers alone"
 )
 NO_SAMPLE = (
-    "No estimate yet: review a random sample first. Answers that reviewers chose to "
-    "give enter only where the sample contains them too."
+    "No estimate yet: review a random sample first. Other answers by reviewers count only if the sample "
+    "includes their checks."
 )
-ALL_ANSWERED = "There is no estimate and none is needed: people answered every check."
+ALL_ANSWERED = "No estimate is needed: people answered every check."
 ITEM_NOUNS = {Draw.Item.COMPARISON.value: "summaries", Draw.Item.DOCUMENT_SET.value: "document sets"}
 
 
@@ -70,9 +68,9 @@ def estimate_in_words(table: EstimateTable) -> str:
     if table.sample is None:
         return newer or (ALL_ANSWERED if table.is_all_answered else NO_SAMPLE)
     if not table.documents:
-        return f"The random sample of {table.sample.day} has nothing at this target length, so there is no estimate."
+        return f"No estimate: the random sample of {table.sample.day} has no checks at this target length."
     after = (
-        f"{table.came_after:,} checks came after the random sample, which does not cover them."
+        f"{table.came_after:,} checks were added after the random sample and are not covered by it."
         if table.came_after
         else ""
     )
@@ -96,13 +94,13 @@ def _sample_in_words(table: EstimateTable, sample: SampleProgress) -> str:
     count = f"{sample.drawn:,} {'checks' if of_checks else f'blind judgments of {ITEM_NOUNS[sample.item]}'}"
     if table.earlier:
         days = f"{', '.join(each.day for each in table.earlier)} and {sample.day}"
-        rests = f"{1 + len(table.earlier)} random samples taken together, of {days}"
+        rests = f"{1 + len(table.earlier)} pooled random samples, of {days}"
         count = f"{table.answers:,} {'checks' if of_checks else 'judged summaries'}"
     if not sample.is_complete:
-        upcoming = f"; the next comes at {sample.next_look:,}" if sample.next_look else ""
+        upcoming = f"; next update at {sample.next_look:,}" if sample.next_look else ""
         return (
-            f"{sample.look:,} of {sample.drawn:,} answered in sampled order, so this estimate is interim{upcoming}. "
-            f"It rests on {rests}{f': {count}' if table.earlier else ''}."
+            f"Interim estimate: {sample.look:,} of {sample.drawn:,} answered in sampled order{upcoming}. It "
+            f"uses {rests}{f': {count}' if table.earlier else ''}."
         )
     blind = ", answered before the judge's answer was shown" if of_checks else ""
     return f"From {rests}: {count}{blind}."
@@ -111,20 +109,21 @@ def _sample_in_words(table: EstimateTable, sample: SampleProgress) -> str:
 def _state_in_words(table: EstimateTable) -> str:
     answered = table.answered_documents
     if not table.has_judge:
-        return "The judge recorded no probability for any of it, so only people's sampled answers are used."
+        return "Only people's sampled answers are used because the judge recorded no probabilities."
     if answered < TOO_FEW_DOCUMENTS:
         why = no_interval_in_words(answered)
         return (
-            f"Not every system has answers in {TOO_FEW_DOCUMENTS} document sets (fewest: {answered}): too few "
-            f"to use the judge, so only people's sampled answers are used{f', {why}' if why else ''}."
+            f"Only people's sampled answers are used: using the judge needs answers in {TOO_FEW_DOCUMENTS} "
+            f"document sets for every system (fewest: {answered}{f'; {why}' if why else ''})."
         )
-    fewest = f"Every system has answers in {answered} document sets or more"
+    fewest = f"Every system has answers in at least {answered} document sets"
     if table.state == EstimateState.PEOPLE:
         return (
-            f"{fewest}. The judge would make no interval narrower, so only people's sampled answers are used."
+            f"{fewest}. Only people's sampled answers are used because the judge would not narrow any "
+            "interval."
         )
     if table.state == EstimateState.FEW:
-        return f"{fewest}; below {FEW_DOCUMENTS} an interval may miss more often than it says."
+        return f"{fewest}. Below {FEW_DOCUMENTS}, an interval may miss more often than stated."
     return f"{fewest}."
 
 
@@ -135,10 +134,10 @@ def _saved_in_words(table: EstimateTable) -> str:
     if table.labels_saved < 1:
         return "The judge saves no answers here."
     by_chance = table.sample is not None and table.sample.method == Draw.Method.UNIFORM
-    what = "The judge adds" if by_chance else "The judge and the sampling together add"
+    what = "The judge adds" if by_chance else "The judge and the sampling design together add"
     return (
-        f"{what} the precision of {table.labels_saved:,.0f} more human answers for each system, on average. The "
-        "measure is people alone in a simple random sample of the same size."
+        f"{what} the precision of {table.labels_saved:,.0f} more human answers per system, on average, "
+        "compared with people alone on a simple random sample of the same size."
     )
 
 
@@ -147,12 +146,18 @@ def _raters_in_words(table: EstimateTable) -> str:
     if table.sample is None or table.sample.item != Draw.Item.CHECK:
         return ""
     if not table.several:
-        return "No check has blind answers of several people, so intervals leave out how raters differ."
-    rated = f"{table.several:,} {'check has' if table.several == 1 else 'checks have'} blind answers of several people"
+        return (
+            "Intervals leave out differences between raters because no check has blind answers from several "
+            "people."
+        )
+    rated = (
+        f"{table.several:,} {'check has' if table.several == 1 else 'checks have'} blind answers from "
+        "several people"
+    )
     if table.rater_error is None:
-        return f"{rated}: too few to tell how raters differ, which intervals leave out."
+        return f"{rated}, too few to measure how raters differ. Intervals leave this out."
     points = f"{100 * table.rater_error:.1f} points"
-    return f"{rated}. Intervals allow for raters who differ: a standard error of {points}, on average."
+    return f"{rated}. Intervals include differences between raters: a standard error of {points} on average."
 
 
 def _across_in_words(table: EstimateTable) -> str:
@@ -160,23 +165,25 @@ def _across_in_words(table: EstimateTable) -> str:
     if table.labels_saved is None or table.learns_across is None:
         return ""
     if table.learns_across:
-        return "Answers to the same claim in other systems' summaries are used beside the judge's."
-    return "Systems were not sampled one by one, so answers to the same claim in other systems' summaries are not used."
+        return "Answers to the same claim in other systems' summaries are used along with the judge's."
+    return (
+        "Answers to the same claim in other systems' summaries are not used because systems were not "
+        "sampled separately."
+    )
 
 
 def _open_in_words(newest: SampleProgress, after: SampleProgress | None) -> str:
     """What is said of the newest sample where estimates do not follow it; `after` has to be answered first."""
     if newest.withdrawn:
         return (
-            f"Of the random sample of {newest.day}, {newest.withdrawn:,} judgments were withdrawn unanswered. "
-            "Its inclusion "
-            f"probabilities no longer hold, so it gives no estimate."
+            f"The random sample of {newest.day} gives no estimate: {newest.withdrawn:,} of its judgments "
+            "were withdrawn unanswered, so its inclusion probabilities no longer hold."
         )
-    told = f"Of the random sample of {newest.day}, {newest.answered:,} of {newest.drawn:,} are answered."
+    told = f"The random sample of {newest.day} has {newest.answered:,} of {newest.drawn:,} answered."
     if newest.look and after is not None:
-        return f"{told} Its answers join once the random sample of {after.day} is all answered."
+        return f"{told} Its answers join the estimate once the random sample of {after.day} is complete."
     if newest.look:
-        return f"{told} Estimates follow it once it promises narrower intervals than the sample before it."
+        return f"{told} Estimates use it once it gives narrower intervals than the previous sample."
     needs = (
         "all of them"
         if newest.next_look == newest.drawn
@@ -185,15 +192,15 @@ def _open_in_words(newest: SampleProgress, after: SampleProgress | None) -> str:
     return f"{told} An estimate needs {needs}."
 
 
-_PREMISE = "If the judge's probabilities are right and answers within a document are independent"
+_PREMISE = "If the judge's probabilities are calibrated and answers within a document are independent"
 """What every figure rests on that no answers were gone by for."""
 
-_ANSWERED = "every check in them answered"
+_ANSWERED = "if every check in them is answered"
 _TRUSTING = (
-    "the forecast takes the judge's probabilities at their word. Of claims to which it gives 80 %, people would say "
-    "yes to 80 %. Where it is surer than it is right, intervals come out wider. It takes the answers within a document "
-    "as independent; where they rise and fall together, intervals come out wider. A first sample shows how far "
-    "that holds, and the next forecast uses it."
+    "the forecast assumes that the judge's probabilities are calibrated: people say yes to 80 % of the "
+    "claims that it gives 80 %. It also assumes that answers within a document are independent. Intervals "
+    "come out wider if the judge is overconfident or answers are correlated. The first sample measures "
+    "both, and the next forecast uses it."
 )
 
 
@@ -202,24 +209,25 @@ def basis_in_words(basis: str, pilot: PilotSamples | None) -> str:
     match basis:
         case ForecastBasis.PILOT if pilot is not None:
             return (
-                f"The forecast uses {_pilot_in_words(pilot)}: how far the judge was off on "
-                f"{'its' if pilot.samples == 1 else 'their'} {pilot.answers:,} answered checks, and how far "
-                "document sets differ. It assumes that people keep answering the same way; the fewer these answers "
-                f"are, the rougher it is. Systems of a target length are taken together. {_joining_in_words(pilot)}"
+                f"The forecast uses {_pilot_in_words(pilot)}: the judge's errors on "
+                f"{'its' if pilot.samples == 1 else 'their'} {pilot.answers:,} answered checks, and the "
+                "differences between document sets. It assumes that people keep answering the same way, and "
+                "it is rougher with fewer answers. Systems with the same target length are pooled. "
+                f"{_joining_in_words(pilot)}"
             )
         case ForecastBasis.PILOT_TOO_SMALL if pilot is not None:
             return (
-                f"The random sample of {pilot.day} has answers in fewer than two document sets for some "
-                f"system, so nothing is forecast from it. Instead {_TRUSTING}"
+                f"The random sample of {pilot.day} is too small for a forecast: some system has answers in "
+                f"fewer than two document sets. Instead, {_TRUSTING}"
             )
         case ForecastBasis.TOO_FEW_SETS:
-            return "No system has two document sets or more with claims, so no interval can be forecast."
+            return "No forecast: no system has claims in at least two document sets."
         case ForecastBasis.NOTHING:
             return (
-                "No judge has given a probability for any claim of the reference side, so nothing can be forecast. "
-                "A run of the deciding judge gives them."
+                "No forecast: no judge has given a probability for a reference claim. Run the deciding "
+                "judge to get them."
             )
-    return f"No random sample has been answered yet: {_TRUSTING}"
+    return f"No random sample has been answered yet, so {_TRUSTING}"
 
 
 def _pilot_in_words(pilot: PilotSamples) -> str:
@@ -231,21 +239,27 @@ def _pilot_in_words(pilot: PilotSamples) -> str:
 def _joining_in_words(pilot: PilotSamples) -> str:
     if pilot.joins:
         return "A new sample is pooled with these answers."
-    return "Checks have changed since: a new sample stands by itself, and one of fewer checks gives wider intervals."
+    return (
+        "Checks have changed since, so a new sample is used on its own. A smaller sample gives wider "
+        "intervals."
+    )
 
 
 def hours_in_words(seconds: float | None, timed: int) -> str:
     """How long a check takes people, and how that is known."""
     if seconds is None:
-        return f"Nobody's time at a check is known yet: {UNKNOWN_SECONDS:.0f} s each are assumed."
+        return f"No answers have been timed yet; {UNKNOWN_SECONDS:.0f} s per check is assumed."
     answers = "the 1 timed answer" if timed == 1 else f"the {timed:,} newest timed answers"
-    return f"Hours are at {seconds:.0f} s a check, the median of {answers} in this project."
+    return f"Hours assume {seconds:.0f} s per check, the median of {answers} in this project."
 
 
 def complete_in_words(checks: int) -> str:
     """That no draw is needed, where people have answered everything."""
     answered = "the only check" if checks == 1 else f"all {checks:,} checks"
-    return f"People have answered {answered}: coverage on the leaderboard is theirs alone, and no sample adds to it."
+    return (
+        f"No sample is needed: people have answered {answered}, so coverage on the leaderboard rests on "
+        "people alone."
+    )
 
 
 def reached_in_words(width: float, now: float, systems: int) -> str:
@@ -255,14 +269,14 @@ def reached_in_words(width: float, now: float, systems: int) -> str:
     known = (
         f"No interval is wider than {told:.2f} now" if systems > 1 else f"The interval is {told:.2f} wide now"
     )
-    return f"{known}: {width:.2f} is reached already."
+    return f"{known}, so {width:.2f} is already reached."
 
 
 def unknown_in_words(clusters: Clusters) -> str:
     """Why no width is forecast where the answers show no difference between document sets."""
     return (
-        f"It cannot be told from so few answers how far {clusters.nouns} differ, so no width is forecast: the answers' "
-        "own noise is as large."
+        f"No width is forecast: there are too few answers to separate differences between {clusters.nouns} "
+        "from noise."
     )
 
 
@@ -272,24 +286,24 @@ def least_in_words(basis: str, least: Sequence[float], widest: float | None, *, 
     `widest` is what none of the systems is expected to exceed in half of cases (`median_widest`).
     """
     if is_complete:
-        return (
-            "Intervals of people alone are those of people's own scores, which no further answer can change."
-        )
+        return "Intervals for people alone are final: no further answer can change them."
     if not least:
         return ""
     low, high = (f"{width:.2f}" for width in (min(least), max(least)))
     wide = f"about {low}" if low == high else f"{low} to {high}"
-    told = f"If people answered every check, intervals would be {wide} wide, for document sets differ."
+    told = (
+        f"Even if people answered every check, intervals would be {wide} wide because document sets differ."
+    )
     if basis != ForecastBasis.PILOT:
         return (
-            f"{told} This takes the judge's probabilities as right and answers within a document as independent; "
-            "where they are not, intervals are rather wider."
+            f"{told} This assumes calibrated judge probabilities and independent answers within a document; "
+            "otherwise, intervals are wider."
         )
     if len(least) == 1 or widest is None:
         return told
     return (
-        f"{told} Document sets are taken to differ alike for all systems, so a system's own interval may be narrower "
-        f"or wider: the widest of {len(least):,} probably about {widest:.2f}."
+        f"{told} This assumes that document sets differ equally for every system, so a system's own interval "
+        f"may be narrower or wider. The widest of {len(least):,} is probably about {widest:.2f}."
     )
 
 
@@ -298,8 +312,8 @@ def second_in_words(worth: float | None) -> str:
     if worth is None:
         return ""
     return (
-        f"A second person's answer to a check narrows intervals by about {100 * worth:.0f} % of what one to a new "
-        "check does. It is worth asking for to learn how raters differ."
+        f"A second answer to the same check narrows intervals about {100 * worth:.0f} % as much as an answer "
+        "to a new check. Use second answers to measure how raters differ."
     )
 
 
@@ -329,30 +343,28 @@ def wanted_in_words(
         # Told first: of the others the plan holds.
         premise = "" if basis == ForecastBasis.PILOT else f"{_PREMISE}, "
         return (
-            f"{premise}{short[0].system} alone keeps an interval wider than {width:g}. No number of answers changes "
-            f"that, only more {clusters.nouns}: {_needs_in_words(short[0])}. The other systems have enough."
+            f"{premise}{short[0].system} is the only system whose interval stays wider than {width:g}. More "
+            f"answers do not help; it needs more {clusters.nouns}: {_needs_in_words(short[0])}."
         )
     if short:
-        lacking = f"{goal}: no number of answers does it, only more {clusters.nouns}."
+        lacking = f"{goal}: more answers are not enough; it needs more {clusters.nouns}."
         return f"{lacking} {_short_in_words(short, systems, clusters, enough)}"
     often = "in more than half of such samples" if systems > 1 else "on average"
     # With too few answers for the judge every draw is people alone: where they do, no design matters.
     if least is None or (people is not None and people < least):
         if people is None:
-            return (
-                f"{goal}: no planned number of answers does it {often}.{_enough_in_words(enough, clusters)}"
-            )
-        return f"{goal}: {_between(people, ladder)} answers do it {often}, with people alone."
+            return f"{goal}: no planned sample size is enough {often}.{_enough_in_words(enough, clusters)}"
+        return f"{goal}: {_between(people, ladder)} answers are enough {often}, using people alone."
     designs = _either([DESIGN_NAMES[design] for design, size in with_judge if size == least])
     if people is None:
-        alone = "with people alone no size does"
+        alone = "with people alone, no planned size is enough"
     elif people == least:
-        alone = "people alone take as many"
+        alone = "people alone need as many"
     else:
-        alone = f"people alone take {_between(people, ladder)}"
-    where = "in more than half of samples that are" if systems > 1 else "on average in a sample that is"
+        alone = f"people alone need {_between(people, ladder)}"
     return (
-        f"{goal}: {_between(least, ladder)} answers do it {where} {designs}. {alone[0].upper()}{alone[1:]}."
+        f"{goal}: {_between(least, ladder)} answers are enough {often} (design: {designs}). "
+        f"{alone[0].upper()}{alone[1:]}."
     )
 
 
@@ -368,21 +380,23 @@ def _short_in_words(
     """Who needs more document sets; in one figure where nothing tells the systems apart."""
     worst = max(short, key=lambda each: each.needed)
     if len(short) == 1:
-        return f"{worst.system} would need {_needs_in_words(worst)}."
+        return f"{worst.system} needs {_needs_in_words(worst)}."
     if all(each.needed == worst.needed for each in short):
-        of_all = "" if len(short) == systems else f"{len(short)} of {systems} systems would need more: "
+        of_all = "" if len(short) == systems else f"{len(short)} of {systems} systems need more: "
         held = _range(min(each.held for each in short), max(each.held for each in short))
-        about = f"about {worst.needed:,} instead of {held} would do it on average"
-        told = f"{of_all}{about}, {_ANSWERED}; single systems may need more"
+        about = f"about {worst.needed:,} instead of {held} are enough on average"
+        told = f"{of_all}{about}, {_ANSWERED}; individual systems may need more"
         every = (
-            f", and about {enough:,} would do for every one in half of cases" if enough is not None else ""
+            f", and about {enough:,} are enough for all of them in half of cases"
+            if enough is not None
+            else ""
         )
         return f"{told[0].upper()}{told[1:]}{every}."
-    of_all = "Every system" if len(short) == systems else f"{len(short)} of {systems} systems"
+    of_all = "Every system needs" if len(short) == systems else f"{len(short)} of {systems} systems need"
     most = [each for each in short if each.needed == worst.needed]
     if len(most) > 1:
-        return f"{of_all} would need more, up to about {worst.needed:,} {clusters.nouns} on average, {_ANSWERED}."
-    return f"{of_all} would need more, most of all {worst.system}: {_needs_in_words(worst)}."
+        return f"{of_all} more, up to about {worst.needed:,} {clusters.nouns} on average, {_ANSWERED}."
+    return f"{of_all} more, {worst.system} most: {_needs_in_words(worst)}."
 
 
 def _needs_in_words(short: ShortSystem) -> str:
@@ -393,7 +407,7 @@ def _enough_in_words(enough: int | None, clusters: Clusters) -> str:
     """How many document sets would do; empty where nobody can say, or they are no more than there are."""
     if enough is None or enough <= clusters.groups:
         return ""
-    return f" About {enough:,} {clusters.nouns} instead of {clusters.groups:,} would, {_ANSWERED}."
+    return f" About {enough:,} {clusters.nouns} instead of {clusters.groups:,} are enough, {_ANSWERED}."
 
 
 def _range(low: int, high: int) -> str:
@@ -407,19 +421,24 @@ def documents_in_words(clusters: Clusters) -> str:
     none = f" ({why})" if why else ""
     if clusters.groups < TOO_FEW_DOCUMENTS:
         return (
-            f"{_sets(clusters)} here{none}. Below {TOO_FEW_DOCUMENTS}{unit} an estimate uses people's "
-            "sampled answers alone, so there is no forecast of what the judge would add."
+            f"{_sets(clusters)} here{none}. Below {TOO_FEW_DOCUMENTS}{unit}, an estimate uses people's "
+            "sampled answers alone, so no forecast includes the judge."
         )
     if clusters.groups < FEW_DOCUMENTS:
-        return f"{_sets(clusters)} here. Below {FEW_DOCUMENTS}{unit} an interval may miss more often than it says."
+        return (
+            f"{_sets(clusters)} here. Below {FEW_DOCUMENTS}{unit}, an interval may miss more often than "
+            "stated."
+        )
     return ""
 
 
 def width_in_words(reachable: float | None) -> str:
     """How the width was found that is shown where nobody asked for one."""
     if reachable is None:
-        return "No width is chosen, and a sample of half of all checks reaches none of these: the widest is shown."
-    return f"No width is chosen. {reachable:g} is the narrowest of these that a sample of half of all checks reaches."
+        return (
+            "No width chosen. A sample of half of all checks reaches none of these, so the widest is shown."
+        )
+    return f"No width chosen. {reachable:g} is the narrowest that a sample of half of all checks reaches."
 
 
 def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool, pooled: int) -> str:
@@ -429,16 +448,19 @@ def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: boo
     `pooled` answers are one sample with it.
     """
     told = (
-        f"This is a new random sample of {size:,}; the estimate pools it with the {pooled:,} answers that there are."
+        f"This is a new random sample of {size:,}. The estimate pools it with the {pooled:,} existing answers."
         if pooled
-        else f"This is a new random sample of {size:,}: once all of it is answered, the estimate uses it alone."
+        else f"This is a new random sample of {size:,}. Once it is complete, the estimate uses it alone."
     )
     if not answered:
         return told
     earlier = "1 check has" if answered == 1 else f"{answered:,} checks have"
-    kept = f"{earlier} a blind answer already: where it is sampled it keeps that answer and nobody is asked"
+    kept = (
+        f"{earlier} a blind answer already. If sampled, {'it keeps' if answered == 1 else 'they keep'} that "
+        "answer and nobody is asked again"
+    )
     about = f" (about {size * answered / checks:.0f} of these {size:,})" if is_by_lot and checks else ""
-    return f"{told} {kept}{about}. What no sample holds does not enter the estimate."
+    return f"{told} {kept}{about}. Checks outside a sample do not enter the estimate."
 
 
 def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:
@@ -450,9 +472,11 @@ def replacing_in_words(size: int, answered: int, *, is_narrower: bool) -> str:
         return ""
     kept = f"The latest answered sample has {answered:,} checks."
     if size == answered:
-        return f"{kept} This one is as large and would replace it: estimates would rest on no more answers."
+        return (
+            f"{kept} This one has the same size and would replace it, so estimates would use no more answers."
+        )
     if is_narrower:
-        return f"{kept} This smaller one would replace it: estimates would rest on fewer answers."
+        return f"{kept} This smaller one would replace it, so estimates would use fewer answers."
     return f"{kept} This smaller one would replace it and make intervals wider."
 
 

@@ -75,7 +75,7 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
     is_set_aside = serializers.BooleanField(
-        help_text="It never stood: somebody else had answered otherwise first."
+        help_text="It never counted: someone else answered differently first."
     )
 
 
@@ -105,7 +105,7 @@ class ToldDisputeRow(serializers.Serializer[ToldDispute]):
 
 class ToldChangeRow(serializers.Serializer[ToldChange]):
     kind = serializers.CharField(help_text="In words: reworded, split, joined, deleted, added.")
-    who = serializers.CharField(help_text="Empty for the program.")
+    who = serializers.CharField(help_text="Empty for the system.")
     reason = serializers.CharField()
     at = serializers.DateTimeField()
     is_undone = serializers.BooleanField()
@@ -127,7 +127,7 @@ class ExplainedClaimRow(serializers.Serializer[ExplainedClaim]):
     text = serializers.CharField()
     final_label = LabelField(source="final", allow_null=True)
     final_source = serializers.CharField(source="source", allow_null=True, help_text="Who decided it.")
-    answers = StatementRow(many=True, help_text="In order, those taken back too.")
+    answers = StatementRow(many=True, help_text="In order, including withdrawn ones.")
     dispute = ToldDisputeRow(allow_null=True)
     change = ToldChangeRow(allow_null=True, help_text="The act that made its words.")
     earlier = EarlierClaimRow(many=True, help_text="Its wordings before, the nearest first.")

@@ -40,22 +40,22 @@ SOURCES: dict[UnitSource, str] = {
     "adjudicated": "resolved by an adjudicator",
     "assessors": "assessors' percents",
     "claims": "share of yes over the claims",
-    "blend": "percents and claims, weighted",
+    "blend": "weighted mean of percents and claims",
     "rule": "the summary is empty",
 }
 
 FLAGS: dict[str, str] = {
-    "no_model_summary": "There is no model summary, so the claims come from the documents themselves.",
-    "no_claims": "A reference has no claims; claim coverage is 1 by definition and stays out of every average.",
-    "few_claims": "A reference has fewer than 3 claims: each weighs much, and some may have been missed.",
-    "mostly_unscored": "Few of the claims or questions have a usable answer. Scores that rest on fewer than the "
-    "project's least share are blank.",
-    "empty_peer": "The summary is empty: every claim counts as not expressed, without asking anybody.",
-    "addresses_judge": "The summary seems to address its judge: check the judge's verdicts on it. "
-    "This changes no score. The passage:",
-    "no_word_breaks": "The script has no spaces between words, so words cannot be counted and brevity is unknown.",
+    "no_model_summary": "There is no model summary, so the claims come from the documents.",
+    "no_claims": "A reference has no claims, so claim coverage is 1 by definition and left out of averages.",
+    "few_claims": "A reference has fewer than 3 claims, so each has a large weight and some may be missing.",
+    "mostly_unscored": "Few claims or questions have a usable answer. Scores below the project's minimum share of "
+    "answers are blank.",
+    "empty_peer": "The summary is empty, so every claim counts as not expressed without a check.",
+    "addresses_judge": "The summary seems to address its judge, so check the judge's verdicts on it. "
+    "This does not change scores. The passage:",
+    "no_word_breaks": "This script has no spaces between words, so words cannot be counted and brevity is unknown.",
     "over_length": "The summary is longer than its target, so its brevity is 0.",
-    "partial": "Units that nobody has said anything of; coverage is the mean of the others:",
+    "partial": "Units without any answer, left out of the mean coverage:",
     "comparisons_left_out": "Model summaries without any coverage, left out of the mean:",
 }
 
@@ -323,9 +323,9 @@ def _counted(place: str, **places: object) -> dict[int | None, int]:
 def _nothing_said(deleted: Sequence[ToldChange]) -> str:
     """Why a unit has no value; `deleted` are the acts that deleted its claims, one of each."""
     if not deleted:
-        return "nobody has said anything of it"
-    what = "its claims were deleted, the last one" if len(deleted) > 1 else "its one claim was deleted"
-    return f"{what} by {deleted[-1].who or 'the program'}"
+        return "not judged"
+    what = "all its claims were deleted, the last one" if len(deleted) > 1 else "its only claim was deleted"
+    return f"{what} by {deleted[-1].who or 'the system'}"
 
 
 def _in_words(flag: str, summary: Summary) -> str:

@@ -186,7 +186,7 @@ def _pyramid_formulas(
             "Pyramid score, original",
             "pyramid_original",
             floor.original,
-            f"{floor.weight:g} / {floor.original_ideal:g}, the most that {floor.peer_units} content units weigh",
+            f"{floor.weight:g} / {floor.original_ideal:g} (maximum weight of {floor.peer_units} content units)",
         )
 
 
@@ -194,8 +194,8 @@ def _modified(floor: PyramidScore, ceil: PyramidScore) -> str:
     if floor.modified is None or floor.modified_ideal is None:
         return ""
     told = (
-        f"{floor.weight:g} / {floor.modified_ideal:g}, the most that {floor.model_units} content units weigh: as "
-        "many as a model summary has on average, rounded down"
+        f"{floor.weight:g} / {floor.modified_ideal:g} (maximum weight of {floor.model_units} content units: "
+        "the average of model summaries, rounded down)"
     )
     if ceil.model_units == floor.model_units or ceil.modified is None:
         return told
@@ -230,7 +230,7 @@ def _pairs(questions: Sequence[AskedQuestion]) -> str:
     left_out = f"{unscored} without an answer" if unscored else ""
     if counting:
         return f"{kept} yes in both / {counting} yes in the source{f', {left_out}' if left_out else ''}"
-    return left_out or ("the source says yes to none" if "not_yes" in standings else "")
+    return left_out or ("the source answers yes to none" if "not_yes" in standings else "")
 
 
 def _lower(project: Project, score: SummaryScore) -> str:

@@ -40,8 +40,8 @@ class CalibrationRow(serializers.Serializer[Any]):
     bins = CalibrationBinRow(many=True)
     error = _number(help_text="Expected calibration error, 0 to 1, lower is better.")
     chance_error = _number(
-        help_text="About what a perfectly calibrated judge would show with as many answers in as many document sets, "
-        "where those of a document set vary together as they do here."
+        help_text="Expected value for a perfectly calibrated judge with as many answers and document sets "
+        "and the same correlation within sets."
     )
     answers = serializers.IntegerField()
 
@@ -62,7 +62,7 @@ class JudgeReportRow(serializers.Serializer[Any]):
     sensitivity = IntervalRow()
     specificity = IntervalRow()
     precision = IntervalRow()
-    bias = IntervalRow(help_text="Its share of yes less people's.")
+    bias = IntervalRow(help_text="Its yes rate minus people's.")
     brier = IntervalRow()
     with_probability = serializers.IntegerField()
     by_quantile = CalibrationRow()
@@ -76,7 +76,7 @@ class RecalibrationRow(serializers.Serializer[Any]):
     documents = serializers.IntegerField()
     brier = IntervalRow()
     brier_after = IntervalRow()
-    gain = IntervalRow(help_text="By how much the Brier score is lower.")
+    gain = IntervalRow(help_text="Improvement of the Brier score.")
     kappa = IntervalRow(help_text="Of `more likely yes than not` with people.")
     kappa_after = IntervalRow()
     helps = serializers.BooleanField(help_text="Whether the whole interval of the gain lies above 0.")
@@ -115,7 +115,7 @@ class JudgeCost(serializers.Serializer[Any]):
     cost = serializers.FloatField()
     has_price = serializers.BooleanField()
     answered = serializers.IntegerField(help_text="Checks of the project that it answered.")
-    per_right = _number(help_text="Of a right answer; null without a price or an accuracy.")
+    per_right = _number(help_text="Per correct answer; null without a price or an accuracy.")
     right_low = _number()
     right_high = _number()
     tokens_per_right = _number()
@@ -133,18 +133,20 @@ class JudgeVersion(serializers.Serializer[Any]):
     report = JudgeReportRow()
     splits = JudgeSplit(many=True)
     cost = JudgeCost()
-    trust = serializers.CharField(help_text="Whether to trust it alone, with its numbers.")
-    is_trusted = serializers.BooleanField(allow_null=True, help_text="Null where it cannot be told.")
+    trust = serializers.CharField(help_text="Whether it can be trusted alone, with its figures.")
+    is_trusted = serializers.BooleanField(allow_null=True, help_text="Null if not known yet.")
     weakness = serializers.CharField()
     picked = IntervalRow(
         allow_null=True,
-        help_text="Share right on checks that people chose to answer, beside a random sample; null without both.",
+        help_text="Accuracy on checks that people chose, for comparison with a random sample; null without "
+        "both.",
     )
-    picked_checks = serializers.IntegerField(help_text="Checks that people chose and it answered.")
-    contrast = serializers.CharField(help_text="What both shares say; empty without both.")
+    picked_checks = serializers.IntegerField(help_text="Checks that people chose and that it answered.")
+    contrast = serializers.CharField(help_text="Comparison of both in words; empty without both.")
     recalibrated = RecalibrationRow(
         allow_null=True,
-        help_text="What people's answers to a random sample, or to everything, teach its probabilities; null without.",
+        help_text="Effect of recalibration with people's answers; null without a random sample or complete "
+        "answers.",
     )
 
 
@@ -173,21 +175,21 @@ class TaughtRow(serializers.Serializer[Any]):
     accuracy = BeforeAfterRow()
     kappa = BeforeAfterRow()
     brier = BeforeAfterRow()
-    p = _number(source="comparison.clustered_p", help_text="Permutation of whole document sets.")
-    cost_before = _number(help_text="Of a thousand checks; null without prices.")
+    p = _number(source="comparison.clustered_p", help_text="Permutation test over document sets.")
+    cost_before = _number(help_text="Per 1,000 checks; null without prices.")
     cost_after = _number()
-    helps = serializers.BooleanField(help_text="Right more often with examples, at p below .05.")
+    helps = serializers.BooleanField(help_text="More accurate with examples, at p below .05.")
     sentence = serializers.CharField()
-    told = ToldExampleRow(many=True, help_text="What sets are told that lent no answers; others fewer.")
+    told = ToldExampleRow(many=True, help_text="Examples for sets that provided none; other sets get fewer.")
 
 
 class FrontierPointRow(serializers.Serializer[Any]):
     share = serializers.FloatField(help_text="Of checks that the dear version is asked about.")
     risk = serializers.FloatField(
-        help_text="Asked where the cheap one is wrong with this probability or more."
+        help_text="Asked if the cheap judge is wrong with at least this probability."
     )
-    error = IntervalRow(help_text="Share of answers unlike people's.")
-    cost = serializers.FloatField(help_text="Of one check.")
+    error = IntervalRow(help_text="Error rate compared with people.")
+    cost = serializers.FloatField(help_text="Per check.")
 
 
 class TriedPairRow(serializers.Serializer[Any]):
@@ -196,7 +198,7 @@ class TriedPairRow(serializers.Serializer[Any]):
     id = serializers.CharField(help_text="The version.")
     risk = serializers.FloatField()
     error = IntervalRow()
-    cost = serializers.FloatField(help_text="Of one check, spent in its own runs; stored answers were free.")
+    cost = serializers.FloatField(help_text="Per check in its own runs; stored answers were free.")
 
 
 class FrontierRow(serializers.Serializer[Any]):
@@ -215,8 +217,8 @@ class JudgePairCounts(serializers.Serializer[Any]):
     only_first_right = serializers.IntegerField()
     only_second_right = serializers.IntegerField()
     both_wrong = serializers.IntegerField()
-    p = _number(help_text="McNemar's exact test, which takes checks as independent.")
-    clustered_p = _number(help_text="Permutation of whole document sets.")
+    p = _number(help_text="McNemar's exact test; assumes independent checks.")
+    clustered_p = _number(help_text="Permutation test over document sets.")
     left_out = serializers.IntegerField()
 
 
@@ -226,7 +228,7 @@ class JudgePair(serializers.Serializer[Any]):
     first = serializers.CharField()
     second = serializers.CharField()
     comparison = JudgePairCounts()
-    difference = _number(help_text="The first one's accuracy less the second's.")
+    difference = _number(help_text="The first judge's accuracy minus the second's.")
     p = _number(help_text="`clustered_p`, corrected for all pairs (Holm).")
     sentence = serializers.CharField()
 
@@ -236,18 +238,20 @@ class JudgeFigures(serializers.Serializer[Any]):
     is_stale = serializers.BooleanField(
         help_text="Something has changed since; newer figures are being computed."
     )
-    checks = serializers.IntegerField(help_text="Checks with an answer of people.")
+    checks = serializers.IntegerField(help_text="Checks with answers by people.")
     documents = serializers.IntegerField()
     ties = serializers.IntegerField(help_text="Checks left out because people are evenly divided.")
-    imported = serializers.IntegerField(help_text="Checks whose answer came with a file.")
+    imported = serializers.IntegerField(help_text="Checks with imported answers.")
     basis = serializers.CharField(source="basis_in_words", help_text="What the figures describe.")
-    people_agree = IntervalRow(help_text="Share of equal answers of two people, unsure counting as not yes.")
+    people_agree = IntervalRow(
+        help_text="Share of matching answers of two people, counting unsure as not yes."
+    )
     people_compared = serializers.IntegerField()
     versions = JudgeVersion(many=True)
     pairs = JudgePair(many=True)
     taught = TaughtRow(many=True)
     frontiers = FrontierRow(many=True)
-    left_out = serializers.IntegerField(help_text="Versions with fewer answers that are not listed.")
+    left_out = serializers.IntegerField(help_text="Unlisted versions with fewer answers.")
 
 
 class JudgeQualityView(ApiView):
@@ -266,11 +270,11 @@ class JudgeQualityView(ApiView):
 
 class TeachingRequest(serializers.Serializer[Any]):
     max_cost = serializers.FloatField(
-        required=False, allow_null=True, help_text="The run stops before it costs more."
+        required=False, allow_null=True, help_text="Cost cap; the run stops before exceeding it."
     )
     send_texts = serializers.BooleanField(
         default=False,
-        help_text="Permit that texts are sent to the judge's server, where that is not permitted yet.",
+        help_text="Allow sending texts to the judge's server, if not allowed yet.",
     )
 
 
@@ -299,9 +303,9 @@ class JudgeTeaching(ApiView):
 
 
 class PairingRequest(TeachingRequest):
-    dear = serializers.CharField(help_text="Name of the judge that is asked second.")
+    dear = serializers.CharField(help_text="Name of the second judge.")
     risk = serializers.FloatField(
-        help_text="It is asked where the first is wrong with this probability or more."
+        help_text="It is asked if the first is wrong with at least this probability."
     )
 
 

@@ -75,8 +75,8 @@ def splits_of(held: SplitChecks) -> tuple[CheckSplit, ...]:
         ("system", "System", lambda of: (0, of.system)),
         ("length", "Length of the summary", _length(held.facts)),
         ("side", "Score", lambda of: _SIDES[of.side]),
-        ("figure", "Figures in the claim", lambda of: _FIGURES[of.has_number]),
-        ("words", "Words of the claim", lambda of: _words(of.claim)),
+        ("figure", "Numbers in the claim", lambda of: _FIGURES[of.has_number]),
+        ("words", "Length of the claim in words", lambda of: _words(of.claim)),
     ]
     cuts = [(key, name, [part_of(of) for of in held.facts]) for key, name, part_of in ways]
     found = [_split(key, name, held, parts) for key, name, parts in cuts if len(set(parts)) > 1]
@@ -94,7 +94,7 @@ def _errors(held: SplitChecks) -> list[CheckSplit]:
         errors=[held.errors[place] for place in named],
     )
     parts = [(0, error.replace("_", " ")) for error in of_named.errors]
-    return [_split("error", "Kind of error that people named", of_named, parts)]
+    return [_split("error", "Error type named by people", of_named, parts)]
 
 
 def _split(key: str, name: str, held: SplitChecks, parts: Sequence[PartOf]) -> CheckSplit:
@@ -133,7 +133,7 @@ _SIDES: Mapping[str, PartOf] = {
     Check.Side.REFERENCE: (0, "coverage: claims of the model summary or the source"),
     Check.Side.PEER: (1, "alignment: claims of the summary"),
 }
-_FIGURES: Mapping[bool, PartOf] = {True: (0, "holds a figure"), False: (1, "holds none")}
+_FIGURES: Mapping[bool, PartOf] = {True: (0, "contains a number"), False: (1, "holds none")}
 
 
 def _length(facts: Iterable[CheckFacts]) -> Callable[[CheckFacts], PartOf]:

@@ -93,9 +93,9 @@ def pair_judges(
 def refuse_pair(cheap: Judge, dear: Judge, risk: float) -> None:
     """Refuse what is no pair, or no risk. Raises Invalid (code `no_pair`)."""
     if cheap.pk == dear.pk:
-        raise Invalid("A second opinion is another judge's.", field="dear", code="no_pair")
+        raise Invalid("Choose a different judge for the second opinion.", field="dear", code="no_pair")
     if not 0 <= risk <= 1:
-        raise Invalid("A risk lies between 0 and 1.", field="risk", code="no_pair")
+        raise Invalid("The risk must be between 0 and 1.", field="risk", code="no_pair")
 
 
 def _learned(project: Project, cheap: Judge) -> tuple[Learned, list[str]]:
@@ -112,8 +112,8 @@ def _learned(project: Project, cheap: Judge) -> tuple[Learned, list[str]]:
     learned = learned_from(said, facts, humans)
     if len(set(learned.documents)) < FEWEST_FOR_INTERVAL:
         raise Invalid(
-            f"Judges are paired once {cheap.name} and people have answered a random sample in "
-            f"{FEWEST_FOR_INTERVAL} document sets or more.",
+            f"Pairing needs a random sample answered by both {cheap.name} and people in at least "
+            f"{FEWEST_FOR_INTERVAL} document sets.",
             field="cheap",
             code="no_pair",
         )

@@ -39,7 +39,7 @@ def recalibrate_judge(*, project: Project, by: User | None) -> Recalibration:
     gained, judge = recalibrated(said, facts, humans), project.deciding_judge
     if judge is None or gained is None or not gained.helps:
         raise Conflict(
-            "Recalibrated probabilities are not shown to be better than the judge's own, so nothing is changed.",
+            "Recalibrated probabilities are not proven better than the judge's own, so nothing was changed.",
             code="no_gain",
         )
     learned = learned_from(said, facts, humans)

@@ -153,13 +153,13 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
     earlier = examples_of(judge)
     base = judge if earlier is None else earlier.base
     if base.kind != Judge.Kind.OPENAI:
-        raise Invalid("Only a language model can be told examples.", field="judge", code="no_examples")
+        raise Invalid("Only a language model can use examples.", field="judge", code="no_examples")
     measured = _measured(project, base)
     pool = _pool(project, base)
     if len(measured.clusters) < FEWEST_FOR_INTERVAL or not pool:
         raise Invalid(
-            f"Examples are tried once {base.name} and people have answered a random sample in "
-            f"{FEWEST_FOR_INTERVAL} document sets or more.",
+            f"Examples need a random sample answered by both {base.name} and people in at least "
+            f"{FEWEST_FOR_INTERVAL} document sets.",
             field="judge",
             code="no_examples",
         )

@@ -75,7 +75,7 @@ def teach(request: Request, slug: str) -> HttpResponse:
     if not is_confirmed(request):
         return _confirm_teaching(request, room, row)
     run = teach_judge(project=room.project, judge=row, by=request.user, max_cost=max_cost)
-    messages.success(request, f"{run.judge.name} is told examples, and at work.")
+    messages.success(request, f"{run.judge.name} is running with examples.")
     return redirect("run", slug=slug, run_id=run.public_id)
 
 
@@ -93,11 +93,11 @@ def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
         room,
         title=f"Try examples with {lesson.base.name}?",
         says=(
-            f"A copy of {lesson.base.name} is told examples and answers {found.summaries:,} "
-            f"summar{'y' if found.summaries == 1 else 'ies'}, those with sampled answers of people: about "
-            f"{found.calls:,} calls, {cost_in_words(found.cost)}.",
-            f"The examples add about {lesson.tokens:,} prompt tokens to a call, which are counted. Its answers decide "
-            "nothing, and it judges nothing else, until you say so.",
+            f"A copy of {lesson.base.name} gets examples and judges the {found.summaries:,} "
+            f"summar{'y' if found.summaries == 1 else 'ies'} with sampled answers: about {found.calls:,} "
+            f"calls, {cost_in_words(found.cost)}.",
+            f"This includes about {lesson.tokens:,} prompt tokens per call for the examples. Its answers do "
+            "not affect scores, and it judges nothing else, until you choose it.",
         ),
         act="Start the run",
         back=reverse("judge", args=[room.project.slug]),
@@ -113,7 +113,7 @@ def pair(request: Request, slug: str) -> HttpResponse:
     try:
         risk = float(request.POST.get("risk", ""))
     except ValueError:
-        raise Invalid("A risk lies between 0 and 1.", field="risk", code="no_pair") from None
+        raise Invalid("The risk must be between 0 and 1.", field="risk", code="no_pair") from None
     max_cost = cap_in(request.POST)
     if not is_confirmed(request):
         refuse_pair(cheap, dear, risk)
@@ -122,10 +122,10 @@ def pair(request: Request, slug: str) -> HttpResponse:
             room,
             title=f"Ask {dear.name} for a second opinion?",
             says=(
-                f"A panel asks {cheap.name} first, and {dear.name} where {cheap.name} is wrong with a probability of "
-                f"{risk:.2f} or more. It answers everything; stored calls are not paid for again.",
-                f"A summary with one such claim costs nearly a whole call to {dear.name}, also where that has answered "
-                "all its claims before. The pair's answers decide nothing until you say so.",
+                f"A panel asks {cheap.name} first, and {dear.name} if {cheap.name} is wrong with a "
+                f"probability of at least {risk:.2f}. It judges the whole project; stored answers are free.",
+                f"A summary with a single such claim costs almost a full call to {dear.name}, even if all its claims "
+                "were answered before. The panel's answers do not affect scores until you choose it.",
             ),
             act="Start the run",
             back=reverse("judge", args=[room.project.slug]),
@@ -134,7 +134,7 @@ def pair(request: Request, slug: str) -> HttpResponse:
     run = pair_judges(
         project=room.project, cheap=cheap, dear=dear, risk=risk, by=request.user, max_cost=max_cost
     )
-    messages.success(request, f"{run.judge.name} is at work.")
+    messages.success(request, f"{run.judge.name} is running.")
     return redirect("run", slug=slug, run_id=run.public_id)
 
 
@@ -153,10 +153,10 @@ def recalibrate(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
     if "end" in request.POST:
         end_recalibration(project=room.project, by=request.user)
-        messages.success(request, "The judge's uncertainty follows its own probabilities again.")
+        messages.success(request, "Judge uncertainty uses the original probabilities again.")
     else:
         recalibrate_judge(project=room.project, by=request.user)
-        messages.success(request, "The judge's uncertainty follows its recalibrated probabilities.")
+        messages.success(request, "Judge uncertainty uses recalibrated probabilities.")
     return redirect("judge", slug=slug)
 
 
@@ -180,5 +180,5 @@ def chosen_version(versions: list[dict[str, Any]], name: str) -> dict[str, Any] 
         return next(iter(versions), None)
     named = next((version for version in versions if version["id"] == name), None)
     if named is None:
-        raise NotFound(f"No judge {name!r} has answered what people answered.")
+        raise NotFound(f"No judge {name!r} has answered checks that people answered.")
     return named

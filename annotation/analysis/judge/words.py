@@ -16,7 +16,7 @@ from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, Judg
 RIGHT_AT_LEAST = 0.9
 MOVES_AT_MOST = 0.05
 """The bar for a judge alone: right on this share of checks, and its share of yes within so much of people's."""
-BAR = f"the bar of {in_percent(RIGHT_AT_LEAST)} right answers and {100 * MOVES_AT_MOST:.0f} points of bias"
+BAR = f"the threshold of {in_percent(RIGHT_AT_LEAST)} accuracy and {100 * MOVES_AT_MOST:.0f} points of bias"
 APART = 0.05
 """The level at which two versions are told apart."""
 
@@ -93,48 +93,48 @@ def _told_recalibration(found: Recalibration, stored: Mapping[str, Any]) -> dict
 def basis_in_words(basis: AnswerBasis, checks: int) -> str:
     """What the figures describe: all checks, or those alone that people answered. `checks` have one answer."""
     if not checks:
-        return "Nobody has answered a check before seeing what a judge says of it."
+        return "Nobody has answered a check before seeing a judge's verdict."
     match basis.kind:
         case "all":
             sides = " and ".join(SIDE_SCORES[side] for side in basis.sides)
             described = (
-                "all of them" if checks == basis.frame else f"the {checks:,} on which they are not divided"
+                "all of them"
+                if checks == basis.frame
+                else f"the {checks:,} on which they are not evenly divided"
             )
-            return f"People answered all {basis.frame:,} checks of {sides}: the figures describe {described}."
+            return f"People answered all {basis.frame:,} checks of {sides}; the figures describe {described}."
         case "drawn":
             others = (
-                f" {_checks(basis.others)} that people answered beyond the sample "
+                f" {_checks(basis.others)} that people answered outside the sample "
                 f"{'is' if basis.others == 1 else 'are'} left out."
                 if basis.others
                 else ""
             )
-            stands_for = f"the figures stand for all {basis.frame:,}."
+            stands_for = f"the figures represent all {basis.frame:,}."
             if basis.changed:
                 stands_for = (
-                    f"{basis.changed:,} of them, whose {'claim was' if basis.changed == 1 else 'claims were'} changed "
-                    "since, left out, the figures stand for the claims that kept their words."
+                    f"{basis.changed:,} whose {'claim was' if basis.changed == 1 else 'claims were'} changed "
+                    f"since {'is' if basis.changed == 1 else 'are'} left out, so the figures represent the "
+                    "unchanged claims."
                 )
             return (
-                f"{_checks(basis.drawn)} of {basis.frame:,} were sampled ({basis.method}) and all of them are "
-                "answered: "
-                f"{stands_for}{others}"
+                f"{_checks(basis.drawn)} of {basis.frame:,} were sampled ({basis.method}) and all are "
+                f"answered: {stands_for}{others}"
             )
         case "uneven":
             return (
-                f"{_checks(basis.drawn)} were sampled with unequal probabilities, which are not evened out "
-                "here: the figures "
-                f"describe the {checks:,} answered checks only, and those on which the judge was expected to be off "
-                "are over-represented."
+                f"{_checks(basis.drawn)} were sampled with unequal probabilities, and these figures are not "
+                f"weighted. They describe the {checks:,} answered checks only and over-represent those with "
+                "a high expected judge error."
             )
         case "open":
             return (
-                f"{basis.answered:,} of {basis.drawn:,} sampled checks are answered. Until all are, the figures "
-                "describe "
-                f"the {checks:,} answered checks only."
+                f"{basis.answered:,} of {basis.drawn:,} sampled checks are answered. Until the sample is "
+                f"complete, the figures describe the {checks:,} answered checks only."
             )
     return (
-        f"People chose which checks to answer; none are a random sample. The figures describe those {checks:,} checks "
-        "only, and say nothing of the others."
+        f"People chose which checks to answer, so the figures describe those {checks:,} checks only. To "
+        "measure all checks, review a random sample."
     )
 
 
@@ -143,8 +143,9 @@ def contrast_in_words(picked: Estimate, drawn: Estimate) -> str:
     if picked.value is None or drawn.value is None:
         return ""
     return (
-        f"Hand-picked claims: judge {in_percent(picked.value)} right; random sample: {in_percent(drawn.value)}. "
-        "People do not pick by chance, so only the random sample says how often it is right over all claims."
+        f"Accuracy is {in_percent(picked.value)} on hand-picked claims and {in_percent(drawn.value)} on the "
+        "random sample. Hand-picked claims are not representative; only the random sample measures accuracy "
+        "over all claims."
     )
 
 
@@ -159,16 +160,16 @@ def frontier_in_words(found: Frontier) -> str:
     least = min(error for _, error in errors)
     best, error = next((each, error) for each, error in errors if error <= least + WITHIN)
     if best is alone:
-        return f"No gain: {found.cheap} is wrong as rarely alone as with a second opinion of {found.dear}."
+        return f"No gain: {found.cheap} alone has as few errors as with a second opinion from {found.dear}."
     if best is dear:
         return (
             f"{found.cheap} alone is wrong on {in_percent(alone.error.value)} of checks, {found.dear} on "
-            f"{in_percent(dear.error.value)}. Asking {found.dear} about less than everything leaves more errors."
+            f"{in_percent(dear.error.value)}. Asking {found.dear} about fewer checks leaves more errors."
         )
     return (
         f"{found.cheap} alone is wrong on {in_percent(alone.error.value)} of checks, {found.dear} on "
         f"{in_percent(dear.error.value)}. Asking {found.dear} about the {in_percent(best.share)} that {found.cheap} is "
-        f"likeliest to have wrong leaves {in_percent(error)}."
+        f"most likely to get wrong leaves {in_percent(error)}."
     )
 
 
@@ -184,20 +185,20 @@ def _told_examples(comparison: JudgeComparison, stored: Mapping[str, Any]) -> di
 def examples_in_words(checks: int, difference: float | None, p: float | None) -> str:
     """Whether a judge with examples is right more often than without, on documents that lent it none."""
     if difference is None or p is None:
-        return "Too early to say: it has answered none of what people answered by chance."
+        return "Not known yet: it has answered no check of the random sample."
     points = f"{100 * abs(difference):.1f} points"
-    way = "more" if difference > 0 else "less"
+    way = "higher" if difference > 0 else "lower"
     measured = (
-        "equally often with examples as without"
+        "the same with and without examples"
         if difference == 0
-        else f"{way} often with examples than without, by {points}"
+        else f"{points} {way} with examples than without"
     )
-    scope = f"on {_checks(checks)} of document sets that lent it no example (p = {_p(p)})"
+    scope = f"on {_checks(checks)} in document sets that provided no example (p = {_p(p)})"
     if p < APART and difference > 0:
-        return f"Yes: it is right {measured}, {scope}."
+        return f"Yes: accuracy is {measured}, {scope}."
     if p < APART and difference < 0:
-        return f"No, they harm: it is right {measured}, {scope}."
-    return f"No gain is shown: it is right {measured}, {scope}."
+        return f"No, they make it worse: accuracy is {measured}, {scope}."
+    return f"No proven gain: accuracy is {measured}, {scope}."
 
 
 def cost_in_words(cost: float | None) -> str:
@@ -209,17 +210,17 @@ def recalibration_in_words(found: Recalibration) -> str:
     """Whether its probabilities are better recalibrated, and by how much."""
     gain, before, after = found.gain, found.brier, found.brier_after
     if gain.value is None or before.value is None or after.value is None:
-        return "Too early to say: people answered nothing that it gave a probability for."
+        return "Not known yet: people answered no check that has a judge probability."
     if gain.low is None or gain.high is None:
         why = no_interval_in_words(gain.clusters).removeprefix("no interval: ")
-        return f"Too early to say: {why or 'the gain is the same in all document sets'}."
+        return f"Not known yet: {why or 'the gain is the same in all document sets'}."
     measured = (
-        f"on document sets that it did not learn from, the Brier score goes from {before.value:.3f} to "
-        f"{after.value:.3f} (lower by {_small(gain.value)}, {_small(gain.low)} to {_small(gain.high)})"
+        f"on held-out document sets, the Brier score goes from {before.value:.3f} to {after.value:.3f} "
+        f"(improvement {_small(gain.value)}, {_small(gain.low)} to {_small(gain.high)})"
     )
     if found.helps:
         return f"Yes: {measured}."
-    return f"No gain: {measured}. The interval must lie above 0."
+    return f"No proven gain: {measured}. The whole interval must be above 0."
 
 
 def trust_in_words(
@@ -232,31 +233,31 @@ def trust_in_words(
     """
     accuracy, bias = report.accuracy, report.bias
     if accuracy.value is None or bias.value is None:
-        return "Too early to say: it answered no check that people answered too.", None
+        return "Not known yet: no check has answers from both the judge and people.", None
     numbers = _numbers(report)
     human = _people_beside(people, compared)
     if accuracy.low is None or accuracy.high is None or bias.low is None or bias.high is None:
         why = (
             no_interval_in_words(accuracy.clusters).removeprefix("no interval: ")
-            or "its bias is the same in all document sets, so it has no interval"
+            or "bias is the same in all document sets, so it has no interval"
         )
-        return f"Too early to say: {why}.{numbers}{human}", None
+        return f"Not known yet: {why}.{numbers}{human}", None
     if report.documents < FEW_DOCUMENTS:
         return (
-            f"Too early to say: {FEW_DOCUMENTS} document sets are needed, and {report.documents} are answered."
-            f"{numbers}{human}"
+            f"Not known yet: this needs {FEW_DOCUMENTS} answered document sets, and there are "
+            f"{report.documents}.{numbers}{human}"
         ), None
     scope = _scope(basis)
     if reasons := _shortfalls(report):
-        return f"No{scope}, for {' and '.join(reasons)}.{numbers}{human}", False
+        return f"No{scope}: {' and '.join(reasons)}.{numbers}{human}", False
     is_over = accuracy.low >= RIGHT_AT_LEAST and bias.low >= -MOVES_AT_MOST and bias.high <= MOVES_AT_MOST
     if not is_over:
-        open_end = f"further answers may put it above or below {BAR}"
+        open_end = f"the intervals do not show whether it meets {BAR}"
     elif accuracy.low <= commonest_share(report):
-        open_end = "always giving the commonest answer may be right as often"
+        open_end = "the majority baseline may be as accurate"
     else:
-        return f"Yes{scope}, by {BAR}.{numbers}{human}", True
-    return f"Not clear yet{scope}: {open_end}.{numbers}{human}", None
+        return f"Yes{scope}: it meets {BAR}.{numbers}{human}", True
+    return f"Not known yet{scope}: {open_end}.{numbers}{human}", None
 
 
 def _scope(basis: AnswerBasis) -> str:
@@ -264,11 +265,11 @@ def _scope(basis: AnswerBasis) -> str:
     if basis.is_representative:
         return ""
     if basis.kind == "open":
-        return " on the checks answered so far"
+        return " for the checks answered so far"
     if basis.kind == "uneven":
-        chosen = ", or that people chose" if basis.others else ""
-        return f" on the checks that were sampled, with unequal probabilities{chosen}"
-    return " on the checks that people answered, which are no random sample"
+        chosen = " or chosen by people" if basis.others else ""
+        return f" for the checks sampled with unequal probabilities{chosen}"
+    return " for the checks that people answered, which are not a random sample"
 
 
 def _shortfalls(report: JudgeReport) -> list[str]:
@@ -276,15 +277,13 @@ def _shortfalls(report: JudgeReport) -> list[str]:
     accuracy, bias = report.accuracy, report.bias
     reasons = []
     if accuracy.high is not None and accuracy.high < RIGHT_AT_LEAST:
-        reasons.append(
-            f"it stays below the {in_percent(RIGHT_AT_LEAST)} of right answers that are asked for here"
-        )
+        reasons.append(f"its accuracy is below {in_percent(RIGHT_AT_LEAST)}")
     if accuracy.high is not None and accuracy.high < commonest_share(report):
-        reasons.append("always giving the commonest answer would be right more often")
+        reasons.append("the majority baseline is more accurate")
     if bias.low is not None and bias.low > MOVES_AT_MOST:
-        reasons.append(f"it raises the share of yes by more than {100 * MOVES_AT_MOST:.0f} points")
+        reasons.append(f"it says yes over {100 * MOVES_AT_MOST:.0f} points more often than people")
     if bias.high is not None and bias.high < -MOVES_AT_MOST:
-        reasons.append(f"it lowers the share of yes by more than {100 * MOVES_AT_MOST:.0f} points")
+        reasons.append(f"it says yes over {100 * MOVES_AT_MOST:.0f} points less often than people")
     return reasons
 
 
@@ -306,9 +305,15 @@ def weakness_in_words(whole: Estimate, parts: Sequence[tuple[str, str, Estimate]
         if part.value is not None and part.high is not None and part.high < whole.low
     ]
     if not worse:
-        return "No system, length, score or type of claim stands out: no interval lies wholly below that of all checks."
+        return (
+            "No system, length, score or type of claim stands out: no subgroup's interval lies entirely "
+            "below the overall interval."
+        )
     _, split, name, part = min(worse, key=lambda each: each[0])
-    return f"It errs most at {split.lower()} “{name}”: right on {_share(part)} there, against {_share(whole)} over all."
+    return (
+        f"It is least accurate for {split.lower()} “{name}”: {_share(part)}, compared with {_share(whole)} "
+        "overall."
+    )
 
 
 def pair_in_words(first: str, second: str, comparison: JudgeComparison, p: float | None) -> str:
@@ -321,23 +326,21 @@ def pair_in_words(first: str, second: str, comparison: JudgeComparison, p: float
     )
     difference = comparison.difference
     if difference is None or p is None:
-        return f"{first} and {second} answered none of the same checks."
+        return f"{first} and {second} have no checks in common."
     same = f"On {_checks(checks)} that people and both answered, "
     if difference == 0:
-        return f"{same}{first} and {second} are right equally often."
+        return f"{same}{first} and {second} are equally accurate."
     better, worse = (first, second) if difference > 0 else (second, first)
     points = f"{100 * abs(difference):.1f} points"
     if p < APART:
-        return f"{same}{better} is right more often than {worse}, by {points} (p = {_p(p)})."
-    return (
-        f"{same}{better} is ahead of {worse} by {points}, which chance alone could bring about (p = {_p(p)})."
-    )
+        return f"{same}{better} is more accurate than {worse} by {points} (p = {_p(p)})."
+    return f"{same}{better} is ahead of {worse} by {points}; the difference is not significant (p = {_p(p)})."
 
 
 def _numbers(report: JudgeReport) -> str:
     return (
-        f" It is right on {_share(report.accuracy)} of {_checks(report.scored)} in {report.documents:,} document "
-        f"set{'' if report.documents == 1 else 's'}; the commonest answer alone would be right on "
+        f" Accuracy is {_share(report.accuracy)} on {_checks(report.scored)} in {report.documents:,} "
+        f"document set{'' if report.documents == 1 else 's'}; the majority baseline is "
         f"{in_percent(commonest_share(report))}. {_leaning(report.bias)}."
     )
 
@@ -358,7 +361,9 @@ def _people_beside(people: Estimate, compared: int) -> str:
     if people.value is None:
         return ""
     share = _share(people)
-    return f" Two people agree in {share} of their pairs of answers, unsure counted as no, over {_checks(compared)}."
+    return (
+        f" Two people agree in {share} of pairs of answers over {_checks(compared)}, counting unsure as no."
+    )
 
 
 def _share(estimate: Estimate) -> str:

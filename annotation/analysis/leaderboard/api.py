@@ -42,7 +42,7 @@ class ScoreRow(serializers.Serializer[Score]):
     claims = serializers.IntegerField()
     claims_unscored = serializers.IntegerField()
     flags = serializers.ListField(child=serializers.CharField())
-    signature = serializers.CharField(help_text="Names the rules that made the scores.")
+    signature = serializers.CharField(help_text="Identifies the scoring rules.")
     computed_at = serializers.DateTimeField()
 
     def get_fields(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class ScoreRow(serializers.Serializer[Score]):
 
 
 class ScoreQuery(serializers.Serializer[Any]):
-    system = serializers.CharField(required=False, help_text="Scores of the system of that name.")
+    system = serializers.CharField(required=False, help_text="Scores of this system.")
     document_set = serializers.CharField(required=False, help_text="Scores in the set of that id.")
     target_words = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_WORDS, help_text="Scores at that target length."
@@ -91,9 +91,12 @@ class PlaceShape(serializers.Serializer[Any]):
 
     low = serializers.IntegerField(
         allow_null=True,
-        help_text="The best rank that the tests leave open: behind all systems that are better.",
+        help_text="Best rank consistent with the tests: after all significantly better systems.",
     )
-    high = serializers.IntegerField(allow_null=True, help_text="The worst one: ahead of all that are worse.")
+    high = serializers.IntegerField(
+        allow_null=True,
+        help_text="Worst rank consistent with the tests: before all significantly worse systems.",
+    )
     letters = serializers.CharField(help_text="Systems that share a letter are not significantly different.")
 
 
@@ -104,11 +107,12 @@ class RankingShape(serializers.Serializer[Any]):
 
     sentence = serializers.CharField()
     pairs = serializers.IntegerField(help_text="Pairs of systems that were compared.")
-    holding = serializers.IntegerField(help_text="Those whose difference holds.")
+    holding = serializers.IntegerField(help_text="Significantly different pairs.")
     level = serializers.FloatField()
     least_p = serializers.FloatField(
         allow_null=True,
-        help_text="The smallest corrected p that so few document sets allow: above the level none could hold.",
+        help_text="The smallest corrected p possible with these document sets; above the level, no "
+        "difference can be significant.",
     )
     groups = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
@@ -120,7 +124,7 @@ class RankingShape(serializers.Serializer[Any]):
 class MovedShape(serializers.Serializer[Any]):
     judge = serializers.FloatField()
     blend = serializers.FloatField()
-    by = serializers.FloatField(help_text="Blend less judge alone.")
+    by = serializers.FloatField(help_text="Blend minus judge alone.")
     n = serializers.IntegerField(help_text="Document sets that have both.")
     rank_by_judge = serializers.IntegerField()
     rank_by_blend = serializers.IntegerField()
@@ -132,23 +136,20 @@ class ChangedShape(serializers.Serializer[Any]):
     sentence = serializers.CharField(allow_blank=True)
     share = serializers.FloatField(allow_null=True, help_text="Mean share that people decided.")
     answers = serializers.IntegerField(
-        help_text="Reviewers' answers that stand; counted where any of them came in a list."
+        help_text="Reviewers' current answers; given if any was accepted in a list."
     )
-    in_lists = serializers.IntegerField(
-        help_text="Those of them that are the judge's verdicts, accepted in lists."
-    )
+    in_lists = serializers.IntegerField(help_text="Of these, judge verdicts accepted in lists.")
     systems = serializers.DictField(child=MovedShape(), help_text="By system.")
 
 
 class EstimatedShape(serializers.Serializer[Any]):
     shown = AverageRow()
-    people = AverageRow(help_text="What people's sampled answers alone give.")
-    tuning = serializers.FloatField(
-        help_text="The slope on the judge's answers; 0 where they count for nothing."
-    )
+    people = AverageRow(help_text="From people's sampled answers alone.")
+    tuning = serializers.FloatField(help_text="The weight of the judge's answers; 0 if unused.")
     labels_saved = serializers.FloatField(
         allow_null=True,
-        help_text="How many more answers people alone would need for the same precision, in a simple random sample.",
+        help_text="Additional answers that people alone would need for the same precision in a simple random "
+        "sample.",
     )
 
 
@@ -160,7 +161,7 @@ class EstimateShape(serializers.Serializer[Any]):
     caption = serializers.CharField(help_text="What the intervals cover.")
     draw = serializers.CharField(source="draw_id", allow_blank=True)
     answered = serializers.IntegerField(
-        help_text="Items of the sample that it rests on: the first in sampled order, as of the last declared look."
+        help_text="Sampled items used: the first in sampled order, as of the last interim look."
     )
     drawn = serializers.IntegerField(help_text="Items of the whole sample.")
     pooled_draws = serializers.ListField(
@@ -169,10 +170,10 @@ class EstimateShape(serializers.Serializer[Any]):
     )
     pooled_answers = serializers.IntegerField(help_text="Answers of all these samples, each item once.")
     confidence = serializers.FloatField(
-        help_text="What each interval is computed at, so that those of all looks and samples hold together at 95 %."
+        help_text="Confidence level of each interval, so that all looks and samples hold jointly at 95 %."
     )
     documents = serializers.IntegerField()
-    answered_documents = serializers.IntegerField(help_text="Of the system that has fewest.")
+    answered_documents = serializers.IntegerField(help_text="Of the system with the fewest.")
     systems = serializers.DictField(child=EstimatedShape(), allow_null=True, help_text="By system.")
 
 
@@ -184,7 +185,7 @@ class TargetScores(serializers.Serializer[Any]):
     estimate = EstimateShape(allow_null=True)
     mixed = serializers.DictField(
         child=serializers.CharField(),
-        help_text="By the name of the score: that its values do not all mean the same, and what they mean.",
+        help_text="By score: a warning if its values mix several measures.",
     )
 
 
@@ -200,13 +201,11 @@ class LeaderboardTables(serializers.Serializer[Any]):
     captions = serializers.DictField(
         child=serializers.CharField(), help_text="What the interval of each score covers."
     )
-    warnings = serializers.ListField(
-        child=serializers.CharField(), help_text="What the averages rest on and a reader should know."
-    )
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="Warnings about the averages.")
     tables = TargetScores(many=True)
-    made_at = serializers.SerializerMethodField(help_text="When the numbers were made from the scores.")
+    made_at = serializers.SerializerMethodField(help_text="When the figures were computed.")
     is_stale = serializers.SerializerMethodField(
-        help_text="Something has changed since, and a worker is making newer ones: ask again."
+        help_text="Scores have changed, and newer figures are being computed. Ask again."
     )
 
     def get_made_at(self, board: object) -> datetime | None:
@@ -220,13 +219,13 @@ class LeaderboardTables(serializers.Serializer[Any]):
 
 class LeaderboardQuery(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(
-        required=False, min_value=1, max_value=MOST_WORDS, help_text="The table of that target length alone."
+        required=False, min_value=1, max_value=MOST_WORDS, help_text="Only the table of this target length."
     )
     score = WordChoice(
         choices=RANKABLE,
         required=False,
-        help_text="What to rank systems by. Left out: the estimate where every system has one, else coverage, as on "
-        "the page; `score` of the answer says which.",
+        help_text="What to rank systems by. Default: the estimate if every system has one, otherwise "
+        "coverage, as on the page. `score` in the reply says which.",
     )
 
 
@@ -235,7 +234,7 @@ class DifferencesQuery(serializers.Serializer[Any]):
         required=False,
         min_value=1,
         max_value=MOST_WORDS,
-        help_text="The target length; the summaries without one where it is left out.",
+        help_text="The target length; if omitted, summaries without one.",
     )
     score = WordChoice(choices=RANKABLE, default=RANKED, help_text="What to compare systems by.")
 
@@ -244,16 +243,16 @@ class PairShape(serializers.Serializer[SystemPair]):
     first = serializers.CharField()
     second = serializers.CharField()
     sets = serializers.IntegerField(help_text="Document sets that both have.")
-    difference = serializers.FloatField(allow_null=True, help_text="First less second.")
+    difference = serializers.FloatField(allow_null=True, help_text="First minus second.")
     p = serializers.FloatField(
         allow_null=True,
-        help_text="Paired permutation of document sets, two-sided; of estimates Student's t.",
+        help_text="Two-sided paired permutation of document sets; Student's t for estimates.",
     )
     adjusted_p = serializers.FloatField(allow_null=True, help_text="After Holm's correction over all pairs.")
     holds = serializers.BooleanField(
-        help_text="By its own test, or because it follows from others that hold."
+        help_text="By its own test, or implied by other significant differences."
     )
-    tukey_difference = serializers.FloatField(allow_null=True, help_text="On the sets that all systems have.")
+    tukey_difference = serializers.FloatField(allow_null=True, help_text="On the sets shared by all systems.")
     tukey_low = serializers.FloatField(allow_null=True)
     tukey_high = serializers.FloatField(allow_null=True)
     tukey_p = serializers.FloatField(allow_null=True)
@@ -276,14 +275,14 @@ class DifferencesShape(serializers.Serializer[Differences]):
     level = serializers.FloatField()
     confidence = serializers.FloatField()
     seed = serializers.IntegerField()
-    is_exact = serializers.BooleanField(help_text="All flips of signs were gone through.")
-    by_group = serializers.BooleanField(help_text="Groups of document sets were flipped together.")
+    is_exact = serializers.BooleanField(help_text="All sign flips were enumerated.")
+    by_group = serializers.BooleanField(help_text="Groups of document sets are flipped together.")
     holding = serializers.IntegerField()
     holding_by_tukey = serializers.IntegerField()
     pairs = PairShape(many=True)
-    sources = SourceShape(many=True, help_text="The two-way analysis of variance; empty where there is none.")
+    sources = SourceShape(many=True, help_text="Two-way analysis of variance; may be empty.")
     anova_sets = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Sets that some system lacks.")
+    left_out = serializers.IntegerField(help_text="Sets missing for some system.")
 
 
 class Scores(ApiView):

@@ -65,10 +65,10 @@ NO_WORD_BREAKS = Reason(
     Verb.CHANGE_PROJECT,
 )
 NO_JUDGE = Reason("no judge has been chosen", "Choose a judge", "judges", Verb.CHANGE_PROJECT)
-NO_RUN = Reason("no run of the judge has answered its claims", "Start a run", "runs", Verb.RUN)
+NO_RUN = Reason("no judge run has answered the claims", "Start a run", "runs", Verb.RUN)
 MOSTLY_UNSCORED = Reason(
     "too few of the claims or questions have a usable answer",
-    "See what the judge's runs say",
+    "View the judge's runs",
     "runs",
     Verb.VIEW_RUNS,
 )
@@ -76,11 +76,11 @@ NO_ALIGNMENT = Reason(
     "no run has checked the summaries against their sources", "Start a run", "runs", Verb.RUN
 )
 NO_PEOPLE = Reason(
-    "people have judged no summary completely", "Assign document sets", "assignments", Verb.ASSIGN
+    "people have not judged any summary completely", "Assign document sets", "assignments", Verb.ASSIGN
 )
 NO_SAMPLE = Reason("no random sample has been answered", "Plan a sample", "plan", Verb.VIEW_SCORES)
 NO_REFERENCE = Reason(
-    "There is no reference: coverage is measured against the documents.",
+    "Without references, coverage is measured against the documents.",
     "Import references",
     "import",
     Verb.IMPORT,

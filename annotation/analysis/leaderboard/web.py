@@ -63,24 +63,24 @@ DUC_WEIGHT = 2 / 3
 
 SCORE_VIEWS: dict[str, tuple[str, str]] = {
     "coverage": ("Blend", "Which system covers most?"),
-    "coverage_human": ("People alone", "Which system covers most, by people alone?"),
-    "coverage_judge": ("Judge alone", "Which system covers most, by the judge alone?"),
+    "coverage_human": ("People alone", "Which system covers most according to people alone?"),
+    "coverage_judge": ("Judge alone", "Which system covers most according to the judge alone?"),
     ESTIMATE: ("Estimate", "Which system would people say covers most?"),
     "composite_2_3": ("Composite ⅔", "Which system covers most in the fewest words?"),
-    "alignment": ("Alignment", "Which system stays with its source?"),
+    "alignment": ("Alignment", "Which system is most faithful to its source?"),
 }
 """What the leaderboard can always be drawn for: the name of the view and the question it answers."""
 MORE_SCORE_VIEWS: dict[str, tuple[str, str]] = {
-    "claim_coverage": ("Claim coverage", "Which system says most of the claims?"),
-    "factual_alignment": ("Factual alignment", "Which system covers most and stays with its source?"),
-    "question_coverage": ("Question coverage", "Which system answers most of the questions?"),
-    "summarization": ("Summarization", "Which system is best where it is weakest?"),
-    "topic_preservation": ("Topic preservation", "Which system deals with most of the topics?"),
-    "completeness": ("Completeness", "Which system leaves out least of its source?"),
+    "claim_coverage": ("Claim coverage", "Which system expresses the most claims?"),
+    "factual_alignment": ("Factual alignment", "Which system covers most and stays faithful to its source?"),
+    "question_coverage": ("Question coverage", "Which system answers the most questions?"),
+    "summarization": ("Summarization", "Which system has the best weakest score?"),
+    "topic_preservation": ("Topic preservation", "Which system covers the most topics?"),
+    "completeness": ("Completeness", "Which system omits least of its source?"),
     "redundancy": ("Redundancy", "Which system repeats itself least?"),
-    "conciseness": ("Conciseness", "Which system wastes fewest words?"),
-    "coherence": ("Coherence", "Which system writes in the clearest order?"),
-    "brevity": ("Brevity", "Which system is shortest for its target?"),
+    "conciseness": ("Conciseness", "Which system is most to the point?"),
+    "coherence": ("Coherence", "Which system is most coherent?"),
+    "brevity": ("Brevity", "Which system is shortest relative to its target?"),
     "composite_custom": ("Own composite", "Which system is best by the project's own composite?"),
 }
 MORE_SCORE_VIEWS |= {
@@ -212,10 +212,10 @@ def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict
         SYSTEM: ("System", ""),
         "coverage": ("Coverage", ""),
         "coverage_judge": ("Judge", "Coverage by the judge alone"),
-        "coverage_human": ("People", "Coverage by people alone, of summaries that they judged completely"),
+        "coverage_human": ("People", "Coverage by people alone, for summaries that they judged completely"),
         "human_share": ("By people", "Share of coverage that people decided"),
-        ESTIMATE: ("Estimate", "What people would say of all checks, from a random sample"),
-        "brevity": ("Brevity", "Share of the target length that is left unused"),
+        ESTIMATE: ("Estimate", "Estimate of people's answers to all checks, from a random sample"),
+        "brevity": ("Brevity", "Share of the target length left unused"),
         "composite_2_3": ("Composite (⅔ coverage)", "a·coverage + (1 − a)·brevity with a = ⅔"),
         "composite_custom": (f"Composite ({own})", f"The project's own composite: a = {own}"),
         "alignment": ("Alignment", "Share of the summary's claims that the source supports"),
@@ -415,7 +415,7 @@ def _asked(request: Request) -> str:
     """The score that the address names; empty where it names none. Raises Invalid for one that is not drawn."""
     asked = request.GET.get("by", "")
     if asked and asked not in SCORE_VIEWS | MORE_SCORE_VIEWS:
-        raise Invalid(f"The leaderboard cannot be ordered by {asked!r}.", field="by")
+        raise Invalid(f"The leaderboard cannot be sorted by {asked!r}.", field="by")
     return asked
 
 

@@ -20,11 +20,11 @@ JUDGED = f"{SAMPLING}; judge error not included"
 CAPTIONS: Mapping[str, str] = {
     **dict.fromkeys(SCORES, JUDGED),
     **dict.fromkeys(("human_share", "completeness", "redundancy", "brevity"), SAMPLING),
-    "coverage_human": f"people's own scores, of the summaries that they judged completely; {SAMPLING}",
+    "coverage_human": f"people's own scores for summaries that they judged completely; {SAMPLING}",
     ESTIMATE: CAPTION,
 }
 """What the interval of each score covers, where a judge decided any of it."""
-DECIDED = f"people decided all that it rests on; {SAMPLING}"
+DECIDED = f"people decided everything it uses; {SAMPLING}"
 RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
 """What has no error of a judge in it where people decided all of coverage: the rest is brevity."""
 SMALLEST = 0.0005
@@ -56,9 +56,9 @@ def mixed_in_words(table: TargetTable) -> dict[str, str]:
     if len(table.summarized_by) < 2:
         return {}
     return {
-        "summarization": "Summarization takes question coverage where questions have answers and claim coverage "
-        "elsewhere: its values do not all mean the same (summaries by questions: "
-        f"{table.summarized_by['questions']}, by claims: {table.summarized_by['claims']})."
+        "summarization": "Summarization mixes two measures: question coverage if questions have answers (summaries: "
+        f"{table.summarized_by['questions']}), otherwise claim coverage (summaries: "
+        f"{table.summarized_by['claims']}). The values are not fully comparable."
     }
 
 
@@ -71,14 +71,14 @@ def ranking_in_words(ranking: Ranking) -> str:
     if not front.others:
         return f"{first} is the only system with this score."
     if len(front.level) > 1:
-        return f"{listed(front.level)} are level in front."
+        return f"{listed(front.level)} are tied for first."
     if not has_interval(front.sets):
         told = "1 document set is" if front.sets == 1 else f"{front.sets} document sets are"
-        return f"{first} is ahead, but {told} too few to say how surely."
+        return f"{first} is ahead, but {told} too few to test it."
     if ranking.least_p is not None and ranking.least_p > ranking.level:
         return (
-            f"{first} is ahead, but with {front.clusters} document sets and {ranking.pairs:,} "
-            f"{'pair' if ranking.pairs == 1 else 'pairs'} of systems no difference could hold after correction."
+            f"{first} is ahead, but with {front.clusters} document sets no difference among {ranking.pairs:,} "
+            f"{'pair' if ranking.pairs == 1 else 'pairs'} of systems can be significant after correction."
         )
     return _told_apart(first, front)
 
@@ -97,14 +97,14 @@ def headline(table: TargetTable, judge: Judge | None, *, is_made: bool = True) -
     by = _said_by(table, score, judge) if table.ranking.front else ""
     # Beside an estimate, what leaves the judge's errors out must not be read as what people would say.
     if by and table.is_estimated and score != ESTIMATE and CAPTIONS[score] == JUDGED:
-        said += " The judge's errors are left out of this; the estimate includes them."
+        said += " This leaves out the judge's errors; the estimate includes them."
     return f"According to {by}, {said}" if by else said
 
 
 def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
     """Whose answers a score rests on; empty where people alone gave them all."""
     if score == ESTIMATE:
-        return "the estimate of what people would say"
+        return "the estimate of people's answers"
     if judge is None or CAPTIONS[score] != JUDGED or caption_of(score, table) == DECIDED:
         return ""
     is_lexical = judge.kind == Judge.Kind.LEXICAL
@@ -118,29 +118,29 @@ def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
         asides = ", ".join(filter(None, (baseline, "not checked by people")))
         return f"{name} ({asides})"
     aside = f" ({baseline})" if baseline else ""
-    return f"{name}{aside} and people, who decided {_percent(share)} of coverage"
+    return f"{name}{aside} and people (who decided {_percent(share)} of coverage)"
 
 
 def _told_apart(first: str, front: Front) -> str:
     if front.above:
         return (
-            f"{first} has the highest mean, but on the document sets that both have {listed(front.above)} "
-            f"{'is' if len(front.above) == 1 else 'are'} better."
+            f"{first} has the highest mean, but {listed(front.above)} "
+            f"{'is' if len(front.above) == 1 else 'are'} better on the document sets that both have."
         )
     over = f"{front.most} document sets"
     if front.fewest < front.most:
-        over = f"the document sets that both have ({front.fewest} to {front.most})"
+        over = f"the shared document sets ({front.fewest} to {front.most})"
     if not front.near:
-        return f"{first} leads: over {over} its difference from every other system is significant."
+        return f"{first} leads: its difference from every other system is significant over {over}."
     near = "any other system" if len(front.near) == front.others else listed(front.near)
-    return f"{first} is ahead, but over {over} it is not significantly different from {near}."
+    return f"{first} is ahead, but not significantly different from {near} over {over}."
 
 
 def taken_over_in_words(answers: int, in_lists: int) -> str:
     """`96 of 100 reviewers' verdicts by accepting the judge's in lists`; nothing where none was."""
     if not in_lists:
         return ""
-    return f"{in_lists:,} of {answers:,} reviewers' verdicts by accepting the judge's in lists"
+    return f"{in_lists:,} of {answers:,} reviewers' verdicts accepted from the judge in lists"
 
 
 def changed_in_words(changed: PeopleChanged) -> str:
@@ -148,7 +148,7 @@ def changed_in_words(changed: PeopleChanged) -> str:
     if not changed.systems:
         return ""
     if not changed.share:
-        return "People have decided nothing here yet: the blend is the judge's."
+        return "People have not decided anything yet, so the blend is the judge's score."
     return " ".join(_changes(changed))
 
 
@@ -159,18 +159,18 @@ def _changes(changed: PeopleChanged) -> Iterator[str]:
     if changed.in_lists:
         asides.append(taken_over_in_words(changed.answers, changed.in_lists))
     aside = f" ({'; '.join(asides)})" if asides else ""
-    decided = f"People decided {_percent(changed.share or 0.0)} of what coverage rests on{aside}"
+    decided = f"People decided {_percent(changed.share or 0.0)} of coverage{aside}"
     if not moved:
-        yield f"{decided}; no mean moved by it."
+        yield f"{decided}; no mean changed."
         return
     most = max(moved, key=lambda system: (abs(moved[system].by), system))
     whose = f"the mean of {most}"
     if len(moved) > 1:
-        whose = f"the mean of {len(moved)} of {len(everybody)} systems, most that of {most}:"
+        whose = f"the means of {len(moved)} of {len(everybody)} systems; the largest change is {most},"
     elif len(everybody) > 1:
-        whose = f"the mean of 1 of {len(everybody)} systems, {most}:"
+        whose = f"the mean of 1 of {len(everybody)} systems, {most},"
     of_most = moved[most]
-    yield f"{decided}. That moved {whose} from {of_most.judge:.3f} by the judge alone to {of_most.blend:.3f}."
+    yield f"{decided}. This changed {whose} from {of_most.judge:.3f} (judge alone) to {of_most.blend:.3f}."
     if len(everybody) > 1:
         yield _order(everybody)
 
@@ -179,11 +179,11 @@ def _order(moved: Mapping[str, Moved]) -> str:
     first_by_judge = [system for system, each in moved.items() if each.rank_by_judge == 1]
     first_by_blend = [system for system, each in moved.items() if each.rank_by_blend == 1]
     if len(first_by_judge) == len(first_by_blend) == 1 and first_by_judge != first_by_blend:
-        return f"By the judge alone {first_by_judge[0]} would be first, not {first_by_blend[0]}."
+        return f"The judge alone would rank {first_by_judge[0]} first instead of {first_by_blend[0]}."
     others = sum(each.rank_by_judge != each.rank_by_blend for each in moved.values())
     if not others:
-        return "The order of the systems is the same."
-    return f"{others} of {len(moved)} systems have another rank."
+        return "The ranking is unchanged."
+    return f"{others} of {len(moved)} systems change rank."
 
 
 def _percent(share: float) -> str:

@@ -192,8 +192,8 @@ def draw_claims(project: Project, table: TargetTable, page: HeatMap) -> Picture:
         for row in page.rows
     ]
     caption = (
-        "Final answers: a person's where one was given, else the deciding judge's. "
-        "Systems in the leaderboard's order."
+        "Final answers: a person's if there is one, otherwise the deciding judge's. Systems in leaderboard "
+        "order."
     )
     return heat_map(lines, systems, caption=caption, of_claims=page.claims)
 
@@ -208,8 +208,7 @@ def draw_work(project: Project, *, viewer: User, answered: DayCounts) -> Picture
     return burn_up(
         [work for work in kinds if work.scope and work.by_day],
         caption=(
-            "Units count on the day on which their percent was last changed, claims on that of their first answer. "
-            "Days are those of the server's clock. Sets that you have open yourself are left out, and claims whose "
-            "answers all came with a file."
+            "Units count on the day of their last change, claims on the day of their first answer (server "
+            "time). Left out: your own open sets, and claims with only imported answers."
         ),
     )

@@ -117,7 +117,7 @@ def _claims(project: Project, target_words: int | None, after: str) -> list[_Pla
     if after:
         last = next(iter(_placed(claims_in(project).filter(public_id=after))), None)
         if last is None:
-            raise Invalid("This page of the list is not there: start from the top.", field="after")
+            raise Invalid("This page of the list does not exist. Start from the first page.", field="after")
         sets = sets.filter(external_id__gte=last.set_name)
     # Every set here has a claim, so that so many are enough for any page; one more, since the first may be used up.
     some = list(sets.values_list("pk", flat=True)[: CLAIMS_ON_A_PAGE + 2])

@@ -75,7 +75,7 @@ def pictures(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="pictures")
     name = request.GET.get("show", "") or next(iter(PICTURES))
     if name not in PICTURES:
-        raise Invalid(f"There is no picture {name!r}; there are {', '.join(PICTURES)}.", field="show")
+        raise Invalid(f"There is no chart {name!r}. Choose one of: {', '.join(PICTURES)}.", field="show")
     words, question, draw = PICTURES[name]
     shown = draw(request, room)
     context = {
@@ -101,11 +101,11 @@ def drawn_file(request: Request, slug: str, picture: str) -> HttpResponse:
     """One picture of the page as a file."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="pictures")
     if picture not in PICTURES:
-        raise NotFound(f"There is no picture {picture!r}; there are {', '.join(PICTURES)}.")
+        raise NotFound(f"There is no chart {picture!r}. Choose one of: {', '.join(PICTURES)}.")
     shown = PICTURES[picture][2](request, room)
     # On the page intervals may follow; a file would be without them for good.
     if shown.picture is None or shown.made.is_missing:
-        raise NotFound("There is nothing to plot yet.")
+        raise NotFound("No data to plot yet.")
     return picture_file(request, shown.picture, project=room.project)
 
 
@@ -234,11 +234,11 @@ def _choices(asked: Mapping[str, str], field_name: str, names: Mapping[str, str]
 
 
 PICTURES: Mapping[str, tuple[str, str, Callable[[Request, Room], ShownPicture]]] = {
-    "ranking": ("Ranking", "Which system is best, and how sure is that?", _ranking),
-    "length": ("Coverage and length", "Who covers most in the fewest words?", _lengths),
-    "weight": ("Weight of coverage", "Does the order hang on how much length counts?", _weights),
-    "claims": ("Claims", "Which claims does each system say?", _claims),
-    "judge": ("Judge and people", "Does the judge see systems as people do?", _judge),
-    "calibration": ("Calibration", "When the judge says 80 %, are 80 % yes?", _calibration),
+    "ranking": ("Ranking", "Which system is best, and how certain is it?", _ranking),
+    "length": ("Coverage and length", "Which system covers most in the fewest words?", _lengths),
+    "weight": ("Weight of coverage", "Does the weight of brevity change the ranking?", _weights),
+    "claims": ("Claims", "Which claims does each system express?", _claims),
+    "judge": ("Judge and people", "Does the judge rate systems as people do?", _judge),
+    "calibration": ("Calibration", "Are the judge's probabilities calibrated?", _calibration),
 }
 """By the name in the address: the words of the tab, the question that the picture answers, and what draws it."""

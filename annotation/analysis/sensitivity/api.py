@@ -23,13 +23,13 @@ class SystemOrder(serializers.Serializer[Any]):
     ranks = serializers.DictField(child=serializers.IntegerField())
     tau = serializers.FloatField(allow_null=True, help_text="Kendall's tau-b with the order by coverage.")
     ahead = serializers.ListField(child=serializers.CharField(), help_text="The highest mean.")
-    moved = serializers.ListField(child=serializers.CharField(), help_text="Another rank than now.")
+    moved = serializers.ListField(child=serializers.CharField(), help_text="Systems with a different rank.")
 
 
 class PlaceChange(serializers.Serializer[Any]):
     weight = serializers.FloatField()
-    before = serializers.CharField(help_text="Ahead below this weight.")
-    after = serializers.CharField(help_text="Ahead above it.")
+    before = serializers.CharField(help_text="Leader below this weight.")
+    after = serializers.CharField(help_text="Leader above it.")
 
 
 class WeightLead(serializers.Serializer[Any]):
@@ -85,8 +85,8 @@ class SensitivityFigures(serializers.Serializer[Any]):
         help_text="Something has changed since; newer figures are being computed."
     )
     judge = serializers.CharField(help_text="The deciding judge; empty where there is none.")
-    checks = serializers.IntegerField(help_text="Checks of coverage that no rule decides.")
-    incomplete = PartialJudge(many=True, help_text="Judges that have answered a part of them alone.")
+    checks = serializers.IntegerField(help_text="Coverage checks not decided by a rule.")
+    incomplete = PartialJudge(many=True, help_text="Judges that have answered only a part of them.")
     targets = SensitivityTarget(many=True)
 
 

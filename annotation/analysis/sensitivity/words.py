@@ -13,7 +13,7 @@ from evaluation.statistics import Crossing, Lead
 NAMED_TURNS = 4
 """With more changes of the leader than this, only the one in force is named."""
 COMPOSITE = "The composite is a × coverage + (1 − a) × brevity."
-ONE_SYSTEM = "There is one system here: nothing to compare it with."
+ONE_SYSTEM = "There is only one system, so there is nothing to compare."
 
 
 def told(sensitivity: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,13 +69,13 @@ def length_in_words(found: Turning | None, *, has_target: bool) -> str:
     """Who leads at which weight of coverage against brevity."""
     if found is None:
         if not has_target:
-            return "There is no target length here, so nothing is known of brevity: the composite is coverage alone."
-        return "No summary has both coverage and a brevity, so there is no composite."
+            return "Without a target length there is no brevity, so the composite is coverage alone."
+        return "No summary has both coverage and brevity, so there is no composite."
     said = _both(found, "a")
     if len(found.at_zero) > 1:
         said = f"{COMPOSITE} {said}"
     if found.left_out:
-        said += f" Left out: {_summaries(found.left_out)} without a brevity."
+        said += f" {_summaries(found.left_out)} without brevity left out."
     return said
 
 
@@ -83,13 +83,13 @@ def blend_in_words(found: Turning | None, *, is_human_first: bool) -> str:
     """Who leads at which weight of people in units that assessors and the judge both judged."""
     if found is None:
         return (
-            "No unit has both assessors' percents and answered claims that say otherwise, so the weight of people in "
-            "the blend changes nothing."
+            "The weight of people in the blend changes nothing, because no unit has assessors' percents "
+            "that differ from its answered claims."
         )
     rule = (
-        "People come first here, which is w = 1."
+        "This project puts people first (w = 1)."
         if is_human_first
-        else f"The project's weight of people is w = {weight_in_words(found.own)}."
+        else f"This project's weight of people is w = {weight_in_words(found.own)}."
     )
     return f"{rule} {_both(found, 'w')}"
 
@@ -102,7 +102,7 @@ def alone_in_words(judge: str) -> str:
 def in_place_in_words(judge: str, deciding: str) -> str:
     """The name of the order with another judge in place of the deciding one, which may be nobody."""
     place = f"{deciding}'s place" if deciding else "the deciding judge's place"
-    return f"{judge} in {place} and people's answers kept"
+    return f"{judge} in {place}, keeping people's answers"
 
 
 def judges_in_words(
@@ -121,15 +121,15 @@ def judges_in_words(
     """
     if systems == 1:
         return ONE_SYSTEM
-    settled = "People decide everything here, so another judge changes nothing." if is_all_by_people else ""
+    settled = "People decided everything, so another judge changes nothing." if is_all_by_people else ""
     if settled and not orders:
         return settled
     if not orders and not judge:
-        return "No judge's answers decide anything here, so there is no order by a judge to show."
+        return "No judge's answers affect these scores, so there is no other ranking to show."
     if not orders:
         return (
-            f"There is no other order to show: people have changed nothing of what {judge} says, and no other judge "
-            "has answered every check."
+            f"There is no other ranking to show: people have not changed any of {judge}'s answers, and no "
+            "other judge has answered every check."
         )
     told = [
         f"With {order.name}, {_ahead_in_words(order, ahead)} ({_tau(order)}{_moved(order)})."
@@ -141,24 +141,26 @@ def judges_in_words(
 def people_in_words(orders: Sequence[SystemOrder], ahead: Sequence[str], *, systems: int) -> str:
     """Whether the first of so many systems hangs on any one person."""
     if not orders:
-        return "Nobody of this project has given an answer that counts here, so nobody can be left out."
+        return "No person's answers affect these scores, so nobody can be left out."
     if systems == 1:
         return ONE_SYSTEM
     turned = [order for order in orders if set(order.ahead) != set(ahead)]
     lowest = min((order.tau for order in orders if order.tau is not None), default=None)
-    least = "" if lowest is None else f" The least tau with the order by coverage is {lowest:.2f}."
+    least = (
+        "" if lowest is None else f" The lowest Kendall's tau with the ranking by coverage is {lowest:.2f}."
+    )
     if turned:
         told = " ".join(f"Without {order.name}, {_ahead_in_words(order, ahead)}." for order in turned)
         return f"{told}{least}"
     leaders = f"{listed(ahead)} would still {_be_first(ahead)}"
     if len(orders) == 1:
-        return f"One person has answers that count: without {orders[0].name}, {leaders}.{least}"
-    return f"Whichever of the {len(orders)} people is left out, {leaders}.{least}"
+        return f"Only one person's answers count. Without {orders[0].name}, {leaders}.{least}"
+    return f"Without any one of the {len(orders)} people, {leaders}.{least}"
 
 
 def _both(found: Turning, letter: str) -> str:
     if len(found.at_zero) == 1:
-        return f"{listed(list(found.at_zero))} alone has a mean here: nothing to compare it with."
+        return f"Only {listed(list(found.at_zero))} has a mean, so there is nothing to compare."
     return f"{_leads_in_words(found.leads, found.own, letter)} {_turns_in_words(found, letter)}".rstrip()
 
 
@@ -170,40 +172,40 @@ def _leads_in_words(leads: Sequence[Lead], own: float, letter: str) -> str:
     if len(leads) > NAMED_TURNS:
         (now, *_) = [lead for lead in leads if lead.low <= own <= lead.high]
         return (
-            f"The lead changes {len(leads) - 1} times as {letter} goes from 0 to 1; at the present {letter} = "
-            f"{weight_in_words(own)} {_leads(now.systems)}, from {weight_in_words(now.low)} to "
+            f"The leader changes {len(leads) - 1} times as {letter} goes from 0 to 1. At the current "
+            f"{letter} = {weight_in_words(own)}, {_leads(now.systems)}, from {weight_in_words(now.low)} to "
             f"{weight_in_words(now.high)}."
         )
     first, *middle, last = leads
     stretches = [f"{_leads(first.systems)} up to {letter} = {weight_in_words(first.high)}"]
-    stretches += [f"{listed(lead.systems)} from there to {weight_in_words(lead.high)}" for lead in middle]
-    return f"{', '.join([*stretches, f'{listed(last.systems)} above that'])}."
+    stretches += [f"then {listed(lead.systems)} up to {weight_in_words(lead.high)}" for lead in middle]
+    return f"{', '.join([*stretches, f'then {listed(last.systems)}'])}."
 
 
 def _turns_in_words(found: Turning, letter: str) -> str:
     if not found.pairs:
         return ""
     if not found.crossings:
-        return "No two systems change places in between." if found.pairs > 1 else ""
+        return "No systems change places." if found.pairs > 1 else ""
     pairs = "1 pair" if found.pairs == 1 else f"{found.pairs:,} pairs"
     nearest = min(found.crossings, key=lambda turn: abs(turn.weight - found.own))
     count = len(found.crossings)
     return (
-        f"Of {pairs} of systems {count:,} change{'s' if count == 1 else ''} places on the way up; nearest to the "
-        f"present {letter} = {weight_in_words(found.own)}, {_crossing(nearest, letter)}."
+        f"{count:,} of {pairs} of systems change{'s' if count == 1 else ''} places; closest to the current "
+        f"{letter} = {weight_in_words(found.own)}, {_crossing(nearest, letter)}."
     )
 
 
 def _crossing(turn: Crossing, letter: str) -> str:
-    return f"{turn.after} passes {turn.before} at {letter} = {weight_in_words(turn.weight)}"
+    return f"{turn.after} overtakes {turn.before} at {letter} = {weight_in_words(turn.weight)}"
 
 
 def _leads(systems: Sequence[str]) -> str:
-    return f"{listed(systems)} {'leads' if len(systems) == 1 else 'are level in front'}"
+    return f"{listed(systems)} {'leads' if len(systems) == 1 else 'are tied for first'}"
 
 
 def _be_first(systems: Sequence[str]) -> str:
-    return "lead" if len(systems) == 1 else "be level in front"
+    return "lead" if len(systems) == 1 else "be tied for first"
 
 
 def _ahead_in_words(order: SystemOrder, ahead: Sequence[str]) -> str:
@@ -215,16 +217,12 @@ def _ahead_in_words(order: SystemOrder, ahead: Sequence[str]) -> str:
 
 
 def _tau(order: SystemOrder) -> str:
-    return "no order to compare" if order.tau is None else f"tau {order.tau:.2f}"
+    return "no ranking to compare" if order.tau is None else f"tau {order.tau:.2f}"
 
 
 def _moved(order: SystemOrder) -> str:
     count = len(order.moved)
-    return (
-        f", {count} of {len(order.ranks)} systems in another place"
-        if count
-        else ", every system in its place"
-    )
+    return f", {count} of {len(order.ranks)} systems change rank" if count else ", no system changes rank"
 
 
 def weight_in_words(weight: float) -> str:

@@ -60,25 +60,26 @@ class WorkRow(serializers.Serializer[GivenSitting]):
     state = NamedChoice(
         "WorkState", [(state.value, state.value) for state in WorkState if state != WorkState.ALL]
     )
-    summaries = serializers.IntegerField(help_text="Peer summaries; those that come twice count once.")
+    summaries = serializers.IntegerField(help_text="Peer summaries; hidden repeats count once.")
     judged_units = serializers.IntegerField(
         allow_null=True,
-        help_text="Model units with a percent; null for others' assignments on a set that the caller has open.",
+        help_text="Model units with a percent; null for other people's assignments on a set that the caller "
+        "has open.",
     )
-    active_ms = serializers.IntegerField(help_text="Time at work, idle time left out.")
-    is_pulled = serializers.BooleanField(help_text="Taken from the queue, so held by a lease.")
+    active_ms = serializers.IntegerField(help_text="Active working time.")
+    is_pulled = serializers.BooleanField(help_text="Taken from the queue, so it has a lease.")
     lease_until = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
     closed_at = serializers.DateTimeField(allow_null=True)
     recalled_at = serializers.DateTimeField(allow_null=True)
-    recalled_as = Told(recalled_in_words, help_text="Why it was withdrawn; empty where it was not.")
+    recalled_as = Told(recalled_in_words, help_text="Reason for withdrawal; empty if not withdrawn.")
 
 
 class WorkQuery(serializers.Serializer[Any]):
     state = NamedChoice(
         "WorkFilter", [(state.value, state.value) for state in WorkState], default=WorkState.ALL.value
     )
-    assessor = serializers.CharField(required=False, help_text="Assignments of that person alone.")
+    assessor = serializers.CharField(required=False, help_text="Only this person's assignments.")
 
 
 class NewAssignments(serializers.Serializer[Any]):
@@ -87,8 +88,8 @@ class NewAssignments(serializers.Serializer[Any]):
     way = NamedChoice(
         "AssignWay",
         [(way.value, way.value) for way in Way],
-        help_text="hand: the sets named, to one person. more: `count` sets, to one person. plan: `per_set` "
-        "assessors for each set. queue: the same with nobody named.",
+        help_text="hand: the given sets to one person. more: `count` sets to one person. plan: `per_set` "
+        "assessors per set. queue: the same without named people.",
     )
     people = serializers.ListField(
         child=serializers.CharField(), default=list, max_length=MOST_PEOPLE_NAMED, help_text="Usernames."
@@ -97,7 +98,7 @@ class NewAssignments(serializers.Serializer[Any]):
         child=serializers.CharField(),
         default=list,
         max_length=MOST_PEOPLE_NAMED,
-        help_text="Ids of the sets to give by hand, or to plan for; empty for all.",
+        help_text="Ids of the sets to assign or plan; empty for all.",
     )
     count = serializers.IntegerField(default=1, min_value=1, max_value=MOST_MORE)
     per_set = serializers.IntegerField(default=1, min_value=1, max_value=MOST_PER_SET)
@@ -106,29 +107,29 @@ class NewAssignments(serializers.Serializer[Any]):
         "DrawItem",
         Draw.Item.choices,
         default=Draw.Item.DOCUMENT_SET.value,
-        help_text="What is sampled where the method is not everything; strata hold single summaries.",
+        help_text="What is sampled, unless the method is everything; strata contain single summaries.",
     )
     share = serializers.FloatField(default=1.0, min_value=0, max_value=1)
     avoid_own = serializers.BooleanField(
-        default=True, help_text="Keep people from sets that hold a summary of their own; not by hand."
+        default=True, help_text="Do not assign people sets with their own summaries; not for hand."
     )
     by_summary = serializers.BooleanField(
         default=False,
-        help_text="Assessors of its own for each summary; assessors and systems may then be confounded.",
+        help_text="Assign by summary instead of by set; assessors and systems may then be confounded.",
     )
     seed = serializers.IntegerField(
         default=None,
         allow_null=True,
         min_value=0,
         max_value=LARGEST_PLAN_SEED,
-        help_text="At random without one.",
+        help_text="Random if omitted.",
     )
-    preview = serializers.BooleanField(default=False, help_text="Show what it comes to and change nothing.")
+    preview = serializers.BooleanField(default=False, help_text="Preview only; changes nothing.")
     expected = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=32,
-        help_text="`fingerprint` of a preview with the same seed: refused where it would come out otherwise.",
+        help_text="`fingerprint` of a preview with the same seed: refused if the result would differ.",
     )
 
 
@@ -143,12 +144,12 @@ class PlanRow(serializers.Serializer[AssignmentPlan]):
 
     sittings = serializers.IntegerField()
     sets = serializers.IntegerField()
-    summaries = serializers.IntegerField(help_text="Peer summaries, each counted for all who judge it.")
+    summaries = serializers.IntegerField(help_text="Peer summaries, counted once per assessor.")
     loads = PersonLoadRow(many=True)
-    short = serializers.IntegerField(help_text="Sets (or summaries) with fewer assessors than asked.")
-    enough = serializers.IntegerField(help_text="Sets (or summaries) that have as many already.")
+    short = serializers.IntegerField(help_text="Sets (or summaries) with fewer assessors than requested.")
+    enough = serializers.IntegerField(help_text="Sets (or summaries) that already have enough.")
     left_out = serializers.ListField(
-        child=serializers.CharField(), help_text="Sets named that the person has already."
+        child=serializers.CharField(), help_text="Given sets that the person already has."
     )
     drawn = serializers.IntegerField(help_text="Items sampled of the frame.")
     frame = serializers.SerializerMethodField(help_text="Items that could have been sampled.")
@@ -157,10 +158,10 @@ class PlanRow(serializers.Serializer[AssignmentPlan]):
     in_words = Told(plan_in_words)
     notes = ToldEach(plan_notes)
     stranded = serializers.IntegerField(
-        help_text="Assignments of a queue that nobody would be left to pull: add an assessor, or ask for fewer."
+        help_text="Queue assignments without an eligible assessor: add an assessor, or request fewer."
     )
     for_authors_alone = serializers.IntegerField(
-        help_text="Assignments of a queue that only people could pull who wrote a summary in the set."
+        help_text="Queue assignments that can only go to people who wrote a summary in the set."
     )
 
     def get_frame(self, plan: AssignmentPlan) -> int:
@@ -184,7 +185,7 @@ class LoadRow(serializers.Serializer[AssessorLoad]):
     closed = serializers.IntegerField()
     recalled = serializers.IntegerField()
     judged_units = serializers.IntegerField()
-    hours = serializers.FloatField(help_text="Time at work, idle time left out.")
+    hours = serializers.FloatField(help_text="Active working time.")
 
 
 class HeldRow(serializers.Serializer[HeldSitting]):
@@ -192,21 +193,21 @@ class HeldRow(serializers.Serializer[HeldSitting]):
     assessor = serializers.CharField()
     document_id = serializers.CharField(source="document_set")
     lease_until = serializers.DateTimeField()
-    is_stalled = serializers.BooleanField(help_text="Nobody has worked at it in time.")
+    is_stalled = serializers.BooleanField(help_text="Inactive past the lease.")
 
 
 class QueueRow(serializers.Serializer[SetQueue]):
-    waiting = serializers.IntegerField(help_text="Assignments that can be pulled.")
+    waiting = serializers.IntegerField(help_text="Assignments that can be taken.")
     waiting_sets = serializers.IntegerField()
     held = HeldRow(many=True)
     stalled = serializers.IntegerField()
     lapsed = serializers.IntegerField(help_text="Started sets whose lease expired.")
     stranded = serializers.IntegerField(
-        help_text="Waiting assignments that nobody is left for: add an assessor, or withdraw them."
+        help_text="Waiting assignments without an eligible assessor: add an assessor, or withdraw them."
     )
     stranded_sets = serializers.ListField(child=serializers.CharField(), help_text="Their document sets.")
     for_authors_alone = serializers.IntegerField(
-        help_text="Waiting assignments that only people are left for who wrote a summary in the set."
+        help_text="Waiting assignments that can only go to people who wrote a summary in the set."
     )
 
 

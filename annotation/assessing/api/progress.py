@@ -58,16 +58,14 @@ class OwnSetRow(serializers.Serializer[OwnSet]):
     is_complete = serializers.BooleanField(source="work.is_complete")
     is_pulled = serializers.BooleanField(help_text="Taken from the queue.")
     lease_until = serializers.DateTimeField(source="work.lease_until", allow_null=True)
-    reopened_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it was opened again after it had been closed."
-    )
+    reopened_at = serializers.DateTimeField(allow_null=True, help_text="When it was reopened after closing.")
     closed_at = serializers.DateTimeField(source="work.closed_at", allow_null=True)
 
 
 class OfferRow(serializers.Serializer[QueueOffer]):
-    sets = serializers.IntegerField(help_text="Sets in the queue that the caller may have.")
+    sets = serializers.IntegerField(help_text="Sets in the queue that the caller can take.")
     in_hand = serializers.CharField(
-        allow_null=True, help_text="The pulled assignment that has to be closed or given back first."
+        allow_null=True, help_text="The assignment from the queue to close or return first."
     )
 
 
@@ -101,7 +99,9 @@ class SetProgressRow(serializers.Serializer[SetStanding]):
         source="judged", allow_null=True, help_text="Null while the caller has the set to judge."
     )
     units = serializers.IntegerField(
-        source="to_judge", allow_null=True, help_text="To judge, in waiting assignments too; null as above."
+        source="to_judge",
+        allow_null=True,
+        help_text="To judge, including waiting assignments; null as above.",
     )
 
 
@@ -109,7 +109,7 @@ class FlagsRow(serializers.Serializer[Flags]):
     """What is worth a look in closed work, each count beside what it counts. Nothing here is proof."""
 
     sittings = serializers.IntegerField()
-    summaries = serializers.IntegerField(help_text="Peer summaries, each time they came.")
+    summaries = serializers.IntegerField(help_text="Peer summaries, repeats included.")
     units = serializers.IntegerField(help_text="Model units with a percent.")
     fast_summaries = serializers.IntegerField(help_text="In less time than reading the peer summary takes.")
     fast_units = serializers.IntegerField(help_text="In less time than reading the model unit takes.")
@@ -119,7 +119,7 @@ class FlagsRow(serializers.Serializer[Flags]):
     own_models = serializers.IntegerField(help_text="Comparisons with a model summary of the assessor's own.")
     own_peers = serializers.IntegerField(help_text="Peer summaries of the assessor's own.")
     given_again = serializers.IntegerField(
-        help_text="Sets withdrawn from the assessor and given again: scores may have been seen in between."
+        help_text="Sets reassigned to the assessor after withdrawal: scores may have been seen in between."
     )
 
 
@@ -142,9 +142,9 @@ class PersonProgressRow(serializers.Serializer[PersonStanding]):
 class TargetProgressRow(serializers.Serializer[TargetStanding]):
     target_words = serializers.IntegerField(allow_null=True)
     comparisons = serializers.IntegerField()
-    given = serializers.IntegerField(help_text="In anybody's hands or the queue, or closed.")
+    given = serializers.IntegerField(help_text="Assigned, in the queue, or closed.")
     closed = serializers.IntegerField(help_text="Closed by at least one assessor.")
-    judgments = serializers.IntegerField(help_text="Closed, counted for each assessor.")
+    judgments = serializers.IntegerField(help_text="Closed, counted once per assessor.")
 
 
 class SystemProgressRow(serializers.Serializer[SystemStanding]):
@@ -157,7 +157,7 @@ class SystemProgressRow(serializers.Serializer[SystemStanding]):
 
 
 class ClosedQuery(serializers.Serializer[Any]):
-    assessor = serializers.CharField(required=False, help_text="Assignments of that person alone.")
+    assessor = serializers.CharField(required=False, help_text="Only this person's assignments.")
 
 
 class ClosedSittingRow(serializers.Serializer[ClosedRow]):

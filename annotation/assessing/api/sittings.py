@@ -91,7 +91,7 @@ class SittingRow(serializers.Serializer[SetWork]):
     document_id = serializers.CharField(source="name")
     closed_at = serializers.DateTimeField(allow_null=True)
     lease_until = serializers.DateTimeField(
-        allow_null=True, help_text="When a set from the queue goes back to it unless somebody works at it."
+        allow_null=True, help_text="When a set from the queue returns to it if inactive."
     )
     is_complete = serializers.BooleanField(help_text="Whether it can be closed.")
     assignments = AssignmentRow(many=True, source="summaries")
@@ -155,19 +155,19 @@ class AssignmentDetail(serializers.Serializer[SeeForm]):
     percents = serializers.ListField(
         child=serializers.IntegerField(),
         source="scale",
-        help_text="Percents to choose from; empty where any whole percent may be given.",
+        help_text="Allowed percents; empty if any whole percent is allowed.",
     )
     questions = AskedQuestionRow(many=True)
     model_units = JudgedUnitRow(many=True, source="units")
     peer_units = PeerUnitRow(many=True)
     unmarked = UnmarkedRow(
-        allow_null=True, help_text="Null where it is asked at another comparison of the same peer summary."
+        allow_null=True, help_text="Null if asked at another comparison of the same peer summary."
     )
     is_closed = serializers.BooleanField()
     pen = serializers.CharField(
-        help_text="The form that may write in the assignment; empty before the first act."
+        help_text="The form that can write in the assignment; empty before the first act."
     )
-    pen_seq = serializers.IntegerField(help_text="The last act heard from it.")
+    pen_seq = serializers.IntegerField(help_text="Its last received act.")
 
 
 class NewJudgment(serializers.Serializer[Any]):
@@ -185,7 +185,7 @@ class NewJudgment(serializers.Serializer[Any]):
         default="",
         allow_blank=True,
         max_length=36,
-        help_text="With `seq`, names this act: sent again, it is saved once.",
+        help_text="With `seq`, identifies this act: repeats are saved once.",
     )
     seq = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST_ACT_NUMBER)
 
@@ -230,12 +230,12 @@ class ActRow(serializers.Serializer[Any]):
         required=False,
         min_value=0,
         max_value=LARGEST_ACT_NUMBER,
-        help_text="Time that it took, without idle time.",
+        help_text="Active time spent.",
     )
 
 
 class NewActs(serializers.Serializer[Any]):
-    client = serializers.CharField(max_length=36, help_text="The name that the form gave itself.")
+    client = serializers.CharField(max_length=36, help_text="The form's own id.")
     acts = serializers.ListField(
         child=serializers.DictField(), max_length=MOST_ACTS, help_text="In order of seq."
     )
@@ -250,7 +250,7 @@ class ActsBody(NewActs):
 class ActResultRow(serializers.Serializer[Any]):
     seq = serializers.IntegerField()
     status = serializers.ChoiceField(choices=("saved", "repeated", "refused"))
-    code = serializers.CharField(help_text="Why it was refused; empty where it was not.")
+    code = serializers.CharField(help_text="Reason for refusal; empty if accepted.")
     message = serializers.CharField()
 
 
@@ -263,22 +263,22 @@ class SetRow(serializers.Serializer[Any]):
 class SavedRow(serializers.Serializer[Any]):
     """What became of the acts, and where the comparisons that they touched stand now."""
 
-    saved = serializers.IntegerField(help_text="The last act heard: all up to it may be forgotten.")
+    saved = serializers.IntegerField(help_text="The last received act; the client can discard all up to it.")
     results = ActResultRow(many=True)
     slips = serializers.DictField(
-        child=serializers.CharField(), help_text="By unit, what looks like a slip; empty where nothing does."
+        child=serializers.CharField(), help_text="Possible mistakes by unit; empty if none."
     )
     gates = serializers.DictField(child=GatesRow(), help_text="By assignment.")
     set = SetRow()
 
 
 class PenBody(serializers.Serializer[Any]):
-    client = serializers.CharField(max_length=36, help_text="The name that the form gave itself.")
+    client = serializers.CharField(max_length=36, help_text="The form's own id.")
     seen = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=36,
-        help_text="Which form had the pen when this one was opened.",
+        help_text="The form that could write when this one was opened.",
     )
 
 

@@ -163,7 +163,7 @@ class Saving:
         try:
             piece = self.here.pieces.get(act.assignment_id)
             if piece is None:
-                raise NotFound("This summary is not in the set (any more).")
+                raise NotFound("This summary is not, or no longer, in the set.")
             if isinstance(act, UnitAct):
                 self._judge(act, piece, places)
             else:
@@ -199,13 +199,13 @@ class Saving:
     def _judge(self, act: UnitAct, piece: JudgedComparison, places: Mapping[str, _JudgedPlace]) -> None:
         if piece.reading.is_quality_open:
             raise Conflict(
-                "Answer the quality questions of this summary first; the model summary comes after them.",
+                "Answer this summary's quality questions first to see the model summary.",
                 code="quality_first",
             )
         place = places.get(act.unit_id)
         is_claim = place is not None and place.claim_id is not None
         if place is None or place.model_id != piece.model_id or is_claim != piece.has_claims_as_units:
-            raise NotFound("This model unit is not in this comparison (any more). Reload the page.")
+            raise NotFound("This model unit is not, or no longer, in this comparison. Reload the page.")
         _check_percent(act.percent, self.progress.project)
         marks = _clean_marks(act.marks, piece.reading)
         row = UnitJudgment(
@@ -300,7 +300,7 @@ def _last_is_current(rows: Sequence[SpokenRow]) -> Sequence[SpokenRow]:
 def _check_percent(percent: int | None, project: Project) -> None:
     step = SCALE_STEP[Project.PercentScale(project.percent_scale)]
     if percent is not None and (not 0 <= percent <= 100 or percent % step):
-        raise Invalid(f"A percent lies between 0 and 100 in steps of {step}.", field="percent")
+        raise Invalid(f"A percent must be between 0 and 100 in steps of {step}.", field="percent")
 
 
 def _clean_marks(given: Iterable[int], reading: PeerReading) -> list[int]:
@@ -315,7 +315,7 @@ def _clean_note(note: str) -> str:
     note = note.strip()
     # The zero character and half of a surrogate pair are text for JSON, but for no database.
     if len(note) > LONGEST_UNIT_NOTE or NO_TEXT.search(note):
-        raise Invalid(f"A note is text of at most {LONGEST_UNIT_NOTE} characters.", field="note")
+        raise Invalid(f"A note can have at most {LONGEST_UNIT_NOTE} characters.", field="note")
     return note
 
 
@@ -330,13 +330,13 @@ def _checked_answer(act: QualityAct, reading: PeerReading) -> int | None:
     """The answer itself, where it fits the question and the stage."""
     question = next((each for each in reading.questions if each.id == act.question), None)
     if question is None:
-        raise NotFound("This question is not asked of this summary.")
+        raise NotFound("This question does not apply to this summary.")
     if act.answer is not None and act.answer not in question.values:
         low, high = question.values[0], question.values[-1]
         raise Invalid(f"The answer to this question is a whole number from {low} to {high}.", field="answer")
     if act.answer is None and not reading.is_quality_open:
         raise Conflict(
-            "The model summary has been shown, so this answer can be changed, but not taken back.",
+            "The model summary has been shown, so you can change this answer but not clear it.",
             code="quality_answered",
         )
     return act.answer
@@ -346,11 +346,11 @@ def _check_unmarked(act: UnmarkedAct, reading: PeerReading) -> None:
     if act.percent is None:
         return
     if act.percent not in UNMARKED_PERCENTS:
-        raise Invalid("The percent of unmarked peer units is one of 0, 20, 40, 60, 80, 100.", field="percent")
+        raise Invalid("The percent of unmarked peer units must be 0, 20, 40, 60, 80 or 100.", field="percent")
     if not reading.is_judged:
         raise Conflict(
-            "Give every model unit of this summary its percent first; the unmarked peer units come after them.",
+            "Give every model unit of this summary a percent first, then judge the unmarked peer units.",
             code="units_first",
         )
     if not reading.unmarked:
-        raise Conflict("Every peer unit is marked, so there is nothing to answer.", code="none_unmarked")
+        raise Conflict("All peer units are marked, so there is nothing to answer.", code="none_unmarked")

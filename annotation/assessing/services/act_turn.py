@@ -57,19 +57,17 @@ def enter(sitting: Sitting, by: User) -> None:
 def check_open(sitting: Sitting) -> None:
     """Refuse a sitting that takes no more judgments. Raises Conflict (codes `closed`, `lapsed`, `recalled`)."""
     if sitting.closed_at is not None:
-        raise Conflict(
-            "This document set is closed, so its judgments can no longer be changed.", code="closed"
-        )
+        raise Conflict("This document set is closed, so its judgments cannot be changed.", code="closed")
     if sitting.recalled_at is None:
         return
     if sitting.recalled_as == Sitting.Recalled.LAPSED:
         raise Conflict(
-            "Your time for this document set expired, so it went back to the queue. What you "
-            "judged in it is kept: resume it from My work, unless somebody else has it by now.",
+            "Your time for this document set expired, so it returned to the queue. Your judgments are kept. "
+            "Resume it from My work, unless someone else has taken it.",
             code="lapsed",
         )
     raise Conflict(
-        "This document set is no longer yours to judge. What you judged in it is kept.", code="recalled"
+        "This document set is no longer assigned to you. Your judgments are kept.", code="recalled"
     )
 
 
@@ -114,7 +112,7 @@ def _check_repeated(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> No
     # An act that was refused left no row: nothing tells what it said.
     others = [act for act in acts if not _is_the_same(act, judged.get(act.seq), answered.get(act.seq))]
     if others:
-        told = "This set is open in two tabs that both judged at the same time."
+        told = "This set is open in two tabs with judgments at the same time."
         raise _with_both(Conflict(told, code="elsewhere", details={"pen": sitting.pen}), sitting, others)
 
 
@@ -148,9 +146,9 @@ def _heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> int:
     fresh = [act for act in acts if act.seq > last]
     # Who has the pen of a set that is over helps nobody.
     _check_still_open(sitting, fresh)
-    told = "This set was opened in another tab or on another device, and goes on there."
+    told = "This set was opened in another tab or on another device. Continue there."
     if sitting.pen.startswith(UNITS_CHANGED):
-        told = "Units of a summary in this set were joined or split in the meantime. Reload the page."
+        told = "Units in this set were joined or split. Reload the page."
     elsewhere = Conflict(told, code="elsewhere", details={"pen": sitting.pen})
     raise _with_both(elsewhere, sitting, fresh)
 
@@ -169,7 +167,7 @@ def hear(sitting: Sitting, client_id: str, seq: int, *, if_unheard: bool = False
 
 
 def busy() -> Conflict:
-    return Conflict("Other acts on this set are arriving at this moment. Try again.", code="busy")
+    return Conflict("Other changes to this set are being saved. Try again.", code="busy")
 
 
 def _with_both(refusal: Conflict, sitting: Sitting, acts: Sequence[Act]) -> Conflict:

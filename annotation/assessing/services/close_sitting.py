@@ -89,7 +89,7 @@ def _check_complete(here: SittingProgress) -> None:
     told = [_in_words(stage, [n for each, n in missing.values() if each == stage]) for stage in MISSING_WORDS]
     raise Invalid(
         f"{', '.join(words for words in told if words)}, in {len(missing)} of {len(here.pieces)} summaries. "
-        "Answer what is open, then close the set.",
+        "Complete these, then close the set.",
         code="incomplete",
         details={
             "missing": {key: {"stage": stage, "count": n} for key, (stage, n) in missing.items()},

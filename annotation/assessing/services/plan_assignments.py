@@ -75,7 +75,7 @@ def carry_out(
     plan = plan_assignments(project=project, order=order, by=by)
     if expected and expected != plan.fingerprint:
         raise Conflict(
-            "Sets, people or assignments have changed since this was shown. Look at it again.", code="changed"
+            "Sets, people or assignments have changed since the preview. Preview again.", code="changed"
         )
     if not plan.seats:
         raise Invalid(nothing_to_give(order, plan), field="document_sets", code="nothing_to_give")
@@ -101,8 +101,8 @@ def _check(order: AssignmentOrder) -> None:
     faults = (
         (names_one and len(order.people) != 1, "people", "Choose an assessor of this project."),
         (order.way == Way.PLAN and not order.people, "people", "Choose at least one assessor."),
-        (order.way == Way.QUEUE and bool(order.people), "people", "A queue names nobody."),
-        (len(set(order.people)) < len(order.people), "people", "Somebody is named twice."),
+        (order.way == Way.QUEUE and bool(order.people), "people", "A queue has no named assessors."),
+        (len(set(order.people)) < len(order.people), "people", "A person is listed twice."),
         (
             order.way == Way.HAND and not order.document_sets,
             "document_sets",
@@ -111,12 +111,12 @@ def _check(order: AssignmentOrder) -> None:
         (
             order.way == Way.MORE and not 1 <= order.count <= MOST_MORE,
             "count",
-            f"Give at least 1 and at most {MOST_MORE} sets at once.",
+            f"Assign at least 1 and at most {MOST_MORE} sets at once.",
         ),
         (
             not 1 <= order.per_set <= MOST_PER_SET,
             "per_set",
-            f"A set has at least 1 and at most {MOST_PER_SET} assessors.",
+            f"A set needs at least 1 and at most {MOST_PER_SET} assessors.",
         ),
         (
             order.way == Way.PLAN and order.per_set > len(order.people),
@@ -127,7 +127,7 @@ def _check(order: AssignmentOrder) -> None:
         (
             names_one and order.method != Draw.Method.EVERYTHING,
             "method",
-            "Only a plan or a queue takes a random share: assign sets to one person without one.",
+            "Only a plan or a queue can use a random share. To assign sets to one person, omit it.",
         ),
         (
             order.method not in ASSIGNMENT_METHODS,
@@ -139,21 +139,21 @@ def _check(order: AssignmentOrder) -> None:
             "item",
             f"Assessors are given items of {' or '.join(ASSIGNMENT_ITEMS)}.",
         ),
-        (not 0 < order.share <= 1, "share", "The share lies above 0 and goes up to 100 %."),
+        (not 0 < order.share <= 1, "share", "The share must be above 0 and at most 100 %."),
         (
             order.method == Draw.Method.EVERYTHING and order.share != 1,
             "share",
-            "Everything has no share: choose a random method instead.",
+            "“Everything” has no share. Choose a random method.",
         ),
         (
             order.method == Draw.Method.STRATIFIED and order.item != Draw.Item.COMPARISON,
             "item",
-            "Systems and lengths are strata of single summaries, not of document sets.",
+            "Stratifying by system and length needs single summaries, not document sets.",
         ),
         (
             order.way == Way.QUEUE and order.by_summary,
             "by_summary",
-            "A queue hands out whole sets: leave the summaries of a set together.",
+            "A queue assigns whole sets, so it cannot assign by summary.",
         ),
     )
     for is_wrong, where, message in faults:

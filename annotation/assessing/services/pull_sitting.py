@@ -51,7 +51,7 @@ def pull(*, project: Project, by: User) -> Sitting:
         slot = _in_order(project, by).select_for_update(of=("self",), skip_locked=True).first()
         if slot is None:
             raise Conflict(
-                "Nothing waits in the queue that you could judge. Look again later, or ask a manager.",
+                "The queue has no set for you. Try again later, or ask a manager.",
                 code="queue_empty",
             )
         begun = _lost_by(by, slot)
@@ -88,13 +88,12 @@ def take_up(*, sitting: Sitting, by: User) -> Sitting:
     if found.is_open:
         return found
     if found.recalled_as != LAPSED:
-        raise Conflict("This set did not go back to the queue for want of time.", code="not_lapsed")
+        raise Conflict("This set did not expire.", code="not_lapsed")
     _require_free_hands(project, by)
     slot = _same_work(found)
     if slot is None:
         raise Conflict(
-            f"Somebody else has {found.document_set.external_id} now. What you said in it is kept, but it will "
-            "not be counted.",
+            f"Someone else has {found.document_set.external_id} now. Your judgments are kept but not counted.",
             code="taken",
         )
     resumed = _resume(project, found, slot)
@@ -118,8 +117,8 @@ def _require_free_hands(project: Project, by: User) -> None:
     in_hand = held.first()
     if in_hand is not None:
         raise Conflict(
-            f"You have {in_hand.document_set.external_id} assigned to you. Close it or give it back, then take "
-            "the next one.",
+            f"You have {in_hand.document_set.external_id} assigned to you. Close or return it, then take the "
+            "next one.",
             code="one_at_a_time",
             details={"sitting": in_hand.public_id},
         )
@@ -176,7 +175,7 @@ def _take(project: Project, slot: Sitting, by: User) -> Sitting:
     still = Sitting.objects.filter(pk=slot.pk, assessor__isnull=True, recalled_at__isnull=True)
     if not still.update(**{name: getattr(slot, name) for name in columns}):
         # Not to be expected under the lock; nobody may ever be given what another one has.
-        raise Conflict("Somebody else was faster. Take the next one.", code="taken")
+        raise Conflict("Someone else took this set first. Take the next one.", code="taken")
     flag_own_work(slot.assignments.all())
     return slot
 

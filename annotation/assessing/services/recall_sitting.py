@@ -121,7 +121,9 @@ def give_back(*, sitting: Sitting, by: User) -> Sitting:
     if sitting.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
     if not sitting.is_pulled:
-        raise Conflict("This set was given to you by name: ask a manager to withdraw it.", code="not_pulled")
+        raise Conflict(
+            "This set was assigned to you by name. Ask a manager to withdraw it.", code="not_pulled"
+        )
     data = _told(sitting)
     waiting = _back_to_queue(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb=GIVE_BACK, target=waiting, data=data)
@@ -265,7 +267,7 @@ def _locked(sitting: Sitting) -> Sitting:
     )
     if found is None:
         # A waiting copy goes when whoever began the work takes it up again.
-        raise NotFound("There is no such assignment any more.")
+        raise NotFound("This assignment no longer exists.")
     if found.closed_at is not None:
         raise Conflict(
             f"{found.assessor} has closed {found.document_set.external_id}: what is submitted stays.",
@@ -277,7 +279,7 @@ def _locked(sitting: Sitting) -> Sitting:
 def _still_open(sitting: Sitting) -> Sitting:
     found = _locked(sitting)
     if found.recalled_at is not None:
-        raise Conflict("This assignment was withdrawn before.", code="recalled")
+        raise Conflict("This assignment has already been withdrawn.", code="recalled")
     return found
 
 
@@ -293,8 +295,8 @@ def _tell_of_loss(project: Project, person: int | None, by: User | None) -> None
         sets={person: 1},
         by=by,
         kind=Notice.Kind.RECALLED,
-        did="took back",
-        more=" that you had; what you judged in it is kept",
+        did="withdrew",
+        more="; your judgments in it are kept",
     )
 
 

@@ -46,7 +46,7 @@ def take_pen(*, sitting: Sitting, by: User, client_id: str, seen_pen: str) -> Pe
     may_write(sitting, by)
     if sitting.pen not in ("", seen_pen, client_id):
         raise Conflict(
-            "This set was opened in another tab or on another device in the meantime.",
+            "This set was opened in another tab or on another device.",
             code="elsewhere",
             details={"pen": sitting.pen},
         )

@@ -170,9 +170,7 @@ def alive(request: Request, slug: str, sitting_id: str) -> JsonResponse:
 def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     sitting = close(sitting=own_sitting(room.project, request.user, sitting_id), by=request.user)
-    messages.success(
-        request, f"{sitting.document_set.external_id} is closed. Your judgments count from now on."
-    )
+    messages.success(request, f"{sitting.document_set.external_id} is closed. Your judgments now count.")
     return redirect("work", slug=slug)
 
 

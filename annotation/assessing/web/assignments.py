@@ -42,10 +42,10 @@ ORDERED_SAMPLES: dict[str, tuple[str, Draw.Method, Draw.Item]] = {
 """What a plan or a queue is made of: the words on screen, and what they stand for."""
 
 WAY_WORDS = (
-    (Way.HAND, "By hand", "Sets that you tick, for one person."),
-    (Way.MORE, "More sets", "A number of sets for one person, those with the fewest assessors first."),
-    (Way.PLAN, "A plan", "The same number of assessors for every set, spread evenly."),
-    (Way.QUEUE, "The queue", "The same with nobody named: assessors take the next set themselves."),
+    (Way.HAND, "By hand", "Selected sets for one person."),
+    (Way.MORE, "More sets", "A number of sets for one person, starting with the fewest assessors."),
+    (Way.PLAN, "A plan", "The same number of assessors per set, spread evenly."),
+    (Way.QUEUE, "The queue", "The same, but assessors take sets from the queue themselves."),
 )
 
 LISTS = (
@@ -195,11 +195,11 @@ def _order(request: Request) -> AssignmentOrder:
     try:
         way = Way(form.get("way", Way.HAND))
     except ValueError as error:
-        raise Invalid("Choose how sets are to be given.", field="way") from error
+        raise Invalid("Choose how to assign sets.", field="way") from error
     is_wide = way in (Way.PLAN, Way.QUEUE)
     drawn = form.get("draw", "everything") if is_wide else "everything"
     if drawn not in ORDERED_SAMPLES:
-        raise Invalid("Choose what is to be judged.", field="draw")
+        raise Invalid("Choose what to judge.", field="draw")
     _, method, item = ORDERED_SAMPLES[drawn]
     people = form.getlist("people") if way == Way.PLAN else [form.get("assessor", "")]
     return AssignmentOrder(
@@ -265,7 +265,7 @@ def _share(text: str) -> float:
     try:
         percent = float(text.strip().removesuffix("%"))
     except ValueError as error:
-        raise Invalid(f"The share is a number of percent, not {text!r}.", field="share") from error
+        raise Invalid(f"The share must be a percentage, not {text!r}.", field="share") from error
     if not 0 < percent <= 100:
-        raise Invalid("The share lies above 0 and goes up to 100 %.", field="share")
+        raise Invalid("The share must be above 0 and at most 100 %.", field="share")
     return percent / 100

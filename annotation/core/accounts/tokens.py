@@ -33,7 +33,7 @@ def issue_token(
     Call it inside of a transaction, with everything else checked.
     """
     if not 1 <= days <= MOST_DAYS:
-        raise Invalid(f"A token lasts 1 to {MOST_DAYS} days.", field="days")
+        raise Invalid(f"A token is valid for 1 to {MOST_DAYS} days.", field="days")
     row, token = AuthToken.objects.create(user=person, expiry=timedelta(days=days))
     TokenGrant.objects.create(
         token=row, name=name, may_write=may_write, is_of_one=project is not None, project=project

@@ -68,7 +68,7 @@ def restore_project(
     """
     if not may_create_projects(by):
         raise NotAllowed(
-            "You may not make projects here. Ask the administrator of this installation.",
+            "You cannot create projects here. Ask the administrator of this installation.",
             code="no_new_projects",
         )
     _check_slug(slug)
@@ -95,7 +95,7 @@ def require_empty(project: Project) -> None:
     models = (kind.model for kind in KINDS if kind.model not in (Project, Event))
     if any(model._base_manager.filter(of_project(model, project.pk, held)).exists() for model in models):
         raise Conflict(
-            "An archive becomes a project of its own. Make a new project and import it there before anything else.",
+            "An archive needs an empty project. Create a new project and import the archive there first.",
             code="not_empty",
         )
 
@@ -122,7 +122,7 @@ def _take_place(project: Project, place: Project) -> None:
     """Give the project what hangs on an empty one beside its rows, which goes with its log."""
     held = Project.objects.select_for_update(of=("self",)).filter(pk=place.pk).first()
     if held is None:
-        raise Conflict("The project was removed meanwhile.", code="busy")
+        raise Conflict("The project was removed during the import.", code="busy")
     require_empty(held)
     restored = {kind.model for kind in KINDS} | {ImportedPerson}
     for model in apps.get_app_config("annotation").get_models():
@@ -143,7 +143,7 @@ def _check_slug(slug: str) -> None:
 
 def _taken(slug: str) -> Conflict:
     return Conflict(
-        f"There is already a project {slug!r}. An archive becomes a project of its own: choose another name.",
+        f"There is already a project {slug!r}. An archive needs a new project. Choose another name.",
         code="slug_taken",
     )
 

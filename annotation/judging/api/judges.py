@@ -47,7 +47,9 @@ class JudgeRow(serializers.Serializer[Judge]):
         help_text="Whether its verdicts decide in this project; null while you are blind."
     )
     is_shared = serializers.SerializerMethodField(help_text="Whether all projects share it.")
-    archived_at = serializers.DateTimeField(allow_null=True, help_text="Since when no run may name it.")
+    archived_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it was archived; runs cannot use it since."
+    )
 
     def get_is_deciding(self, judge: Judge) -> bool | None:
         if self.context["is_blind"]:
@@ -77,30 +79,28 @@ class JudgeProfile(serializers.Serializer[Any]):
         help_text="Name of the environment variable that holds the key, one that the operator binds to the base URL in "
         "COVERDICT_JUDGE_KEYS; empty for none. Keys themselves are never sent here.",
     )
-    temperature = serializers.FloatField(
-        required=False, allow_null=True, help_text="Null where requests are to name none."
-    )
+    temperature = serializers.FloatField(required=False, allow_null=True, help_text="Null: not sent.")
     seed = serializers.IntegerField(required=False, allow_null=True)
-    concurrency = serializers.IntegerField(required=False, help_text="Calls at once.")
+    concurrency = serializers.IntegerField(required=False, help_text="Concurrent calls.")
     timeout_seconds = serializers.FloatField(required=False)
-    max_tokens = serializers.IntegerField(required=False, help_text="Tokens of one reply at most.")
+    max_tokens = serializers.IntegerField(required=False, help_text="Maximum tokens per reply.")
     calls_per_minute = serializers.IntegerField(required=False, allow_null=True)
     tokens_per_minute = serializers.IntegerField(required=False, allow_null=True)
     context_tokens = serializers.IntegerField(
-        required=False, allow_null=True, help_text="Tokens that one call can hold, question and reply."
+        required=False, allow_null=True, help_text="Maximum tokens per call, request and reply."
     )
-    prompt_price = serializers.FloatField(required=False, help_text="Of a million prompt tokens.")
-    completion_price = serializers.FloatField(required=False, help_text="Of a million tokens of replies.")
+    prompt_price = serializers.FloatField(required=False, help_text="Per million prompt tokens.")
+    completion_price = serializers.FloatField(required=False, help_text="Per million reply tokens.")
     custom_instruction = serializers.CharField(required=False, allow_blank=True)
     may_change_model = serializers.BooleanField(
         required=False,
-        help_text="Go on where its server answers with another model than before. Otherwise a run stops.",
+        help_text="Continue if its server switches to another model. Otherwise the run stops.",
     )
     members = serializers.ListField(
         child=serializers.CharField(),
         required=False,
         max_length=MOST_MEMBERS,
-        help_text="Names of the judges that a panel asks.",
+        help_text="Names of a panel's members.",
     )
 
 
@@ -111,10 +111,8 @@ class NewJudge(JudgeProfile):
 
 
 class JudgeDetail(JudgeRow):
-    base_url = serializers.CharField(help_text="Empty for OpenAI's own.")
-    api_key_env = serializers.SerializerMethodField(
-        help_text="Empty without a key, and of a shared judge, whose key is the administrators' business."
-    )
+    base_url = serializers.CharField(help_text="Empty: OpenAI.")
+    api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
     temperature = serializers.FloatField(allow_null=True)
     seed = serializers.IntegerField(allow_null=True)
     concurrency = serializers.IntegerField()
@@ -128,14 +126,14 @@ class JudgeDetail(JudgeRow):
     custom_instruction = serializers.CharField()
     may_change_model = serializers.BooleanField()
     served_model = serializers.CharField(help_text="The model that its server named in its first reply.")
-    reply_format = serializers.CharField(help_text="The best that its server was found to take.")
+    reply_format = serializers.CharField(help_text="The best format that its server accepts.")
     refused_parameters = serializers.ListField(
-        child=serializers.CharField(), help_text="What its server was found to refuse; left out of requests."
+        child=serializers.CharField(), help_text="Parameters that its server rejects; omitted from requests."
     )
-    members = serializers.SerializerMethodField(help_text="Names of the judges that a panel asks.")
-    addresses = serializers.SerializerMethodField(help_text="Where it sends texts.")
+    members = serializers.SerializerMethodField(help_text="Names of a panel's members.")
+    addresses = serializers.SerializerMethodField(help_text="Addresses that it sends texts to.")
     may_receive_texts = serializers.SerializerMethodField(
-        help_text="Whether the project permits that its texts are sent to all of these."
+        help_text="Whether the project allows sending its texts to all of these."
     )
 
     def get_api_key_env(self, judge: Judge) -> str:
@@ -160,11 +158,11 @@ class TrialAnswer(serializers.Serializer[Any]):
     answer = LabelField(
         source="label",
         allow_null=True,
-        help_text="To the sample claim; null where no answer could be used.",
+        help_text="For the sample claim; null if no answer was usable.",
     )
     probability = serializers.FloatField(allow_null=True, help_text="Of yes, where the judge gave one.")
     reason = serializers.CharField()
-    seconds = serializers.FloatField(help_text="The whole wait, connecting included.")
+    seconds = serializers.FloatField(help_text="Total time, including connecting.")
     calls = serializers.IntegerField()
     format = serializers.CharField(
         help_text="json_schema, json_object or text: the best that the server takes. Empty without a server."
@@ -195,7 +193,7 @@ class SharedJudgeTrial(ApiView):
         """
         if not may_try(self.person):
             # Whoever may try none learns no names of judges either.
-            raise NotAllowed("Trying a judge is for those who may start runs in some project.")
+            raise NotAllowed("Only people who can start runs in a project can try a judge.")
         return _begun(request_trial(judge=judge_by_name(name), by=self.person))
 
 

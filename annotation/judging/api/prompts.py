@@ -50,10 +50,10 @@ class StepRow(serializers.Serializer[StepPrompt]):
         help_text="Instructions of which $parts is put together, by name.",
     )
     version = serializers.CharField(
-        source="prompt.version", help_text="Follows from the words; stored calls are found by it."
+        source="prompt.version", help_text="Derived from the prompt; identifies stored calls."
     )
-    is_own = serializers.BooleanField(help_text="Whether the words are the project's own.")
-    number = serializers.IntegerField(help_text="Of the latest version; 0 where nobody ever made one.")
+    is_own = serializers.BooleanField(help_text="Whether it is the project's own prompt.")
+    number = serializers.IntegerField(help_text="Of the latest version; 0 if there is none.")
 
     def get_system(self, step: StepPrompt) -> str:
         return step.prompt.system.strip()
@@ -62,7 +62,7 @@ class StepRow(serializers.Serializer[StepPrompt]):
 class VersionRow(serializers.Serializer[PromptVersion]):
     id = serializers.CharField(source="public_id")
     number = serializers.IntegerField()
-    is_built_in = serializers.BooleanField(help_text="Whether it went back to the built-in words.")
+    is_built_in = serializers.BooleanField(help_text="Whether it restored the built-in prompt.")
     version = serializers.CharField()
     note = serializers.CharField()
     by = serializers.CharField(source="created_by.username", allow_null=True, default=None)
@@ -95,8 +95,8 @@ class Change(serializers.Serializer[Any]):
     seen = serializers.IntegerField(
         required=False,
         min_value=0,
-        help_text="The number that you had before you. A newer one is a conflict (409) with both versions, and "
-        "nothing is written.",
+        help_text="The version that you saw. If there is a newer one, the request is a conflict (409) with "
+        "both versions, and nothing is written.",
     )
 
 
@@ -110,7 +110,7 @@ class NewWords(Change):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not {"system", "parts"} & set(attrs):
-            raise serializers.ValidationError("Name the new words: system, parts, or both.")
+            raise serializers.ValidationError("Send the new system text, parts, or both.")
         return attrs
 
 
@@ -125,8 +125,8 @@ class Previewed(serializers.Serializer[Any]):
 
 
 class PreviewRow(serializers.Serializer[Preview]):
-    system = serializers.CharField(help_text="What a judge is told first, with all parts.")
-    message = serializers.CharField(help_text="Then a sample of the texts, as JSON.")
+    system = serializers.CharField(help_text="The system message, with all parts.")
+    message = serializers.CharField(help_text="The user message: sample texts as JSON.")
 
 
 class Prompts(ApiView):

@@ -34,17 +34,17 @@ class RunRow(serializers.Serializer[Run]):
     metrics = serializers.ListField(child=serializers.CharField())
     n_questions = serializers.IntegerField(
         allow_null=True,
-        help_text="How many questions each document set should have. Null: the judge makes some up only where "
-        "nobody has given any.",
+        help_text="Number of questions per document set. Null: the judge generates some only if none were "
+        "added.",
     )
     state = NamedChoice("RunState", Run.State.choices)
-    stop_reason = serializers.CharField(help_text="Why it stopped before its end; empty otherwise.")
+    stop_reason = serializers.CharField(help_text="Reason for an early stop; empty otherwise.")
     cost = serializers.FloatField(help_text="What its calls cost, at the judge's prices.")
     max_cost = serializers.FloatField(allow_null=True, help_text="Its cap; null for none.")
-    is_trial = serializers.BooleanField(
-        help_text="It judges the summaries with sampled answers of people alone."
+    is_trial = serializers.BooleanField(help_text="It judges only summaries with sampled answers.")
+    decides_after = serializers.BooleanField(
+        help_text="Its judge becomes the deciding judge when it finishes."
     )
-    decides_after = serializers.BooleanField(help_text="Its judge decides once it is finished.")
     started_by = serializers.CharField(source="started_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -72,12 +72,12 @@ class ProgressRow(serializers.Serializer[RunProgress]):
     outcome = NamedChoice(
         "RunOutcome",
         [("good", "good"), ("poor", "a tenth or more came to nothing"), ("unusable", "nothing can be used")],
-        help_text="How far what it came to can be used: `poor` where a tenth or more came to nothing.",
+        help_text="Whether its answers are usable: `poor` if a tenth or more are unusable.",
     )
-    calls = serializers.IntegerField(help_text="Calls that the run paid for.")
+    calls = serializers.IntegerField(help_text="Paid calls.")
     prompt_tokens = serializers.IntegerField()
     completion_tokens = serializers.IntegerField()
-    cost = serializers.FloatField(help_text="What they cost, at the judge's prices.")
+    cost = serializers.FloatField(help_text="Their cost at the judge's prices.")
     failures = FailureRow(many=True, help_text="The first of the jobs with an error.")
 
 
@@ -90,11 +90,10 @@ class PromptUsed(serializers.Serializer[Any]):
 class RunDetail(RunRow):
     progress = serializers.SerializerMethodField()
     prompts = serializers.SerializerMethodField(
-        help_text="The project's own words that it began with. Steps without an entry are told in the "
-        "built-in ones."
+        help_text="The project's own prompts at its start. Other steps used the built-in prompts."
     )
     is_worker_alive = serializers.SerializerMethodField(
-        help_text="Whether any worker is there; without one nothing moves."
+        help_text="Whether a worker is running; without one, nothing proceeds."
     )
 
     @extend_schema_field(ProgressRow)
@@ -119,26 +118,26 @@ class NewRun(serializers.Serializer[Any]):
         default=None,
         min_value=0,
         max_value=MOST_QUESTIONS_MADE,
-        help_text="How many questions each document set should have: the judge makes up what is missing. "
-        "Without it some are made up only where nobody has given any.",
+        help_text="Number of questions per document set; the judge generates missing ones. If omitted, it "
+        "generates some only if none were added.",
     )
     max_cost = serializers.FloatField(
-        allow_null=True, default=None, help_text="The run stops before its calls could cost more."
+        allow_null=True, default=None, help_text="Cost cap; the run stops before exceeding it."
     )
     send_texts = serializers.BooleanField(
         default=False,
-        help_text="Permits from now on that the project's texts are sent to the judge's server. Without a permission a "
-        "run of a judge with a server is refused (texts_not_permitted, with the addresses).",
+        help_text="Allow sending the project's texts to the judge's server from now on. Without permission, "
+        "such a run is refused (texts_not_permitted, with the addresses).",
     )
     decides_after = serializers.BooleanField(
         default=False,
-        help_text='The judge becomes the deciding one once the run is finished. Needs the verb "change project".',
+        help_text='The judge becomes the deciding judge when the run finishes. Needs the verb "change project".',
     )
 
 
 class Resumed(serializers.Serializer[Any]):
     max_cost = serializers.FloatField(
-        allow_null=True, default=None, help_text="A new cap for the whole run; without it the old one stays."
+        allow_null=True, default=None, help_text="A new cap for the whole run; if omitted, the old one stays."
     )
 
 
@@ -175,7 +174,7 @@ class Runs(ApiView):
 
 class EstimateQuery(serializers.Serializer[Any]):
     judge = serializers.CharField(default=LEXICAL, help_text="Name of the judge.")
-    metrics = serializers.CharField(default="coverage", help_text="Names with commas between them.")
+    metrics = serializers.CharField(default="coverage", help_text="Names, separated by commas.")
 
 
 class EstimateRow(serializers.Serializer[RunEstimate]):
@@ -183,14 +182,16 @@ class EstimateRow(serializers.Serializer[RunEstimate]):
 
     document_sets = serializers.IntegerField()
     summaries = serializers.IntegerField()
-    known = serializers.IntegerField(help_text="Summaries that this judge has verdicts on: they cost less.")
+    known = serializers.IntegerField(
+        help_text="Summaries with stored verdicts of this judge; these cost less."
+    )
     calls = serializers.IntegerField()
     prompt_tokens = serializers.IntegerField()
     completion_tokens = serializers.IntegerField()
     cost = serializers.FloatField(allow_null=True, help_text="Null for judges without a price.")
     seconds = serializers.FloatField()
     is_measured = serializers.BooleanField(
-        help_text="Whether the sizes of calls are those of the judge's latest, not guessed from the texts."
+        help_text="Whether call sizes are based on the judge's latest calls instead of text lengths."
     )
 
 

@@ -96,7 +96,7 @@ def retire_question(*, question: Question, by: User | None) -> Question:
 
 def _checked(texts: Sequence[str]) -> list[str]:
     given = [text.strip() for text in texts]
-    reason = questions_fault(given) if given else "holds no question. Write one on each line."
+    reason = questions_fault(given) if given else "contains no question. Write one per line."
     if reason:
         raise Invalid(f"The list {reason}", field="questions", code="invalid_questions")
     return given
@@ -112,7 +112,7 @@ def _refuse_known(given: Sequence[str], staying: Sequence[Question]) -> None:
     again = [known[key] for text in given if (key := question_key(text)) in known]
     if again:
         raise Conflict(
-            f"This is asked already: “{again[0].text}” Leave it out, or retire it first.",
+            f"This is asked already: “{again[0].text}” Remove it, or retire the existing one first.",
             code="asked_already",
             details={"questions": [row.public_id for row in again]},
         )

@@ -121,8 +121,8 @@ class RowCallStore:
         if self._is_of_another_model(call):
             raise ModelChanged(
                 f"The server of judge {self._judge.name} answers with the model {call.model[:LONGEST_MODEL]}, not with "
-                f"{self._served_model} as before. Verdicts of two models must not mix: judge with the new one as a "
-                "judge of its own, and compare both with people's answers."
+                f"{self._served_model} as before. Verdicts of two models must not be mixed. Add the new model "
+                "as a separate judge and compare both with people's answers."
             )
 
     def _kept_under(self, key: str) -> str:

@@ -72,7 +72,7 @@ COMPUTED: Mapping[Rating.Name, Callable[[str, str, str], tuple[float, str]]] = {
 }
 """What is computed without a judge of a source and a summary in a language: a value and how it came about."""
 EMPTY_SUMMARY = "The summary is empty."
-NO_SOURCE = "The document set holds no source text."
+NO_SOURCE = "The document set has no source text."
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class DocumentSetWork:
         hopeless = ""
         for owner, claims in zip(owners, replies, strict=True):
             if isinstance(claims, UnusableReply) and owner is None:
-                hopeless = f"No claims could be taken from the documents. {claims}"
+                hopeless = f"No claims could be extracted from the documents. {claims}"
             elif isinstance(claims, UnusableReply):
                 self._note_bare(owner, claims)
             elif isinstance(claims, BaseException):
@@ -256,7 +256,9 @@ class DocumentSetWork:
 
     def _take_questions(self, reading: DocumentReading) -> Generator[Step, Any, bool]:
         if reading.questions is None:
-            self.problems.append(f"No questions could be made. {reading.faults.get('questions', '')}".strip())
+            self.problems.append(
+                f"No questions could be generated. {reading.faults.get('questions', '')}".strip()
+            )
             return False
         has_news = bool((yield KeepQuestions(reading)))
         open_texts = {question.text for question in self.read.questions.open(self.document_set.pk)}
@@ -296,7 +298,7 @@ class DocumentSetWork:
     def _bare_in_words(self) -> Iterator[str]:
         """Which texts gave no claims, those with the same reason together."""
         for why, texts in self.bare.items():
-            yield f"No claims could be taken from {', '.join(texts)}. {why}"
+            yield f"No claims could be extracted from {', '.join(texts)}. {why}"
 
     def _piece(self, owner: Summary | None) -> TextToJudge:
         if owner is None:

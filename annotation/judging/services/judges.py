@@ -84,7 +84,7 @@ def judge_by_name(name: str, project: Project | None = None) -> Judge:
         known = sorted({LEXICAL, *open_ones.values_list("name", flat=True)})
         raise NotFound(
             f"There is no judge {name!r}. Known judges: {', '.join(known)}. "
-            "An owner or manager adds one on the page Judges of a project.",
+            "An owner or manager can add one on a project's Judges page.",
             code="no_such_judge",
         )
     return judge
@@ -406,7 +406,7 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
 def _fault(judge: Judge, members: Sequence[Judge] | None = None) -> str:
     """Why the judge cannot be asked from here, or nothing."""
     if judge.archived_at is not None:
-        return f"The judge {judge.name!r} is archived. Take it out of the archive, or choose another."
+        return f"The judge {judge.name!r} is archived. Unarchive it, or choose another."
     if judge.kind == Judge.Kind.PANEL:
         return _fault_of_panel(judge, members_of(judge) if members is None else members)
     if judge.kind == Judge.Kind.OPENAI:

@@ -95,8 +95,10 @@ def _perform(claimed: Claimed) -> None:
             jobs.count_error(refusal.__cause__ or refusal)
             row.update(fault=refusal.message[:2000])
         except Exception:
-            jobs.finish(claimed, state=Job.State.FAILED, error="The trial broke off; the log says why.")
-            row.update(fault="The trial broke off. The log of the worker says why.")
+            jobs.finish(
+                claimed, state=Job.State.FAILED, error="The trial failed. See the log for the reason."
+            )
+            row.update(fault="The trial failed. See the worker's log for the reason.")
             raise
         else:
             row.update(outcome=asdict(said))

@@ -60,14 +60,14 @@ SERVER = ("model", "base_url")
 """What decides which reply format a judge's server takes."""
 
 NUMBER_BOUNDS: dict[str, tuple[Callable[[float], bool], str]] = {
-    "temperature": (lambda value: 0 <= value <= 2, "A temperature lies between 0 and 2."),
-    "concurrency": (lambda value: value >= 1, "A judge is asked at least one question at once."),
-    "timeout_seconds": (lambda value: 0 < value < math.inf, "Name more than 0 seconds to wait for a reply."),
-    "max_tokens": (lambda value: value >= 1, "A reply needs at least one token."),
-    "calls_per_minute": (lambda value: value >= 1, "Name at least 1, or leave it empty for no limit."),
-    "tokens_per_minute": (lambda value: value >= 1, "Name at least 1, or leave it empty for no limit."),
-    "prompt_price": (lambda value: 0 <= value < math.inf, "A price is 0 or more."),
-    "completion_price": (lambda value: 0 <= value < math.inf, "A price is 0 or more."),
+    "temperature": (lambda value: 0 <= value <= 2, "The temperature must be between 0 and 2."),
+    "concurrency": (lambda value: value >= 1, "Enter at least 1 concurrent call."),
+    "timeout_seconds": (lambda value: 0 < value < math.inf, "The timeout must be above 0 seconds."),
+    "max_tokens": (lambda value: value >= 1, "Enter at least 1 token."),
+    "calls_per_minute": (lambda value: value >= 1, "Enter at least 1, or leave it empty for no limit."),
+    "tokens_per_minute": (lambda value: value >= 1, "Enter at least 1, or leave it empty for no limit."),
+    "prompt_price": (lambda value: 0 <= value < math.inf, "The price must be 0 or more."),
+    "completion_price": (lambda value: 0 <= value < math.inf, "The price must be 0 or more."),
 }
 """What the numbers of a profile may be, as the database holds them to it, and that in words."""
 
@@ -142,7 +142,8 @@ def change_judge(
     }
     if set(IDENTITY) & set(moved) and is_used(judge):
         raise Conflict(
-            f"The judge {judge.name} has answered already, so its name, kind and model stay. Add another judge.",
+            f"The judge {judge.name} has answered checks, so its name, kind and model cannot change. Add "
+            "another judge.",
             code="judge_used",
         )
     new = asked if members is None else list(members)
@@ -170,10 +171,10 @@ def archive_judge(*, judge: Judge, by: User | None) -> Judge:
         return judge
     if judge.deciding_in.exists():
         raise Conflict(
-            f"The verdicts of {judge.name} decide. Let another judge decide first.", code="judge_decides"
+            f"The verdicts of {judge.name} decide. Choose another deciding judge first.", code="judge_decides"
         )
     if Run.objects.filter(judge=judge, state=Run.State.ACTIVE).exists():
-        raise Conflict(f"{judge.name} is at work. Wait for the run to end, or cancel it.", code="run_active")
+        raise Conflict(f"{judge.name} is running. Wait for the run to end, or cancel it.", code="run_active")
     judge.archived_at = timezone.now()
     judge.save(update_fields=["archived_at"])
     _log(judge, by, "archive judge", {})
@@ -235,7 +236,7 @@ def _faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str, str]]
     if context is not None and context <= reply:
         yield (
             "context_tokens",
-            f"The context holds question and reply, so it must be larger than a reply's {reply} tokens.",
+            f"The context includes request and reply, so it must be larger than a reply's {reply} tokens.",
         )
     yield from _price_faults(judge.prompt_price, judge.completion_price)
 
@@ -279,8 +280,8 @@ def _server_faults(judge: Judge) -> Iterator[tuple[str, str]]:
     if not (key.isidentifier() and key.isupper()):
         yield (
             "api_key_env",
-            "This is not the name of an environment variable, such as OPENAI_API_KEY. Keys "
-            "themselves are never stored here: put the key into the environment of the workers.",
+            "This is not the name of an environment variable, such as OPENAI_API_KEY. Keys are never stored: "
+            "put the key into the workers' environment.",
         )
     elif not refused and (fault := key_fault(key, address_of(judge))):
         yield "api_key_env", fault
@@ -292,30 +293,33 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
             yield "members", "Only a panel has members."
         return
     if not members:
-        yield "members", "Name the judges that the panel asks."
+        yield "members", "Choose the panel's members."
     nested = [member.name for member in members if member.kind == Judge.Kind.PANEL]
     if nested:
         yield "members", f"A panel cannot ask panels: {', '.join(nested)}. Name judges."
     of_members = JudgeExamples.objects.filter(judge__in=[member.pk for member in members])
     taught = list(of_members.order_by("judge__name").values_list("judge__name", flat=True))
     if taught:
-        yield "members", f"A panel cannot ask judges that are told examples: {', '.join(taught)}."
+        yield "members", f"A panel cannot include judges with examples: {', '.join(taught)}."
     if not judge._state.adding:
         cascade = cascade_of(judge)
         if cascade is not None and {member.pk for member in members} != {cascade.cheap_id, cascade.dear_id}:
-            yield "members", "This panel asks two judges in turn, so its members stay. Make another pair."
+            yield (
+                "members",
+                "This panel asks two judges in turn, so its members cannot change. Create another pair.",
+            )
         if judge.follows_suggestions and set(members) != set(judge.members.all()):
             yield (
                 "members",
-                "This judge says the suggested verdicts of the one that it asks, so that one stays.",
+                "This judge gives the suggested verdicts of its member, so its member cannot change.",
             )
     reach = {None, judge.project_id}
     if any(member.project_id not in reach for member in members):
         yield (
             "members",
-            "A panel asks shared judges and those of its own project."
+            "A panel can include only shared judges and judges of its own project."
             if judge.project_id
-            else "A shared panel asks shared judges alone.",
+            else "A shared panel can include only shared judges.",
         )
 
 
@@ -324,12 +328,12 @@ def _price_faults(prompt: float | None, completion: float | None) -> Iterator[tu
     if prompt and prompt > 0 and completion == 0:
         yield (
             "completion_price",
-            "Without it replies would count as free under a cap. Give both prices, or neither.",
+            "Enter both prices or neither; otherwise replies would count as free under a cap.",
         )
     if completion and completion > 0 and prompt == 0:
         yield (
             "prompt_price",
-            "Without it prompts would count as free under a cap. Give both prices, or neither.",
+            "Enter both prices or neither; otherwise prompts would count as free under a cap.",
         )
 
 
@@ -338,7 +342,8 @@ def _require(project: Project | None, by: User | None) -> None:
         require(by, project, Verb.CHANGE_PROJECT)
     elif by is not None and not by.is_superuser:
         raise NotAllowed(
-            "This judge is shared by all projects: administrators add and change it. Add one of the project's own.",
+            "This judge is shared by all projects, so only administrators can change it. Add a judge to this "
+            "project instead.",
             code="shared_judge",
         )
 
@@ -355,7 +360,7 @@ def _save(judge: Judge, members: Sequence[Judge]) -> None:
             judge.save()
     except IntegrityError as error:
         raise Conflict(
-            f"Somebody has just added a judge named {judge.name}. Choose another name.", code="name_taken"
+            f"Someone has just added a judge named {judge.name}. Choose another name.", code="name_taken"
         ) from error
     judge.members.set(members)
 

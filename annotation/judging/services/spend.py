@@ -111,7 +111,8 @@ class RunBudget:
                 told.append(
                     BudgetSpent(
                         f"The run may cost {run.max_cost:g}, which leaves no room for another call. "
-                        f"{most_of_a_call(bill.aside)} Let it go on with a higher cap: nothing is paid for twice."
+                        f"{most_of_a_call(bill.aside)} Resume it with a higher cap; stored answers are not "
+                        "paid again."
                     )
                 )
         _change_reserved(granted)

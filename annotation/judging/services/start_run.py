@@ -221,8 +221,8 @@ def _left_for_changes(project: Project, judge: Judge) -> _CapLeft:
     last = runs.filter(~Exists(started_so)).order_by("pk").last()
     if last is None:
         return _CapLeft(
-            waits=f"Nobody has started a run of {judge.name} here yet, and it costs money: what is open now waits for "
-            "the first one."
+            waits=f"Nobody has started a run of {judge.name} here yet, and it costs money, so open checks "
+            "wait for the first run."
         )
     if last.max_cost is None or without_a_price(judge):
         return _CapLeft()
@@ -230,8 +230,8 @@ def _left_for_changes(project: Project, judge: Judge) -> _CapLeft:
     left = last.max_cost - since.aggregate(spent=Sum("cost", default=0.0))["spent"]
     if left <= 0 or since.filter(state=Run.State.STOPPED).exists():
         return _CapLeft(
-            waits=f"What {judge.name} may cost for changed claims until somebody starts its next run is used up: what "
-            "is open now waits for that run."
+            waits=f"What {judge.name} may cost for changed claims before its next run is used up, so open "
+            "checks wait for that run."
         )
     return _CapLeft(cap=left)
 
@@ -274,14 +274,14 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
         _refuse_cap(max_cost, run.judge)
         if max_cost <= run.cost:
             raise Invalid(
-                f"The run has cost {run.cost:.4g} already. Name a higher cap than that.",
+                f"The run has cost {run.cost:.4g} already. Enter a higher cap.",
                 field="max_cost",
                 code="invalid_cap",
             )
         run.max_cost = max_cost
     again = jobs.wait_again(run)
     if not again and run.state not in (Run.State.CANCELLED, Run.State.STOPPED):
-        raise Conflict("Every job of this run is done or under way.", code="nothing_to_resume")
+        raise Conflict("Every job of this run is finished or in progress.", code="nothing_to_resume")
     run.state = Run.State.ACTIVE
     run.stop_reason = ""
     run.finished_at = None
@@ -341,8 +341,8 @@ def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
         )
     if not any("questions" in RUN_METRICS.get(name, ()) for name in metrics):
         raise Invalid(
-            "Questions are asked for question_coverage alone. Add it to the metrics, or name no number of "
-            "questions.",
+            "Questions are used only for question coverage. Add this metric, or leave the number of "
+            "questions empty.",
             field="n_questions",
             code="invalid_questions",
         )
@@ -354,26 +354,26 @@ def cap_in(form: Mapping[str, str]) -> float | None:
     try:
         return float(typed) if typed else None
     except ValueError:
-        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap") from None
+        raise Invalid("The cost cap must be above 0.", field="max_cost", code="invalid_cap") from None
 
 
 def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
     if max_cost is None:
         return
     if not (math.isfinite(max_cost) and max_cost > 0):
-        raise Invalid("A cap is a number above 0.", field="max_cost", code="invalid_cap")
+        raise Invalid("The cost cap must be above 0.", field="max_cost", code="invalid_cap")
     if not has_price(judge):
         raise Invalid(
-            f"The judge {judge.name} has no price, so a cap would hold nothing. Give it one on the page "
-            "Judges; a shared judge's is given by an administrator.",
+            f"The judge {judge.name} has no price, so a cost cap would have no effect. Set a price on the "
+            "Judges page; an administrator sets a shared judge's price.",
             field="max_cost",
             code="invalid_cap",
         )
     free = without_a_price(judge)
     if free:
         raise Invalid(
-            f"The {free} have no price, so they would count as free under a cap. Give them one on the page "
-            "Judges; a shared judge's is given by an administrator.",
+            f"The {free} have no price, so they would count as free under a cap. Set prices on the Judges "
+            "page; an administrator sets a shared judge's price.",
             field="max_cost",
             code="invalid_cap",
         )
@@ -406,7 +406,7 @@ def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = N
     other = active.first()
     if other is not None:
         raise Conflict(
-            f"The judge {judge.name} is at work on {project.name} already. Wait for that run, or cancel it.",
+            f"The judge {judge.name} is already running on {project.name}. Wait for that run or cancel it.",
             code="run_active",
             details={"run": other.public_id},
         )

@@ -55,7 +55,7 @@ def require_may_try(judge: Judge, by: User | None) -> None:
     of it).
     """
     if by is not None and not may_try(by):
-        raise NotAllowed("Trying a judge is for those who may start runs in some project.")
+        raise NotAllowed("Only people who can start runs in a project can try a judge.")
     if judge.project is not None:
         require(by, judge.project, Verb.RUN)
 

@@ -70,24 +70,24 @@ LABELS = {
     "model": "Model",
     "base_url": "Base URL",
     "api_key_env": "Key",
-    "prompt_price": "Price of a million prompt tokens",
-    "completion_price": "Price of a million tokens of replies",
+    "prompt_price": "Price per million prompt tokens",
+    "completion_price": "Price per million reply tokens",
     "custom_instruction": "Custom instruction",
-    "concurrency": "Calls at once",
-    "timeout_seconds": "Seconds to wait for a reply",
-    "max_tokens": "Longest reply, in tokens",
-    "context_tokens": "Context, in tokens",
-    "may_change_model": "Go on with another model",
-    "members": "Judges that it asks",
+    "concurrency": "Concurrent calls",
+    "timeout_seconds": "Timeout in seconds",
+    "max_tokens": "Maximum reply length in tokens",
+    "context_tokens": "Context length in tokens",
+    "may_change_model": "Continue if the model changes",
+    "members": "Members",
 }
 HINTS = {
-    "prompt_price": "In whatever currency you reckon in.",
+    "prompt_price": "In any currency.",
     "completion_price": "In the same currency.",
-    "concurrency": "Of all workers together.",
-    "max_tokens": "A longer one is cut off, and cannot be used.",
-    "calls_per_minute": "In any 60 seconds; empty for no limit.",
-    "tokens_per_minute": "In any 60 seconds; empty for no limit.",
-    "context_tokens": "What one call can hold, question and reply; longer texts are cut into windows.",
+    "concurrency": "Across all workers.",
+    "max_tokens": "Longer replies are cut off and unusable.",
+    "calls_per_minute": "Per 60 seconds; empty: no limit.",
+    "tokens_per_minute": "Per 60 seconds; empty: no limit.",
+    "context_tokens": "Maximum size of request and reply; longer texts are split into windows.",
 }
 """What a label does not say already."""
 
@@ -127,15 +127,14 @@ class ProfileForm(JudgeModelForm):
 
     def _offer_addresses(self) -> None:
         self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}
-        self.fields["base_url"].help_text = "Empty for OpenAI's own."
+        self.fields["base_url"].help_text = "Empty: OpenAI."
         kept = {self.instance.api_key_env} - {""}
         names = sorted(kept | set(keys_for("")))
         self.fields["api_key_env"] = forms.CharField(
             label=LABELS["api_key_env"],
             required=False,
             widget=forms.Select(choices=[("", "no key"), *((name, name) for name in names)]),
-            help_text="The environment variable that holds it where the workers run. The key itself is never stored "
-            "here.",
+            help_text="The environment variable with the key on the workers. The key itself is never stored.",
         )
 
     def clean(self) -> dict[str, Any]:
@@ -222,7 +221,8 @@ def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
     if row.project_id is None:
         if request.method == "POST" and request.POST.get("act") != "try":
             raise NotAllowed(
-                "This judge is shared by all projects: administrators change it.", code="shared_judge"
+                "This judge is shared by all projects. Only administrators can change it.",
+                code="shared_judge",
             )
         trial = _tried(request, room, row) if request.method == "POST" else {}
         context = {"room": room, "judge": row, "members": members_of(row), "address": _shown_address(row)}
@@ -260,10 +260,10 @@ def decide(request: Request, slug: str) -> HttpResponse:
     run = use_judge(project=room.project, judge=row, max_cost=max_cost, by=request.user)
     if run is not None:
         messages.success(
-            request, f"{row.name} judges the rest, and is the judge of this project once it is done."
+            request, f"{row.name} is judging the rest and becomes the project's judge when the run finishes."
         )
         return redirect("run", slug=slug, run_id=run.public_id)
-    messages.success(request, f"{row.name} is the judge of this project.")
+    messages.success(request, f"{row.name} is now the project's judge.")
     return _onwards(room.project)
 
 
@@ -278,7 +278,7 @@ def _confirm_rest(request: Request, room: Room, row: Judge, trial: Run) -> HttpR
         parts=parts_of(metrics),
         only=None if is_more else rest.values_list("pk", flat=True),
     )
-    cost = "no price is set" if found.cost is None else f"cost about {found.cost:.2f}"
+    cost = "no price set" if found.cost is None else f"cost about {found.cost:.2f}"
     return ask_to_confirm(
         request,
         room,
@@ -286,9 +286,9 @@ def _confirm_rest(request: Request, room: Room, row: Judge, trial: Run) -> HttpR
         says=(
             f"It has judged a sample. It judges the other {rest.count():,} summaries first: about {found.calls:,} "
             f"calls, {cost}.",
-            "The scores stay as they are until that run is finished, and follow this judge then.",
+            "Scores switch to this judge when that run finishes.",
         ),
-        act="Judge the rest and use it",
+        act="Judge the rest and use this judge",
         back=reverse("judges", args=[room.project.slug]),
         fields={},
     )

@@ -120,7 +120,11 @@ def reword_prompt(request: Request, slug: str, step: str) -> HttpResponse:
     except (Invalid, Conflict) as refusal:
         return _show(request, room, step_of(room.project, now.step), words=words, refusal=refusal)
     is_new = row is not None and row.number > now.number
-    told = f"Saved as version {row.number}." if row and is_new else "These words are in force already."
+    told = (
+        f"Saved as version {row.number}."
+        if row and is_new
+        else "No changes: this is already the current prompt."
+    )
     return _done(request, room, now, told)
 
 
@@ -138,7 +142,7 @@ def restore_prompt(request: Request, slug: str, step: str) -> HttpResponse:
         )
     except (Invalid, Conflict) as refusal:
         return _show(request, room, step_of(room.project, now.step), refusal=refusal)
-    return _done(request, room, now, "The built-in words are in force again.")
+    return _done(request, room, now, "Built-in prompt restored.")
 
 
 def _seen(request: Request) -> int | None:
@@ -202,7 +206,7 @@ def _fields(
     def fault(name: str) -> str:
         return refusal.message if refusal and wrong == name else ""
 
-    system = Field("system", "The step's text", words.system, fault=fault("system"))
+    system = Field("system", "Prompt", words.system, fault=fault("system"))
     parts = [
         Field(PART + name, name, text, STEP_WORDS[now.step].parts.get(name, ""), fault(f"parts.{name}"))
         for name, text in words.parts.items()

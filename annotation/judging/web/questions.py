@@ -37,8 +37,8 @@ def ask_questions(request: Request, slug: str, set_id: str) -> HttpResponse:
         )
     except (Conflict, Invalid) as refusal:
         return _show(request, room, document_set, refusal=refusal)
-    number = "One question is" if len(asked) == 1 else f"{len(asked)} questions are"
-    messages.success(request, f"{number} asked from the next run on.")
+    number = "One question" if len(asked) == 1 else f"{len(asked)} questions"
+    messages.success(request, f"{number} will be asked in the next run.")
     return _after(request, room, document_set)
 
 
@@ -48,7 +48,7 @@ def retire_question(request: Request, slug: str, question_id: str) -> HttpRespon
     rows = Question.objects.filter(document_set__project=room.project)
     question = found(rows.select_related("document_set__project"), question_id, "question")
     take_out(question=question, by=request.user)
-    messages.success(request, "Retired. It stays here with its answers, and the scores go without it.")
+    messages.success(request, "Retired. Its answers are kept, but scores no longer use it.")
     return _after(request, room, question.document_set)
 
 

@@ -158,7 +158,7 @@ def follow(request: Request, slug: str, run_id: str) -> HttpResponse:
     """Judge with the model that the run's server answers with by now, and lead to that run."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="runs")
     run = follow_model(run=_run(room, run_id), by=request.user)
-    messages.success(request, f"Judge {run.judge.name} is at work. Its verdicts decide nothing yet.")
+    messages.success(request, f"Judge {run.judge.name} is running. Its verdicts do not affect scores yet.")
     return redirect("run", slug=slug, run_id=run.public_id)
 
 
@@ -204,7 +204,7 @@ def _questions(form: Mapping[str, str]) -> int | None:
         return int(given)
     except ValueError:
         raise Invalid(
-            "The number of questions is a whole number.", field="n_questions", code="invalid_questions"
+            "The number of questions must be a whole number.", field="n_questions", code="invalid_questions"
         ) from None
 
 

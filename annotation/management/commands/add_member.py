@@ -14,7 +14,7 @@ from annotation.projects.services.change_members import set_roles
 
 
 class Command(BaseCommand):
-    help = "Give a person these roles in a project, and no others."
+    help = "Set a person's roles in a project."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="slug of the project")

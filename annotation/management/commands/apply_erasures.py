@@ -19,5 +19,5 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"Erased again: {made['people']} people, {made['projects']} projects; "
-            f"{made['done']} were not there any more."
+            f"{made['done']} no longer existed."
         )

@@ -12,10 +12,12 @@ from annotation.backups import BackupError, write_backup
 
 
 class Command(BaseCommand):
-    help = "Write one file with the database and the files that it names, while Coverdict runs."
+    help = "Back up the database and its files to one file while Coverdict runs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", type=Path, help="the zip to write; one that exists stays")
+        parser.add_argument(
+            "file", metavar="FILE", type=Path, help="the zip to write; existing files are not overwritten"
+        )
 
     def handle(self, *_: Any, file: Path, **__: Any) -> None:
         try:

@@ -85,7 +85,7 @@ class Command(BaseCommand):
                 return
             if not supervisor.watch(lambda: _answers(address), seconds=SERVED_WITHIN_SECONDS):
                 if not supervisor.stopping.is_set():
-                    raise CommandError("The web server did not answer; what it said stands above.")
+                    raise CommandError("The web server did not respond; see its output above.")
                 return
             if empty:
                 self._have_done(supervisor, partial(self._say_how_to_begin, address))
@@ -96,7 +96,7 @@ class Command(BaseCommand):
             # Nobody waits for the larger one: there is enough to look at meanwhile.
             is_there = empty or supervisor.have_done(self._add_newsroom, seconds=JUDGED_WITHIN_SECONDS)
             if not is_there and not supervisor.stopping.is_set():
-                self.say(f"{newsroom.NAME} could not be made; what went wrong stands above.")
+                self.say(f"{newsroom.NAME} could not be created; see the error above.")
             if not supervisor.stopping.is_set():
                 supervisor.watch()
             self.say("Stopping.")
@@ -105,7 +105,7 @@ class Command(BaseCommand):
         """Have a fork do the work; False if told to stop meanwhile."""
         done = supervisor.have_done(work, seconds=JUDGED_WITHIN_SECONDS)
         if not done and not supervisor.stopping.is_set():
-            raise CommandError("The sample project could not be made ready; what went wrong stands above.")
+            raise CommandError("The sample project could not be prepared; see the error above.")
         return done
 
     def _add_newsroom(self) -> None:

@@ -13,19 +13,21 @@ from annotation.privacy.erase_person import erase_person
 
 
 class Command(BaseCommand):
-    help = "Erase what leads to a person; their answers stay under a pseudonym, and scores stay the same."
+    help = (
+        "Erase a person's identifying data; their answers stay under a pseudonym, and scores do not change."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
         parser.add_argument(
-            "--remove-texts", action="store_true", help="their reasons, notes and comments too"
+            "--remove-texts", action="store_true", help="also erase their reasons, notes and comments"
         )
-        parser.add_argument("--dry-run", action="store_true", help="only say what would go")
+        parser.add_argument("--dry-run", action="store_true", help="only list what would be erased")
 
     def handle(self, *_: Any, username: str, remove_texts: bool, dry_run: bool, **__: Any) -> None:
         person = User.objects.filter(username=username).first()
         if person is None:
-            raise CommandError(f"Nobody is called {username} here.")
+            raise CommandError(f"There is no user {username} here.")
         try:
             gone = erase_person(person=person, by=None, remove_texts=remove_texts, dry_run=dry_run)
         except Refusal as refusal:

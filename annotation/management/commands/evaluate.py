@@ -38,8 +38,8 @@ class ScoreBar(NamedTuple):
 
 class Command(BaseCommand):
     help = (
-        "Let a judge answer the checks of a project. Exit code 1 where something failed, 2 where the "
-        "command line makes no sense, 3 where a system stays below --fail-under."
+        "Run a judge on a project. Exit codes: 1 failed, 2 invalid arguments, 3 a system is below "
+        "--fail-under."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -58,19 +58,19 @@ class Command(BaseCommand):
             metavar="N",
             type=int,
             dest="n_questions",
-            help="for question_coverage: bring every document set to so many questions; unless named, the judge "
-            "makes some up only where nobody has given any",
+            help="for question_coverage: number of questions per document set; by default, the judge "
+            "generates some only if none were added",
         )
         parser.add_argument(
             "--wait",
             action="store_true",
-            help="until the run is over, with a worker of its own if none is alive",
+            help="wait until the run ends, with its own worker if none is running",
         )
         parser.add_argument(
             "--max-cost",
             metavar="SUM",
             type=float,
-            help="stop before the calls could cost more, at the judge's prices",
+            help="stop before calls cost more, at the judge's prices",
         )
         parser.add_argument(
             "--fail-under",
@@ -79,7 +79,7 @@ class Command(BaseCommand):
             default=[],
             type=_bar,
             dest="bars",
-            help="exit with 3 if any system's mean of the score is below the value, or there is none",
+            help="exit with 3 if any system's mean of the score is below the value or missing",
         )
 
     def handle(
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         **__: Any,
     ) -> None:
         if bars and not wait:
-            raise CommandError("--fail-under needs --wait: without it nothing has been judged yet.")
+            raise CommandError("--fail-under needs --wait, because nothing has been judged before that.")
         row = Project.objects.select_related("deciding_judge").filter(slug=project).first()
         if row is None:
             raise CommandError(f"There is no project {project!r}.{_known_projects()}")
@@ -137,7 +137,7 @@ class Command(BaseCommand):
             if run is None or not wait or not is_same:
                 raise
             self.stderr.write(
-                f"The judge {chosen.name} is at work on {project.name} already: waiting for that run."
+                f"The judge {chosen.name} is running on {project.name} already: waiting for that run."
             )
             return run
 
@@ -146,7 +146,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Run {run.public_id} of {run.judge} is queued: {jobs} document sets.")
         if not is_worker_alive():
             self.stderr.write(
-                "No worker is running, so nothing happens yet. Start one, or use --wait: "
+                "No worker is running. Start one, or use --wait: "
                 f"{' '.join(['python', *worker_command()[1:]])}"
             )
 
@@ -183,9 +183,9 @@ class Command(BaseCommand):
             if has_own_worker:
                 cancel_run(run=run, by=None)
         raise CommandError(
-            "Interrupted, and the run is cancelled. The same command goes on where it stopped."
+            "Interrupted; the run is cancelled. The same command resumes it."
             if has_own_worker
-            else f"Interrupted. Run {run.public_id} goes on: other workers are at it.",
+            else f"Interrupted. Run {run.public_id} continues on other workers.",
             returncode=130,
         )
 
@@ -274,7 +274,7 @@ def _hold_against(bars: list[ScoreBar], project: Project) -> None:
         if (mean := row.scores[bar.score].mean) is None or mean < bar.least
     ]
     if below:
-        raise CommandError("Below the bar:\n" + "\n".join(below), returncode=BELOW_THE_BAR)
+        raise CommandError("Below the threshold:\n" + "\n".join(below), returncode=BELOW_THE_BAR)
 
 
 def _known_projects() -> str:

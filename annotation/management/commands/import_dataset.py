@@ -22,7 +22,9 @@ from annotation.imports.services import ImportReport, import_files, import_new_p
 from annotation.models import Project
 
 SECONDS_BETWEEN_LINES = 2.0
-MEMBERS_TO_COME = "Nobody is a member yet; to see it in the browser: manage.py add_member {} NAME owner"
+MEMBERS_TO_COME = (
+    "The project has no members yet. To see it in the browser: manage.py add_member {} NAME owner"
+)
 
 
 class Command(BaseCommand):
@@ -42,7 +44,7 @@ class Command(BaseCommand):
             type=Path,
             help="one file with a row for each peer summary or nested JSONL; or SEE .html, NIST tables, .pyr, .pan",
         )
-        parser.add_argument("--create", action="store_true", help="make the project if there is none")
+        parser.add_argument("--create", action="store_true", help="create the project if it does not exist")
         parser.add_argument(
             "--map",
             nargs="+",
@@ -55,22 +57,22 @@ class Command(BaseCommand):
             "--preset",
             default="",
             choices=PRESETS,
-            help="whose layout the columns have; auto takes the likeliest",
+            help="layout of the columns; auto uses the most likely",
         )
-        parser.add_argument("--system", default="", help="who wrote the summaries, where no column says so")
+        parser.add_argument("--system", default="", help="the system, if no column names it")
         parser.add_argument(
             "--target-length",
             default="none",
             metavar="reference|none|N",
-            help="of rows that name none: the median length of the references, none, or a number",
+            help="for rows without one: the median reference length, none, or a number",
         )
         parser.add_argument(
             "--claims-side",
             choices=("reference", "peer"),
-            help="whose claims a nested file holds; told from the claims unless named",
+            help="which summaries a nested file's claims belong to; detected by default",
         )
-        parser.add_argument("--dry-run", action="store_true", help="check and count, and write nothing")
-        parser.add_argument("--skip-invalid", action="store_true", help="leave bad rows out and name them")
+        parser.add_argument("--dry-run", action="store_true", help="check and count only; write nothing")
+        parser.add_argument("--skip-invalid", action="store_true", help="skip and list invalid rows")
 
     def handle(self, *_: Any, project: str, file: list[Path], create: bool, **options: Any) -> None:
         try:
@@ -165,12 +167,15 @@ def _problem_lines(problems: Iterable[Problem], count: int, word: str) -> list[s
 def _report_lines(report: ImportReport, project: str) -> list[str]:
     lines = [f"{report.file}: {report.format}, into {project}"]
     if report.dry_run:
-        lines.append("Dry run: nothing was written. An import would give:")
+        lines.append("Dry run: nothing was written. Changes on import:")
     elif not report.counts.has_changes:
-        lines.append("Nothing changed: all of it is there already.")
+        lines.append("Nothing changed: everything was already imported.")
     lines += _count_lines(report)
     if report.claims_side:
-        whose = {"reference": "the references: they feed coverage", "peer": "the peers: they feed alignment"}
+        whose = {
+            "reference": "the references and are used for coverage",
+            "peer": "the peers and are used for alignment",
+        }
         lines.append(f"Claims belong to {whose[report.claims_side]}.")
     lines += [f"Warning: {warning}" for warning in report.warnings]
     lines += ways_out(report.remedies, COMMAND_WORDS)

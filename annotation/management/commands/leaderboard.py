@@ -121,7 +121,7 @@ def _said(table: TargetTable) -> Iterator[str]:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
                 f"{SIGNIFICANCE_LEVEL:.0%} after Holm's correction; systems that share a letter (alike) are not "
-                "significantly different. Ranks are those that these differences leave open."
+                "significantly different. Ranges of ranks follow from these differences."
             )
     if table.changed is not None and (changed := changed_in_words(table.changed)):
         yield changed

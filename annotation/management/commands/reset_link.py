@@ -12,7 +12,7 @@ from annotation.accounts.own_account import reset_path
 
 
 class Command(BaseCommand):
-    help = "Print a link, for one use, by which an account gets a new password."
+    help = "Print a single-use password reset link for an account."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")

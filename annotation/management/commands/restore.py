@@ -15,7 +15,7 @@ from annotation.models import Project
 
 class Command(BaseCommand):
     requires_system_checks = ()
-    help = "Fill an empty database from a backup, and bring its tables up to date."
+    help = "Restore a backup into an empty database and migrate it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE", type=Path, help="what `backup` wrote")

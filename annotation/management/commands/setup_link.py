@@ -11,7 +11,7 @@ from annotation.management.setup_link import setup_words
 
 
 class Command(BaseCommand):
-    help = "Print a link that makes the first account, while there is none. A link printed before ends."
+    help = "Print a link to create the first account, if there is none. It replaces an earlier link."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -23,5 +23,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, address: str, **__: Any) -> None:
         words = setup_words(address)
         if not words:
-            raise CommandError("There is an account already, or no table yet: sign in, or run migrate first.")
+            raise CommandError(
+                "There is already an account, or there are no tables yet. Sign in, or run migrate first."
+            )
         self.stdout.write(words)

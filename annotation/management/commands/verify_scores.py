@@ -32,7 +32,7 @@ LISTED = 100
 class Command(BaseCommand):
     help = (
         "Recompute the derived columns of every check, every score and every dispute from verdicts, judgments "
-        "and adjudications, and list every difference from what is stored. Ends with 1 where anything does."
+        "and adjudications, and list every difference from what is stored. Exits with 1 if anything differs."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

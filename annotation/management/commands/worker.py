@@ -14,8 +14,8 @@ from annotation.workers import worker_command, worker_environment
 class Command(BaseCommand):
     requires_system_checks = ()
     help = (
-        "Work on runs, imports, exports and statistics until it is stopped. It finishes first what it has started; a "
-        "second signal ends it at once, and another worker goes on."
+        "Process runs, imports, exports and statistics until stopped. It finishes started work first; a "
+        "second signal stops it immediately, and another worker continues."
     )
 
     def handle(self, *_: Any, **__: Any) -> None:

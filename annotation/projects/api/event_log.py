@@ -29,12 +29,12 @@ class EventRow(serializers.Serializer[Event]):
         source="actor.username",
         allow_null=True,
         default=None,
-        help_text="Null where the program acted by itself.",
+        help_text="Null if the system acted by itself.",
     )
-    kind = serializers.CharField(source="target_kind", help_text="Of the row that it happened to.")
+    kind = serializers.CharField(source="target_kind", help_text="Of the affected row.")
     row = serializers.CharField(source="target_id", help_text="Its public id.")
     data = serializers.DictField(  # type: ignore[assignment]  # a field, not the serializer's own data
-        help_text="What is recorded with it, such as old and new values."
+        help_text="Details, such as old and new values."
     )
 
 

@@ -22,8 +22,8 @@ from annotation.projects.services.write_guidelines import LONGEST_NOTE, LONGEST_
 
 class GuidelineRow(serializers.Serializer[Guideline]):
     id = serializers.CharField(source="public_id")
-    version = serializers.IntegerField(help_text="The highest one is in force.")
-    note = serializers.CharField(help_text="What was new in it.")
+    version = serializers.IntegerField(help_text="The highest version is current.")
+    note = serializers.CharField(help_text="Change note.")
     by = serializers.CharField(source="by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
 
@@ -42,15 +42,15 @@ class NewGuideline(serializers.Serializer[Any]):
     seen = serializers.IntegerField(
         required=False,
         min_value=0,
-        help_text="The version that you had before you, 0 for none. A newer one is a conflict (409) with both, "
-        "and nothing is written.",
+        help_text="The version that you saw, 0 for none. If there is a newer one, the request is a conflict "
+        "(409) with both versions, and nothing is written.",
     )
 
 
 class GapQuery(serializers.Serializer[Any]):
     """Which gaps are wanted."""
 
-    settled = serializers.BooleanField(default=False, help_text="Those that a newer version resolved.")
+    settled = serializers.BooleanField(default=False, help_text="Gaps resolved by a newer version.")
     limit = serializers.IntegerField(
         default=DEFAULT_LIMIT, min_value=1, max_value=LARGEST_LIMIT, help_text="The newest so many."
     )
@@ -65,7 +65,7 @@ class GapRow(serializers.Serializer[GuidelineGap]):
     reason = serializers.CharField()
     document_set = serializers.CharField()
     summary = serializers.CharField(source="summary_id", help_text="The peer summary.")
-    marked_under = serializers.IntegerField(help_text="The version in force at that time; 0 where none was.")
+    marked_under = serializers.IntegerField(help_text="The current version at that time; 0 for none.")
     settled_by = serializers.IntegerField(
         allow_null=True, help_text="The first version after it; null while the gap is open."
     )

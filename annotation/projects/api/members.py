@@ -46,7 +46,9 @@ class MemberRow(serializers.Serializer[Membership]):
     full_name = serializers.CharField(source="user.get_full_name")
     roles = RoleList()
     since = serializers.DateTimeField(source="created_at")
-    is_service = serializers.SerializerMethodField(help_text="An account of a pipeline, with a token alone.")
+    is_service = serializers.SerializerMethodField(
+        help_text="A service account for a pipeline, with a token only."
+    )
 
     def get_is_service(self, membership: Membership) -> bool:
         return hasattr(membership.user, "service")
@@ -57,11 +59,11 @@ class StaysRow(serializers.Serializer[Left]):
 
     judgments = serializers.IntegerField(help_text="Percents on model units.")
     closed_sets = serializers.IntegerField()
-    open_sets = serializers.IntegerField(help_text="Not closed: give them to somebody else first.")
+    open_sets = serializers.IntegerField(help_text="Not closed: reassign them first.")
     verdicts = serializers.IntegerField()
     decisions = serializers.IntegerField()
     comments = serializers.IntegerField()
-    invitations = serializers.IntegerField(help_text="That wait, and would be taken back.")
+    invitations = serializers.IntegerField(help_text="Pending, and revoked with the member.")
 
 
 class MemberDetail(MemberRow):
@@ -72,15 +74,18 @@ class MemberDetail(MemberRow):
 
 
 class NewMember(serializers.Serializer[Any]):
-    username = serializers.CharField(max_length=LONGEST_USERNAME, help_text="Of somebody who has an account.")
+    username = serializers.CharField(
+        max_length=LONGEST_USERNAME, help_text="User name of an existing account."
+    )
     roles = RoleList(min_length=1)
 
 
 class NewRoles(serializers.Serializer[Any]):
-    roles = RoleList(min_length=1, help_text="All that the member shall have.")
+    roles = RoleList(min_length=1, help_text="The member's complete new roles.")
     seen = RoleList(
         required=False,
-        help_text="The roles that you had before you. Others by now are a conflict (409), and nothing is written.",
+        help_text="The roles that you saw. If they have changed, the request is a conflict (409) and nothing "
+        "is written.",
     )
 
 
@@ -97,7 +102,7 @@ class StateOfInvitation(NamedChoice):
 class InvitationRow(serializers.Serializer[Invitation]):
     id = serializers.CharField(source="public_id")
     note = serializers.CharField(help_text="For whom it is meant.")
-    email = serializers.CharField(help_text="Where its link is mailed; empty where it was shown.")
+    email = serializers.CharField(help_text="Where its link is mailed; empty if it was shown.")
     mailed_at = serializers.DateTimeField(allow_null=True)
     roles = RoleList()
     state = StateOfInvitation(source="*")
@@ -111,9 +116,9 @@ class InvitationRow(serializers.Serializer[Invitation]):
 class IssuedRow(serializers.Serializer[Any]):
     invitation = InvitationRow()
     secret = serializers.CharField(
-        allow_null=True, help_text="Shown this once: a hash of it is kept. Null where the link is mailed."
+        allow_null=True, help_text="Shown only once; only its hash is stored. Null if the link is mailed."
     )
-    address = serializers.CharField(allow_null=True, help_text="The link to send. Null where it is mailed.")
+    address = serializers.CharField(allow_null=True, help_text="The link to send. Null if mailed.")
 
 
 class NewInvitation(serializers.Serializer[Any]):
@@ -123,12 +128,12 @@ class NewInvitation(serializers.Serializer[Any]):
         default="",
         allow_blank=True,
         max_length=254,
-        help_text="Have the link mailed there, where the installation sends mail.",
+        help_text="Mail the link there, if the installation sends mail.",
     )
 
 
 class Secret(serializers.Serializer[Any]):
-    secret = serializers.CharField(max_length=200, help_text="What stands in the link after /invitations/.")
+    secret = serializers.CharField(max_length=200, help_text="The part of the link after /invitations/.")
 
 
 class NewAccount(Secret):
@@ -178,7 +183,7 @@ class Members(ApiView):
 
 class NewServiceToken(serializers.Serializer[Any]):
     days = serializers.IntegerField(
-        default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="How long its token lasts."
+        default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="Days until its token expires."
     )
 
 
@@ -190,7 +195,7 @@ class NewService(NewServiceToken):
 class ServiceRow(serializers.Serializer[services.MadeService]):
     member = MemberRow(source="membership")
     token = serializers.CharField(
-        help_text='Shown this once. Send it as the header "Authorization: Token <token>".'
+        help_text='Shown only once. Send it as the header "Authorization: Token <token>".'
     )
     expires_at = serializers.DateTimeField(source="row.expiry")
 

@@ -22,7 +22,8 @@ class NoticeRow(serializers.Serializer[Notice]):
     kind = NamedChoice("NoticeKind", Notice.Kind.choices)
     text = serializers.CharField()
     count = serializers.IntegerField(
-        help_text="How many things it tells of; of disputes there is one unread notice in a project, which counts up."
+        help_text="Number of things that it covers; each project has at most one unread notice on disputes, "
+        "which counts up."
     )
     address = serializers.CharField(help_text="Path of the page where it is seen.")
     created_at = serializers.DateTimeField()
@@ -38,7 +39,7 @@ class ReadUpTo(serializers.Serializer[Any]):
         default="",
         allow_blank=True,
         max_length=16,
-        help_text="The newest one that you have seen; left out, all are read.",
+        help_text="The newest notice that you saw; if omitted, all are marked as read.",
     )
 
 

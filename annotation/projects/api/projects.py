@@ -46,7 +46,7 @@ class OwnQuestionRow(serializers.Serializer[Any]):
 
 class DaysField(serializers.IntegerField):
     def __init__(self, *, help_text: str) -> None:
-        said = f"{help_text}; null: as the installation says."
+        said = f"{help_text}; null: the installation's default."
         super().__init__(allow_null=True, min_value=1, max_value=LONGEST_KEPT_DAYS, help_text=said)
 
 
@@ -56,35 +56,35 @@ class ProjectRules(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(allow_blank=True)
     licence = serializers.CharField(
-        allow_blank=True, max_length=100, help_text="Of the project's data; archives name it."
+        allow_blank=True, max_length=100, help_text="License of the project's data; included in archives."
     )
     provenance = serializers.CharField(
-        allow_blank=True, help_text="Where its texts and judgments come from; archives tell it."
+        allow_blank=True, help_text="Where its texts and judgments come from; included in archives."
     )
     compares = WordChoice(
         choices=Project.Compares.choices,
-        help_text="What the project's files hold; pages go by it in what they propose.",
+        help_text="Type of data; sets the defaults on pages.",
     )
     blend = WordChoice(choices=Project.Blend.choices)
-    blend_human_weight = ShareField(help_text="Weight of people's percents where the blend is weighted.")
+    blend_human_weight = ShareField(help_text="Weight of people's percents if the blend is weighted.")
     assessor_average = WordChoice(choices=Project.AssessorAverage.choices)
     composite_weight = ShareField(help_text="a in X = a·coverage + (1 - a)·brevity.")
     summarization_threshold = ShareField(
-        help_text="Summarization passes where the lower of its two parts reaches this."
+        help_text="Summarization passes if the lower of its two parts reaches this."
     )
     summarization_strict = serializers.BooleanField(
-        help_text="Whether summarization is 1 where both parts are 1, else 0."
+        help_text="Whether summarization is 1 if both parts are 1, otherwise 0."
     )
     summarization_scale = ShareField(help_text="Summarization is multiplied by this, which is above 0.")
     least_scored = ShareField(
-        help_text="Scores are null where a smaller share of their claims or questions is scored."
+        help_text="Scores are null if a smaller share of their claims or questions is scored."
     )
     length_unit = WordChoice(choices=Project.LengthUnit.choices)
     target_length = serializers.IntegerField(
         allow_null=True,
         min_value=1,
         max_value=LONGEST_TARGET,
-        help_text="For summaries without a target length of their own, in the length unit.",
+        help_text="Default for summaries without a target length, in the length unit.",
     )
     over_length = WordChoice(choices=Project.OverLength.choices)
     percent_scale = WordChoice(choices=Project.PercentScale.choices)
@@ -93,40 +93,39 @@ class ProjectRules(serializers.Serializer[Any]):
         help_text="Quality questions, asked of a peer summary before its model summary is shown.",
     )
     own_questions = OwnQuestionRow(many=True)
-    repeat_share = ShareField(help_text="Share of an assessor's summaries that come twice, unsaid.")
+    repeat_share = ShareField(help_text="Share of an assessor's summaries shown twice (hidden repeats).")
     lease_minutes = serializers.IntegerField(
         min_value=1,
         max_value=LONGEST_LEASE_MINUTES,
-        help_text="Idle minutes after which a set pulled from the queue goes back to it.",
+        help_text="Idle minutes after which a set returns to the queue.",
     )
     reveal = WordChoice(choices=Project.Reveal.choices, help_text="When reviewers see the judge's verdict.")
     dispute_threshold = ShareField(
-        help_text=f"Answers further apart than this go to the adjudicators: {LABEL_VALUES_IN_WORDS}; 100 % is 1."
+        help_text=f"Answers that differ by more than this go to adjudicators: {LABEL_VALUES_IN_WORDS}; 100 % "
+        "is 1."
     )
     dispute_voices = WordChoice(
-        choices=Project.Voices.choices, help_text="Whose answers are compared with each other for that."
+        choices=Project.Voices.choices, help_text="Whose answers are compared for disputes."
     )
-    audit_share = ShareField(
-        help_text="Share of what people agree on that adjudicators look at all the same."
-    )
+    audit_share = ShareField(help_text="Share of agreed answers that adjudicators audit.")
     own_adjudication = serializers.BooleanField(
-        help_text="Whether adjudicators may resolve what they have judged themselves."
+        help_text="Whether adjudicators can resolve what they have judged themselves."
     )
     planted_share = ShareField(
-        help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's; they are told "
-        "after their answer, also of those shown before it was set to 0."
+        help_text="Share of a reviewer's checks with a control item, a wrong verdict shown as the judge's. "
+        "Reviewers are told after their answer, even after this is set to 0."
     )
     deciding_judge = serializers.CharField(
-        allow_null=True, help_text="Name of the judge whose verdicts stand where no person has decided."
+        allow_null=True, help_text="Name of the judge whose verdicts count if no person has decided."
     )
-    keep_calls_days = DaysField(help_text="Days that requests and replies of judges are kept")
-    keep_exports_days = DaysField(help_text="Days that exported files are kept")
-    keep_log_days = DaysField(help_text="Days that entries of the log are kept that no score rests on")
+    keep_calls_days = DaysField(help_text="Retention of judge requests and replies in days")
+    keep_exports_days = DaysField(help_text="Retention of exported files in days")
+    keep_log_days = DaysField(help_text="Retention in days of log entries that no score depends on")
 
 
 class NewProject(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=120)
-    slug = serializers.SlugField(max_length=60, required=False, help_text="Made from the name unless given.")
+    slug = serializers.SlugField(max_length=60, required=False, help_text="Created from the name if omitted.")
     description = serializers.CharField(allow_blank=True, required=False)
     compares = WordChoice(choices=Project.Compares.choices, required=False)
 
@@ -140,14 +139,15 @@ class ProjectDetail(ProjectRow, ProjectRules):
     )
     repeat_share = ShareField(
         allow_null=True,
-        help_text="Share of an assessor's summaries that come twice, unsaid; null to those who may not change it.",
+        help_text="Share of an assessor's summaries shown twice (hidden repeats); null to people who cannot "
+        "change it.",
     )
     planted_share = ShareField(
         allow_null=True,
-        help_text="Share of a reviewer's checks that show a wrong verdict; null to those who may not change it.",
+        help_text="Share of a reviewer's checks with a control item; null to people who cannot change it.",
     )
     roles = serializers.SerializerMethodField(help_text="The caller's roles.")
-    verbs = serializers.SerializerMethodField(help_text="What the caller may do at this moment.")
+    verbs = serializers.SerializerMethodField(help_text="What the caller can do now.")
     is_blind = serializers.SerializerMethodField(
         help_text="Whether open assessor work hides systems, verdicts and other people's judgments."
     )

@@ -44,7 +44,7 @@ def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
         return []
     people = [GuideStep("People", "people", members > 1, True)] if Verb.MANAGE_MEMBERS in verbs else []
     return [
-        GuideStep("What is compared", "compared", True),
+        GuideStep("What to compare", "compared", True),
         GuideStep("File", "import", has_texts),
         GuideStep("Judge", "judges", judge is not None),
         *people,

@@ -35,12 +35,13 @@ INVITATIONS_SHOWN = 50
 COUNTED_UP_TO = 9_999
 
 DOES: dict[Role, str] = {
-    Role.OWNER: "everything, members included",
+    Role.OWNER: "everything, including members",
     Role.MANAGER: "imports, runs, assignments, settings, exports",
-    Role.ADJUDICATOR: "resolves disagreements, answers checks and fixes claims; sees scores and the log, exports",
+    Role.ADJUDICATOR: "resolves disagreements, answers checks and fixes claims; sees scores and the log; can "
+    "export",
     Role.REVIEWER: "answers checks and fixes claims; sees no scores",
     Role.ASSESSOR: "judges summaries in the SEE form, blind",
-    Role.VIEWER: "sees scores and runs, and exports",
+    Role.VIEWER: "sees scores and runs; can export",
 }
 
 

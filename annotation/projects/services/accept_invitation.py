@@ -109,18 +109,18 @@ def set_name(person: User, full_name: str) -> None:
 
 def _name_taken(username: str) -> Conflict:
     return Conflict(
-        f"Somebody is called {username} already. If that is you, sign in first; otherwise choose another name.",
+        f"The user name {username} is taken. If it is yours, sign in first; otherwise choose another.",
         code="name_taken",
     )
 
 
 def _usable(invitation: Invitation | None) -> Invitation:
     if invitation is None or invitation.project.deleted_at is not None:
-        raise NotFound("There is no such invitation. Look whether the whole link was copied.")
+        raise NotFound("This invitation does not exist. Check that you copied the whole link.")
     if invitation.accepted_at is not None:
-        raise Conflict("This invitation has been used. It lets in one person, once.", code="used")
+        raise Conflict("This invitation has already been used. It works for one person, once.", code="used")
     if invitation.revoked_at is not None:
-        raise Conflict("This invitation was taken back. Ask its sender.", code="revoked")
+        raise Conflict("This invitation was revoked. Ask its sender.", code="revoked")
     if invitation.expires_at <= timezone.now():
-        raise Conflict("This invitation has run out. Ask its sender for another one.", code="expired")
+        raise Conflict("This invitation has expired. Ask its sender for a new one.", code="expired")
     return invitation

@@ -31,7 +31,7 @@ def add_member(*, project: Project, username: str, roles: Collection[str], by: U
     person = User.objects.filter(username=username.strip(), is_active=True).first()
     if person is None:
         raise Invalid(
-            f"Nobody here is called {username.strip()!r}. Invite them by a link instead.", field="username"
+            f"Nobody here is called {username.strip()!r}. Invite them by link instead.", field="username"
         )
     if Membership.objects.filter(project=project, user=person).exists():
         raise Conflict(f"{person.username} is a member already: change their roles.", code="is_member")
@@ -55,7 +55,7 @@ def change_roles(
     wanted = checked_roles(roles)
     if seen is not None and set(seen) != set(now.roles):
         raise Conflict(
-            f"Somebody has changed the roles of {now.user.username} since you looked. Yours are not saved.",
+            f"Someone changed the roles of {now.user.username} after you opened the page. Yours are not saved.",
             code="newer_roles",
             details={"yours": wanted, "theirs": sorted(now.roles)},
         )
@@ -170,7 +170,7 @@ def _locked(project: Project, by: User | None) -> Project:
 
 def _keep_an_owner(membership: Membership) -> None:
     if is_last_owner(membership):
-        raise Conflict("A project keeps an owner: make somebody else one first.", code="last_owner")
+        raise Conflict("A project needs an owner. Make someone else an owner first.", code="last_owner")
 
 
 def _log(membership: Membership, by: User | None, verb: str, before: list[str], after: list[str]) -> None:

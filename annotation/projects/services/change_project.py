@@ -122,7 +122,7 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
     """
     if not may_create_projects(by):
         raise NotAllowed(
-            "You may not make projects here. Ask the administrator of this installation.",
+            "You cannot create projects here. Ask the administrator of this installation.",
             code="no_new_projects",
         )
     name = " ".join(name.split())
@@ -225,7 +225,7 @@ def _check(project: Project, moved: Collection[str], *, asked: Sequence[QualityQ
     if lengths and (fixed := lengths & fixed_by_judgments(project)):
         named = listed([rule_name(name) for name in sorted(fixed)])
         raise Conflict(
-            f"Summaries of this project have been judged, and a change here would change the text that was judged: "
+            "Summaries in this project have been judged, and this change would alter the judged text: "
             f"{named}. Import them into a new project instead.",
             code="judged",
         )

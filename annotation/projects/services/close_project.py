@@ -67,7 +67,7 @@ def _mark(project: Project, by: User | None, *, verb: str, **moment: datetime | 
         return held
     if at is not None and Run.objects.filter(project=held, state=Run.State.ACTIVE).exists():
         raise Conflict(
-            "Its summaries are being judged. Cancel the run or wait for it, and try again.", code="busy"
+            "A run is in progress. Cancel it or wait until it finishes, then try again.", code="busy"
         )
     setattr(held, name, at)
     held.save(update_fields=[name])

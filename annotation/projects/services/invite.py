@@ -73,7 +73,8 @@ def invite(
     )
     if waiting.count() >= MOST_WAITING:
         raise Conflict(
-            f"{MOST_WAITING} invitations wait already. Take some back that nobody will use.", code="too_many"
+            f"{MOST_WAITING} invitations are pending already. Revoke some that are not needed.",
+            code="too_many",
         )
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     invitation = Invitation.objects.create(
@@ -107,7 +108,7 @@ def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
     require(by, invitation.project, Verb.MANAGE_MEMBERS)
     now = Invitation.objects.select_for_update(of=("self",)).select_related("project").get(pk=invitation.pk)
     if now.accepted_at is not None:
-        raise Conflict("Somebody has come in by this invitation. Remove the member instead.", code="accepted")
+        raise Conflict("This invitation has been accepted. Remove the member instead.", code="accepted")
     if now.revoked_at is not None:
         return now
     now.revoked_at = timezone.now()
@@ -171,7 +172,8 @@ def _checked_email(email: str) -> str:
         return ""
     if not settings.EMAIL_URL:
         raise Invalid(
-            "This installation sends no mail: leave the e-mail out and send the link.", field="email"
+            "This installation does not send mail. Leave the e-mail empty and send the link yourself.",
+            field="email",
         )
     try:
         validate_email(email)

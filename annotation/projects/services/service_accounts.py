@@ -85,7 +85,7 @@ def renew_token(
     locked = ServiceAccount.objects.select_for_update(of=("self",)).select_related("user")
     service = locked.filter(user=membership.user_id, project=membership.project_id).first()
     if service is None:
-        raise Conflict("That is no service: people make their tokens themselves.", code="no_service")
+        raise Conflict("This member is not a service. People create their own tokens.", code="no_service")
     end_tokens(person=service.user, by=by, client=client)
     row, token = issue_token(
         person=service.user, name=service.name, project=membership.project, days=days, by=by, client=client
@@ -103,7 +103,7 @@ def renew_token(
 def _new(project: Project, name: str, by: User) -> ServiceAccount:
     username = f"{name}@{project.slug}"
     if User.objects.filter(username__iexact=username).exists():
-        raise Conflict(f"Somebody is called {username} already: choose another name.", code="name_taken")
+        raise Conflict(f"The name {username} is taken. Choose another name.", code="name_taken")
     user = User(username=username)
     user.set_unusable_password()
     user.save()

@@ -65,7 +65,7 @@ def checked_text(text: str) -> str:
     """The text with plain line ends and none at its edges. Raises Invalid where it will not do."""
     if_long = f"Guidelines take at most {LONGEST_TEXT:,} characters."
     return text_faults.checked_text(
-        text, most=LONGEST_TEXT, if_empty="Write what people should go by.", if_long=if_long
+        text, most=LONGEST_TEXT, if_empty="Enter the guidelines.", if_long=if_long
     )
 
 

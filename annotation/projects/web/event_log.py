@@ -125,7 +125,7 @@ def _wanted(request: Request) -> LogFilter:
     words = {name: request.GET.get(name, "").strip() for name in ("verb", "person", "kind", "row")}
     for name, word in words.items():
         if len(word) > LONGEST_WORD or "\0" in word:
-            raise Invalid(f"Nothing in the log is called that: {word[:40]!r}.", field=name)
+            raise Invalid(f"The log has no such kind: {word[:40]!r}.", field=name)
     return LogFilter(**words, first=_day(request, "first"), last=_day(request, "last"))
 
 

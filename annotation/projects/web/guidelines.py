@@ -62,7 +62,7 @@ def write_guidelines(request: Request, slug: str) -> HttpResponse:
     except (Invalid, Conflict) as refusal:
         return _show(request, room, text=text, note=note, refusal=refusal)
     is_new = before is None or row.version > before.version
-    told = f"Saved as version {row.version}." if is_new else "This text is in force already."
+    told = f"Saved as version {row.version}." if is_new else "No changes: this is already the current text."
     messages.success(request, told)
     return redirect("guidelines", slug=slug)
 
@@ -86,7 +86,7 @@ def _compared(room: Room, first: str, last: str) -> tuple[Guideline, Guideline, 
 
 def _version(text: str) -> int:
     if not (text.isdecimal() and text.isascii() and len(text) < 10):
-        raise Invalid("Name two versions by their numbers, such as ?from=1&to=2.", field="from")
+        raise Invalid("Give two version numbers, such as ?from=1&to=2.", field="from")
     return int(text)
 
 

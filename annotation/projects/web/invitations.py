@@ -72,10 +72,10 @@ def _join_anew(request: HttpRequest, secret: str, found: Invitation) -> HttpResp
     password = request.POST.get("password", "")
     try:
         if password != request.POST.get("again", ""):
-            raise Invalid("The two passwords differ.", field="again")
+            raise Invalid("The passwords do not match.", field="again")
         if count(f"invitations:names:{found.public_id}", seconds=COUNTED_FOR_SECONDS) > MOST_ATTEMPTS:
             raise NotAllowed(
-                "Too many attempts. Wait a quarter of an hour, then open the link again.", code="locked_out"
+                "Too many attempts. Wait 15 minutes, then open the link again.", code="locked_out"
             )
         user, membership = service.accept_with_new_account(
             secret=secret, username=typed.username, password=password, full_name=typed.full_name

@@ -21,17 +21,17 @@ from annotation.web.screen import screen
 EXPLAINED = (
     (
         Project.Compares.REFERENCE,
-        "How much of the reference a summary covers, in how many words, and whether the source supports it. Each "
-        "row of the file has a document, a reference and a summary.",
+        "Measures how much of the reference a summary covers, its length, and whether the source supports "
+        "it. Each row has a document, a reference and a summary.",
     ),
     (
         Project.Compares.SOURCE,
-        "Whether the source supports what a summary says, and what of the source it covers. Each row has a document "
-        "and a summary.",
+        "Measures whether the source supports the summary, and how much of the source it covers. Each row "
+        "has a document and a summary.",
     ),
     (
         Project.Compares.CLAIMS,
-        "The claims come with the file, with or without answers. One line of JSON for each document.",
+        "The file contains the claims, with or without answers. One line of JSON per document.",
     ),
 )
 
@@ -46,7 +46,7 @@ class NewProjectForm(forms.Form):
 def new_project(request: Request) -> HttpResponse:
     if not may_create_projects(request.user):
         raise NotAllowed(
-            "You may not make projects here. Ask the administrator of this installation.",
+            "You cannot create projects here. Ask the administrator of this installation.",
             code="no_new_projects",
         )
     form = NewProjectForm(request.POST or None)

@@ -39,11 +39,11 @@ def next_of(card: ProjectCard) -> Step | None:
         why = "Nothing to judge yet."
         return Step("Import a file", why, "import") if Verb.IMPORT in card.verbs else None
     if card.active_runs:
-        return Step("A run is under way", "", "runs") if Verb.VIEW_RUNS in card.verbs else None
+        return Step("A run is in progress", "", "runs") if Verb.VIEW_RUNS in card.verbs else None
     if not card.runs and Verb.RUN in card.verbs:
         has_judge = card.project.deciding_judge_id is not None
         return Step("Start a run", "", "runs") if has_judge else Step("Choose a judge", "", "judges")
-    return Step("See the scores", "", "scores") if Verb.VIEW_SCORES in card.verbs else None
+    return Step("View scores", "", "scores") if Verb.VIEW_SCORES in card.verbs else None
 
 
 def next_steps(
@@ -63,14 +63,14 @@ def _own_work(room: Room, sittings: SittingCounts, waits: Waits) -> Iterator[Ste
         return
     if sittings.own_open_summaries:
         yield Step(
-            "Go on with your judgments",
+            "Continue your judgments",
             f"{_many(sittings.own_open_summaries, 'peer summary', 'peer summaries')} assigned to you.",
             "work",
         )
     elif waits.sets_in_queue:
         yield Step(
             "Take a set from the queue",
-            f"{_many(waits.sets_in_queue, 'set waits', 'sets wait')} for an assessor.",
+            f"{_many(waits.sets_in_queue, 'set is', 'sets are')} waiting for an assessor.",
             "work",
         )
 
@@ -88,31 +88,31 @@ def _steps(
         if Verb.IMPORT in verbs:
             yield Step(
                 "Import summaries",
-                "There is nothing to judge yet. One row per peer summary, as CSV, JSONL or Parquet.",
+                "Use CSV, JSONL or Parquet with one row per peer summary.",
                 "import",
             )
         return
     if Verb.CHANGE_PROJECT in verbs and project.deciding_judge_id is None:
         yield Step(
             "Choose a judge",
-            "A language model behind a server, or the built-in lexical judge, which needs no network.",
+            "Use a language model on a server, or the built-in offline lexical judge.",
             "judges",
         )
     if Verb.RUN in verbs and (run is None or not checks.total):
-        yield Step("Start a run", "No judge has looked at these summaries.", "runs")
+        yield Step("Start a run", "No judge has checked these summaries yet.", "runs")
     if waits.disputes:
         more = "" if waits.is_counted_out else "More than "
         yield Step(
             "Resolve disagreements",
-            f"{more}{_many(waits.disputes, 'dispute')} over claims or units without a decision, the largest "
+            f"{more}{_many(waits.disputes, 'dispute')} over claims or units without a decision, largest "
             "differences first.",
             "adjudicate",
         )
     for draw in waits.draws[:1]:
         yield Step(
             "Answer the sampled claims",
-            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} of a random sample have no answer."
-            f" {held_in_words(draw.held)}".rstrip(),
+            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} in a random sample have no "
+            f"answer. {held_in_words(draw.held)}".rstrip(),
             "review",
             f"draw={draw.draw_id}",
         )
@@ -122,13 +122,14 @@ def _steps(
     if Verb.REVIEW in verbs and checks.waiting:
         yield Step(
             "Review claims",
-            f"{_many(checks.waiting, 'check')} {'has' if checks.waiting == 1 else 'have'} no answer of a person yet.",
+            f"{_many(checks.waiting, 'check')} {'has' if checks.waiting == 1 else 'have'} no answer by a "
+            "person yet.",
             "review",
         )
     if Verb.ASSIGN in verbs and contents.comparisons and not (sittings.open or sittings.closed):
-        yield Step("Assign a set to an assessor", "Nobody has judged model units yet.", "assignments")
+        yield Step("Assign a set to an assessor", "No model units have been judged yet.", "assignments")
     if Verb.VIEW_SCORES in verbs and checks.total:
-        yield Step("Read the scores", _blend_in_words(project), "scores")
+        yield Step("View scores", _blend_in_words(project), "scores")
     if Verb.EXPORT in verbs and checks.total:
         yield Step(
             "Export the scored data set", "Scores, units, claims and judgments, with a manifest.", "exports"
@@ -137,7 +138,7 @@ def _steps(
 
 def _sample_in_words(project: Project) -> str:
     size = proposed_size(project)
-    why = "Only a random sample gives an estimate of what people would say."
+    why = "Only a random sample gives an estimate of people's answers."
     if size is None:
         return why
     return f"{why} Answer about {_many(size, 'claim')}, {time_in_words(size, seconds_per_check(project)[0])}."
@@ -147,7 +148,7 @@ def _blend_in_words(project: Project) -> str:
     if project.blend == Project.Blend.WEIGHTED:
         weight = round(project.blend_human_weight * 100)
         return f"People's percents weigh {weight} %, the claims the rest."
-    return "What people said stands first, the judge where nobody has said anything."
+    return "People's answers come first, then the judge's."
 
 
 def _many(count: int, one: str, more: str = "") -> str:

@@ -38,5 +38,5 @@ def read_notice(request: Request, notice_id: str) -> HttpResponse:
 @screen("POST")
 def read_notices(request: Request) -> HttpResponse:
     count = mark_all_read(by=request.user, up_to=request.POST.get("up_to", ""))
-    messages.success(request, f"{count} marked as read." if count else "There was nothing unread.")
+    messages.success(request, f"{count} marked as read." if count else "There were no unread notices.")
     return redirect("notices")

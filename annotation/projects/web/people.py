@@ -80,7 +80,7 @@ def change_roles(request: Request, slug: str, member_id: str) -> HttpResponse:
         )
     except (Invalid, Conflict) as refusal:
         return _show(request, room, typed=Typed(member_id, roles, refusal=refusal))
-    messages.success(request, f"The roles of {member.user.username} are changed.")
+    messages.success(request, f"Roles of {member.user.username} changed.")
     if member.user == request.user and Role.OWNER not in roles:
         return redirect("project", slug=slug)
     return redirect("people", slug=slug)
@@ -97,7 +97,7 @@ def remove_member(request: Request, slug: str, member_id: str) -> HttpResponse:
         except Conflict as conflict:
             refusal = conflict
         else:
-            messages.success(request, f"{member.user.username} is no longer a member. What they said stays.")
+            messages.success(request, f"{member.user.username} is no longer a member. Their answers stay.")
             is_self = member.user_id == request.user.pk
             return redirect("projects") if is_self else redirect("people", slug=slug)
     context = {
@@ -176,7 +176,7 @@ def revoke_invitation(request: Request, slug: str, invitation_id: str) -> HttpRe
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
     rows = Invitation.objects.filter(project=room.project).select_related("project")
     revoke(invitation=found(rows, invitation_id, "invitation"), by=request.user)
-    messages.success(request, "Taken back: its link opens nothing any more.")
+    messages.success(request, "Invitation revoked. Its link no longer works.")
     return redirect("people", slug=slug)
 
 

@@ -51,7 +51,7 @@ def progress(request: Request, slug: str) -> HttpResponse:
     name = request.GET.get("view", "") or (VIEWS[0].name if any(counts.values()) else "draws")
     view = next((view for view in VIEWS if view.name == name), None)
     if view is None:
-        raise Invalid(f"Progress cannot be looked at by {name!r}.", field="view")
+        raise Invalid(f"Progress has no view {name!r}.", field="view")
     require(request.user, room.project, view.verb)
     context = {
         "room": room,
@@ -85,12 +85,12 @@ def _flags_in_words(flags: Flags) -> Iterator[str]:
     if flags.marks_without_percent:
         yield f"{_many(flags.marks_without_percent, 'marked unit')} at 0 %"
     if flags.own_models:
-        yield f"{flags.own_models} against a model summary of their own"
+        yield f"{flags.own_models} with their own model summary"
     if flags.own_peers:
         yield f"{_many(flags.own_peers, 'peer summary', 'peer summaries')} of their own"
     if flags.given_again:
         of = f" ({flags.given_again} of {flags.sittings} sets)" if flags.sittings > 1 else ""
-        yield f"assigned again after it was withdrawn: scores may have been seen in between{of}"
+        yield f"reassigned after withdrawal: scores may have been seen in between{of}"
 
 
 def _sets(request: Request, room: Room) -> dict[str, object]:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 EXCERPT = 5
 
 WORKED = (
-    ("The harbour closes in April.", "yes", "The summary says so."),
+    ("The harbour closes in April.", "yes", "The summary says this."),
     ("Its wall is weak.", "no", "The summary does not say why."),
-    ("Ferries use the southern quay.", "yes", "The judge had said no; an editor put it right."),
+    ("Ferries use the southern quay.", "yes", "The judge said no; an editor corrected it."),
     ("The repair takes two years.", "no", "Not in the summary."),
 )
 """An invented summary, compared with the four claims of its reference."""
@@ -43,12 +43,12 @@ PICTURES = (
     (
         "review",
         "A claim with its evidence in the summary.",
-        "Review: one claim, one key. The judge's verdict comes afterwards.",
+        "Review: one claim, one key. The judge's verdict is shown afterwards.",
     ),
     (
         "see-form",
-        "A reference beside a summary.",
-        "The SEE form: how much of each unit does the summary say?",
+        "A reference next to a summary.",
+        "The SEE form: how much of each unit does the summary express?",
     ),
     (
         "leaderboard",

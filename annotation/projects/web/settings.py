@@ -37,8 +37,8 @@ from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABEL_VALUES_IN_WORDS
 
-SAVED = "Saved. Scores and disputes follow the settings."
-FIXED = "Fixed: summaries have been judged, and another value would change the text that was judged."
+SAVED = "Saved. Scores and disputes use the new settings."
+FIXED = "Locked: summaries have been judged, and another value would alter the judged text."
 
 
 class ShareInput(forms.FloatField):
@@ -63,7 +63,7 @@ class DaysInput(forms.IntegerField):
             required=False,
             min_value=1,
             max_value=LONGEST_KEPT_DAYS,
-            help_text=f"{help_text} Empty: as the installation says.",
+            help_text=f"{help_text} Empty: the installation's default.",
         )
 
 
@@ -74,111 +74,113 @@ class RulesForm(forms.Form):
     description = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="What the project is about. It stands in for guidelines until some are written.",
+        help_text="What the project is about. Shown instead of guidelines until there are some.",
     )
     licence = forms.CharField(
         required=False,
         max_length=100,
-        help_text="Of its data, best as an SPDX identifier such as CC-BY-4.0. Archives name it.",
+        help_text="License of the data, preferably an SPDX identifier such as CC-BY-4.0. Included in "
+        "archives.",
     )
     provenance = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Where its texts and judgments come from. Archives tell it.",
+        help_text="Where the texts and judgments come from. Included in archives.",
     )
     compares = forms.ChoiceField(
-        choices=Project.Compares.choices, help_text="Decides what import and runs propose first."
+        choices=Project.Compares.choices, help_text="Sets the defaults for imports and runs."
     )
     blend = forms.ChoiceField(
         choices=Project.Blend.choices,
-        help_text="Human first: assessors' percents stand where there are any. Weighted: they mix with the claims.",
+        help_text="Human first: assessors' percents replace claim answers if there are any. Weighted: they "
+        "are averaged with claim answers.",
     )
-    blend_human_weight = ShareInput("0 to 1; used where the blend is weighted.")
+    blend_human_weight = ShareInput("0 to 1; used if the blend is weighted.")
     assessor_average = forms.ChoiceField(
         choices=Project.AssessorAverage.choices,
-        help_text="What a unit gets from several assessors' percents.",
+        help_text="How several assessors' percents for a unit are combined.",
     )
     composite_weight = ShareInput(
-        "0 to 1, in X = a·coverage + (1 − a)·brevity. The composites with a = 1 and a = ⅔ stay beside it."
+        "0 to 1, in X = a·coverage + (1 − a)·brevity. The composites with a = 1 and a = ⅔ are always shown."
     )
     summarization_threshold = ShareInput(
-        "0 to 1: summarization passes where the lower of its two parts reaches this."
+        "0 to 1: summarization passes if the lower of its two parts reaches this."
     )
     summarization_strict = forms.BooleanField(
-        required=False, help_text="Summarization is 1 where both of its parts are 1, else 0."
+        required=False, help_text="Summarization is 1 if both parts are 1, otherwise 0."
     )
     summarization_scale = ShareInput(
-        "Above 0, at most 1: summarization is multiplied by it. The threshold is compared before."
+        "Above 0, at most 1: summarization is multiplied by this after the threshold test."
     )
     least_scored = ShareInput(
-        "0 to 1: scores are blank where a smaller share of their claims or questions has a usable answer."
+        "0 to 1: scores are blank if a smaller share of their claims or questions has a usable answer."
     )
     length_unit = forms.ChoiceField(
         choices=Project.LengthUnit.choices,
-        help_text="What target lengths and summaries are counted in. Scripts without spaces need characters.",
+        help_text="Unit for target and summary lengths. Scripts without spaces need characters.",
     )
     target_length = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=LONGEST_TARGET,
-        help_text="Counts for summaries without a target length of their own. Without either, brevity and composite "
+        help_text="Used for summaries without their own target length. Without either, brevity and composite "
         "are blank.",
     )
     over_length = forms.ChoiceField(
         choices=Project.OverLength.choices,
-        help_text="Brevity is 0 in both cases. Cut: judges and people judge the text up to the target alone.",
+        help_text="Brevity is 0 in both cases. Cut: judges and people judge only the text up to the target.",
     )
     percent_scale = forms.ChoiceField(
-        choices=Project.PercentScale.choices, help_text="Which percents assessors may give to a unit."
+        choices=Project.PercentScale.choices, help_text="Percents that assessors can give to a unit."
     )
     question_set = forms.ChoiceField(
         choices=Project.QuestionSet.choices,
-        help_text="Asked of each peer summary before its model summary is shown; not of targets up to 10.",
+        help_text="Asked about each peer summary before its model summary is shown, except for targets up to "
+        "10.",
     )
     own_questions = QuestionLines(required=False, help_text=HELP)
     repeat_share = ShareInput(
-        "0 to 1: how many of an assessor's summaries come twice, unsaid. They never count in scores."
+        "0 to 1: share of an assessor's summaries shown twice without notice (hidden repeats). They never "
+        "count in scores."
     )
     lease_minutes = forms.IntegerField(
         min_value=1,
         max_value=LONGEST_LEASE_MINUTES,
-        help_text="A set pulled from the queue goes back to it when nobody has worked at it for this long.",
+        help_text="A set taken from the queue returns to it after this idle time.",
     )
     reveal = forms.ChoiceField(
         choices=Project.Reveal.choices,
-        help_text="Seeing it first biases people towards it: after the own answer is the safe choice. Where it is "
-        "shown at once, no random sample of checks can be taken.",
+        help_text="Showing it first biases people, so “after own answer” is safest. If it is shown at once, "
+        "you cannot take a random sample of checks.",
     )
     planted_share = ShareInput(
-        "0 to 1: how many of a reviewer's checks show a wrong verdict as the judge's. Reviewers are told after their "
-        "answer; a control item never counts."
+        "0 to 1: share of a reviewer's checks that show a wrong verdict as the judge's (control items). "
+        "Reviewers are told after their answer. Control items never count."
     )
     dispute_threshold = ShareInput(
-        "0 to 1: answers further apart than this go to the adjudicators. "
+        "0 to 1: answers that differ by more than this go to adjudicators. "
         f"{LABEL_VALUES_IN_WORDS.capitalize()}; 100 % is 1."
     )
     dispute_voices = forms.ChoiceField(
         choices=Project.Voices.choices,
-        help_text="Both for the adjudicators' queue and for the columns that they see.",
+        help_text="Applies to the adjudicators' queue and the columns they see.",
     )
-    audit_share = ShareInput(
-        "0 to 1: how much of what people agree on adjudicators audit, as a random sample."
-    )
+    audit_share = ShareInput("0 to 1: share of agreed answers that adjudicators audit, as a random sample.")
     own_adjudication = forms.BooleanField(
-        required=False, help_text="Otherwise the queue leaves it to others."
+        required=False, help_text="Otherwise, other adjudicators must resolve it."
     )
     deciding_judge = forms.ModelChoiceField(
         queryset=Judge.objects.none(),
         to_field_name="name",
         required=False,
         empty_label="none",
-        help_text="Its verdicts stand where no person has decided. Others are stored and compared.",
+        help_text="Its verdicts count if no person has decided. Other judges are stored for comparison.",
     )
-    keep_calls_days = DaysInput(
-        "Then what its runs sent to judges and what came back is erased; verdicts stay."
+    keep_calls_days = DaysInput("After this, requests to judges and their replies are erased. Verdicts stay.")
+    keep_exports_days = DaysInput("After this, exported files are removed. The list of exports stays.")
+    keep_log_days = DaysInput(
+        "After this, log entries that no random sample or score depends on are removed."
     )
-    keep_exports_days = DaysInput("Then the files are removed; the list of exports stays.")
-    keep_log_days = DaysInput("Then entries of the log go that no random sample or score rests on.")
 
     def __init__(self, *args: Any, room: Room, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -212,13 +214,13 @@ GROUPS = (
     RuleGroup(
         "general",
         "Project",
-        "What the project is called and holds.",
+        "Name and contents of the project.",
         ("name", "description", "licence", "provenance", "compares"),
     ),
     RuleGroup(
         "scores",
         "Scores",
-        "How people's answers and the judge's become one score.",
+        "How people's and the judge's answers are combined into scores.",
         (
             "blend",
             "blend_human_weight",
@@ -233,39 +235,40 @@ GROUPS = (
     RuleGroup(
         "lengths",
         "Lengths",
-        "What brevity is measured against.",
+        "Target lengths for brevity.",
         ("length_unit", "target_length", "over_length"),
     ),
     RuleGroup(
         "assessing",
         "Assessment",
-        "What assessors are asked in the SEE form, and how work is given out.",
+        "Questions in the SEE form and how work is assigned.",
         ("percent_scale", "question_set", "own_questions", "repeat_share", "lease_minutes"),
         (("Assignments", "assignments", Verb.ASSIGN),),
     ),
     RuleGroup(
         "review",
         "Review and disputes",
-        "What reviewers see, and which answers go to adjudicators.",
+        "What reviewers see and which answers go to adjudicators.",
         ("reveal", "planted_share", "dispute_threshold", "dispute_voices", "audit_share", "own_adjudication"),
     ),
     RuleGroup(
         "judges",
         "Judges and texts",
-        "Which judge decides where no person has. The page of judges says who may receive texts.",
+        "The judge whose verdicts count if no person has answered. The judges page shows which servers may "
+        "receive texts.",
         ("deciding_judge",),
         (("Judges", "judges", Verb.VIEW_RUNS), ("Prompts", "prompts", Verb.VIEW_RUNS)),
     ),
     RuleGroup(
         "privacy",
         "Privacy",
-        "How long is kept what scores do not rest on. Documents, summaries and answers stay.",
+        "Retention of data that scores do not depend on. Documents, summaries and answers stay.",
         ("keep_calls_days", "keep_exports_days", "keep_log_days"),
     ),
     RuleGroup(
         "members",
         "Members",
-        "Roles, invitations and guidelines have pages of their own.",
+        "Roles, invitations and guidelines are on separate pages.",
         (),
         (("People", "people", Verb.MANAGE_MEMBERS), ("Guidelines", "guidelines", Verb.VIEW_PROJECT)),
     ),
@@ -325,10 +328,10 @@ def _follows(form: RulesForm, name: str) -> str:
     if form.fields[name].disabled:
         return FIXED
     if name in DISPUTE_RULES:
-        return "A change rebuilds the queue of disputes; no score moves."
+        return "Changing this rebuilds the dispute queue. Scores do not change."
     if name in UNSCORED_RULES:
-        return "A change moves no score."
-    return "A change rebuilds all scores."
+        return "Changing this does not affect scores."
+    return "Changing this recomputes all scores."
 
 
 def _previewed(request: Request, project: Project, form: RulesForm) -> dict[str, Any]:

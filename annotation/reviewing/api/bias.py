@@ -39,7 +39,7 @@ class RateRow(serializers.Serializer[Rate]):
 
 class MedianTimeRow(serializers.Serializer[TimeAtClaim]):
     median_ms = serializers.FloatField(allow_null=True, help_text=f"Null where n is below {FEWEST}.")
-    n = serializers.IntegerField(help_text="Checks of which any time was recorded.")
+    n = serializers.IntegerField(help_text="Checks with a recorded time.")
 
 
 class ReviewerAgreementRow(serializers.Serializer[Agreement]):
@@ -52,28 +52,25 @@ class ReviewerAgreementRow(serializers.Serializer[Agreement]):
     pairs = serializers.IntegerField()
     share = serializers.FloatField(allow_null=True, help_text=f"Null where pairs are below {FEWEST}.")
     kappa = serializers.FloatField(
-        allow_null=True, help_text="Cohen's; null as above, and where all answers are the same."
+        allow_null=True, help_text="Cohen's kappa; null as above, and if all answers are the same."
     )
 
 
 class BiasRow(serializers.Serializer[Bias]):
-    answers = serializers.IntegerField(help_text="Checks that hold an answer.")
+    answers = serializers.IntegerField(help_text="Checks with an answer.")
     in_lists = RateRow(help_text="The judge's verdicts, accepted in a list.")
-    overridden_unseen = RateRow(
-        help_text="Final answers other than the judge's, of those given knowing nothing of it."
-    )
+    overridden_unseen = RateRow(help_text="Differing final answers given before seeing the judge's verdict.")
     overridden_seen = RateRow(
-        help_text="Final answers other than the judge's, of those given with its verdict in sight, lists left out."
+        help_text="Differing final answers given after seeing the judge's verdict, without lists."
     )
     switched = RateRow(
-        help_text="Final answers equal to the judge's, of checks answered otherwise before it was revealed."
+        help_text="Checks answered differently before the reveal whose final answer is the judge's."
     )
     withstood = RateRow(
-        help_text="Control items not held when they were told, of those that went against the first "
-        "answer or came before it."
+        help_text="Rejected control items, among those that differed from or preceded the first answer."
     )
     planted_already = serializers.IntegerField(
-        help_text="Control items left out of that: the same wrong answer had been given before."
+        help_text="Control items left out because the same wrong answer had already been given."
     )
     time = MedianTimeRow()
     agreement = ReviewerAgreementRow()

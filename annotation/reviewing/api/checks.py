@@ -114,7 +114,8 @@ class CheckRow(serializers.Serializer[Check]):
     id = serializers.CharField(source="public_id")
     side = WordChoice(
         choices=Check.Side.choices,
-        help_text="reference: a model summary's claim, compared with the peer. peer: the other way round.",
+        help_text="reference: a claim of the model summary, compared with the peer summary. peer: a claim of "
+        "the peer summary, compared with the source.",
     )
     claim = serializers.CharField(source="claim.public_id")
     claim_text = serializers.CharField(source="claim.text")
@@ -129,8 +130,8 @@ class CheckRow(serializers.Serializer[Check]):
     judge_probability = serializers.FloatField(allow_null=True, help_text="Of yes, 0 to 1.")
     suggested_probability = serializers.FloatField(
         allow_null=True,
-        help_text="Of yes, by the judge and people's answers on other systems' summaries; null where there is none, or "
-        "it is kept back.",
+        help_text="Of yes, from the judge and people's answers on other systems' summaries; null if missing "
+        "or hidden.",
     )
     human_label = LabelField(allow_null=True)
     final_label = LabelField(allow_null=True)
@@ -139,11 +140,11 @@ class CheckRow(serializers.Serializer[Check]):
     is_disputed = serializers.BooleanField(allow_null=True)
     doubt = serializers.FloatField(
         allow_null=True,
-        help_text="1: the judge cannot say; 0: it is certain. Null where the project keeps back what it said.",
+        help_text="1: maximally uncertain; 0: certain. Null if the project hides the verdict.",
     )
-    effect = serializers.FloatField(help_text="Largest change of coverage that another answer could make.")
+    effect = serializers.FloatField(help_text="Largest possible change of coverage by another answer.")
     is_hidden_yet = serializers.SerializerMethodField(
-        help_text="Whether the project keeps back what others said until the caller has answered or asked."
+        help_text="Whether other answers are hidden until the caller has answered or asked."
     )
 
     def get_is_hidden_yet(self, check: Any) -> bool:
@@ -181,14 +182,14 @@ class VerdictRow(serializers.Serializer[Verdict]):
     id = serializers.CharField(source="public_id")
     source: Any = WordChoice(choices=Verdict.Source.choices)
     by = serializers.SerializerMethodField(help_text="The judge, the person, or where it was imported from.")
-    label: Any = LabelField(allow_null=True, help_text="Null: the judge gave no usable answer.")
+    label: Any = LabelField(allow_null=True, help_text="Null: no usable answer by the judge.")
     probability = serializers.FloatField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True)
     evidence = serializers.ListField(child=serializers.IntegerField())
-    quotes = QuoteField(many=True, help_text="Passages selected in those units.")
-    error_type = serializers.CharField(help_text="Empty where none was named.")
+    quotes = QuoteField(many=True, help_text="Selected passages in those units.")
+    error_type = serializers.CharField(help_text="Empty if none was given.")
     reason = serializers.CharField()
-    active_ms = serializers.IntegerField(help_text="A person's time at the check before, idle time left out.")
+    active_ms = serializers.IntegerField(help_text="A person's active time before the answer.")
     batch = serializers.CharField(
         source="batch.public_id",
         allow_null=True,
@@ -197,12 +198,12 @@ class VerdictRow(serializers.Serializer[Verdict]):
     )
     shown = WordChoice(
         choices=Verdict.Shown.choices,
-        help_text="What a person had seen of the judge before, or else whether they had met another's answer.",
+        help_text="What the person had seen before: the judge's verdict, or another person's answer.",
     )
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
     is_set_aside = serializers.BooleanField(
-        help_text="It never stood: somebody else had answered otherwise since the person looked."
+        help_text="It never counted: someone else answered differently first."
     )
 
     def get_by(self, verdict: Verdict) -> str:
@@ -220,7 +221,7 @@ class CheckDetail(CheckRow):
         source="planted_before",
         allow_null=True,
         default=None,
-        help_text="A wrong verdict that the caller was shown as the judge's, once they are told of it.",
+        help_text="A control item that the caller was shown, once disclosed.",
     )
 
     @extend_schema_field(VerdictRow(many=True))
@@ -244,7 +245,7 @@ class CheckQuery(serializers.Serializer[Any]):
     label: Any = WordChoice(
         choices=[*Label.values, UNSCORED],
         required=False,
-        help_text="What stands for the check, as far as the caller may see it; unscored: nothing does.",
+        help_text="The current answer, as far as the caller can see it; unscored: none.",
     )
     system = serializers.CharField(
         required=False, help_text="Checks of that system's summaries; needs the verb view scores."
@@ -263,7 +264,7 @@ class CheckQuery(serializers.Serializer[Any]):
 class LookQuery(serializers.Serializer[Any]):
     reveal = serializers.BooleanField(
         default=False,
-        help_text="Ask for the judge's verdict, where the project shows it on request.",
+        help_text="Show the judge's verdict, if the project allows it on request.",
     )
 
 
@@ -276,7 +277,7 @@ class NewVerdict(serializers.Serializer[Any]):
         child=serializers.IntegerField(max_value=LARGEST_NUMBER),
         default=list,
         max_length=LONGEST_EVIDENCE,
-        help_text="Numbers of the units of the text compared with that show it.",
+        help_text="Unit numbers of the text that support the answer.",
     )
     quotes = QuoteField(
         many=True, default=list, help_text="Passages selected in units; the units count as evidence."
@@ -289,15 +290,14 @@ class NewVerdict(serializers.Serializer[Any]):
     seen = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="Id of the last reviewer's verdict that you had before you, empty for none. "
-        "A newer one that says otherwise is a conflict (409); where it is somebody else's, your answer is kept, set "
-        "aside, and you answer again.",
+        help_text="Id of the last reviewer's verdict that you saw, empty for none. A newer, different one is "
+        "a conflict (409). If it is another person's, your answer is set aside and you answer again.",
     )
     shown = WordChoice(
         choices=[each for each in Verdict.Shown.choices if each[0] != Verdict.Shown.PERSON],
         default=Verdict.Shown.NOTHING,
-        help_text="Whether you had seen the judge's verdict elsewhere, where the project shows it on request; what was "
-        "shown to you here the server knows.",
+        help_text="Whether you saw the judge's verdict elsewhere, if the project shows it on request. The "
+        "server knows what it showed you.",
     )
 
 
@@ -314,7 +314,7 @@ class GivenVerdict(serializers.Serializer[Any]):
     check = CheckDetail()
     told = PlantedRow(
         many=True,
-        help_text="Checks answered before at which the verdict shown was a control item, and wrong.",
+        help_text="Earlier checks whose displayed verdict was a control item.",
     )
 
 
@@ -430,19 +430,15 @@ class AnswerRows(RowsField):
 class ManyVerdicts(serializers.Serializer[Any]):
     answers = AnswerRows(MOST_ANSWERS)
     skip_invalid = serializers.BooleanField(
-        default=False, help_text="Take each answer that can be taken, instead of all or none."
+        default=False, help_text="Save every valid answer, instead of all or none."
     )
 
 
 class OutcomeRow(serializers.Serializer[Any]):
     check = serializers.CharField()
-    verdict = serializers.CharField(
-        allow_null=True, help_text="Id of the verdict; null where it was refused."
-    )
+    verdict = serializers.CharField(allow_null=True, help_text="Id of the verdict; null if refused.")
     error = ErrorBody(allow_null=True)
-    told = PlantedRow(
-        many=True, help_text="Wrong verdicts that were shown as the judge's, now that they are answered."
-    )
+    told = PlantedRow(many=True, help_text="Control items disclosed after these answers.")
 
 
 class Outcomes(serializers.Serializer[Any]):

@@ -31,7 +31,7 @@ from annotation.reviewing.services.comment import (
 class CommentRow(serializers.Serializer[ThreadComment]):
     id = serializers.CharField(source="comment_id")
     by = serializers.CharField(source="who")
-    text = serializers.CharField(help_text="Empty where it was taken back.")
+    text = serializers.CharField(help_text="Empty if deleted.")
     mentions = serializers.ListField(child=serializers.CharField())
     created_at = serializers.DateTimeField(source="at")
     is_withdrawn = serializers.BooleanField()
@@ -42,22 +42,22 @@ class ThreadRow(serializers.Serializer[Thread]):
 
     comments = CommentRow(many=True, source="said")
     hidden = serializers.IntegerField(
-        help_text="Comments of others that are shown once you have answered all checks of the claim."
+        help_text="Other people's comments hidden until you have answered all checks of the claim."
     )
 
 
 class NewComment(serializers.Serializer[Any]):
-    text = serializers.CharField(max_length=LONGEST_COMMENT, help_text="@username tells that member.")
+    text = serializers.CharField(max_length=LONGEST_COMMENT, help_text="@username notifies that member.")
 
 
 class CommentedRow(serializers.Serializer[Any]):
     id = serializers.CharField(source="comment.public_id")
     told = serializers.ListField(child=serializers.CharField())
     not_told = serializers.ListField(
-        child=serializers.CharField(), help_text="Members named in it who may not read it."
+        child=serializers.CharField(), help_text="Mentioned members who cannot read it."
     )
     unknown = serializers.ListField(
-        child=serializers.CharField(), help_text="Names in it that no member of the project has."
+        child=serializers.CharField(), help_text="Mentioned names that are not members."
     )
 
 

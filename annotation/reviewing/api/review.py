@@ -55,7 +55,7 @@ class QueueFilter(serializers.Serializer[Any]):
     label: Any = NamedChoice(
         "Label", Label.choices, default="", allow_blank=True, help_text="What people answered."
     )
-    numbers = serializers.BooleanField(default=False, help_text="Only claims that hold a figure.")
+    numbers = serializers.BooleanField(default=False, help_text="Only claims with numbers.")
     system = serializers.CharField(
         default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id; needs the verb view scores."
     )
@@ -66,13 +66,13 @@ class QueueFilter(serializers.Serializer[Any]):
         default="",
         allow_blank=True,
         max_length=LONGEST_FILTER,
-        help_text="Answered by this person; others than oneself need the verb view scores.",
+        help_text="Answered by this person; other people need the verb view scores.",
     )
     q = serializers.CharField(
         default="",
         allow_blank=True,
         max_length=LONGEST_SEARCH,
-        help_text="Words that the claim or the name of its document set holds, in any case.",
+        help_text="Words in the claim or its document set's name, case-insensitive.",
     )
     draw = serializers.CharField(
         default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a random sample of checks."
@@ -90,7 +90,7 @@ class NextQuery(QueueFilter):
         default="",
         allow_blank=True,
         max_length=LONGEST_FILTER,
-        help_text="Id of the check that one comes from.",
+        help_text="Id of the previous check.",
     )
 
 
@@ -102,19 +102,15 @@ class QueuedCheck(serializers.Serializer[QueuedCheckRow]):
     side = WordChoice(choices=Check.Side.choices)
     doubt = serializers.FloatField(
         allow_null=True,
-        help_text="How unsure the judge is, 0 to 1; null where the project keeps back what it said.",
+        help_text="Judge uncertainty, 0 to 1; null if the project hides the verdict.",
     )
     effect = serializers.FloatField()
     change = serializers.FloatField(
         allow_null=True,
-        help_text="How likely people are to change the judge's verdict, 0 to 1; null in any other order.",
+        help_text="Probability that people change the judge's verdict, 0 to 1; null in other orders.",
     )
-    human_label: Any = LabelField(
-        allow_null=True, help_text="Null also where the caller must not know it yet."
-    )
-    is_disputed = serializers.BooleanField(
-        allow_null=True, help_text="Null where the caller must not know it yet."
-    )
+    human_label: Any = LabelField(allow_null=True, help_text="Null also if hidden from the caller.")
+    is_disputed = serializers.BooleanField(allow_null=True, help_text="Null if hidden from the caller.")
 
 
 class QueuePageShape(serializers.Serializer[Any]):
@@ -127,8 +123,10 @@ class QueuePageShape(serializers.Serializer[Any]):
 
 
 class HandedOut(serializers.Serializer[Any]):
-    check = CheckDetail(allow_null=True, help_text="Null where nothing waits, or somebody is at all of it.")
-    held = HeldShape(allow_null=True, help_text="Where there is no check: what of the queue is with others.")
+    check = CheckDetail(allow_null=True, help_text="Null if nothing is open, or everything is in progress.")
+    held = HeldShape(
+        allow_null=True, help_text="If there is no check: what is in progress with other people."
+    )
 
 
 class BatchRow(serializers.Serializer[VerdictBatch]):
@@ -144,15 +142,15 @@ class OfferShape(serializers.Serializer[Offer]):
 
     count = serializers.IntegerField()
     by_label = serializers.DictField(
-        child=serializers.IntegerField(), help_text="How many of each label the judge gave."
+        child=serializers.IntegerField(), help_text="Number of judge verdicts by label."
     )
     has_more = serializers.BooleanField(help_text="Whether the list goes on after these.")
-    fingerprint = serializers.CharField(help_text="Stands for the checks and the judge's labels of them.")
+    fingerprint = serializers.CharField(help_text="Fingerprint of the checks and their judge labels.")
 
 
 class NewBatch(QueueFilter):
     expected = serializers.IntegerField(min_value=1, help_text="The count of the offer.")
-    fingerprint = serializers.CharField(max_length=64, help_text="That of the offer.")
+    fingerprint = serializers.CharField(max_length=64, help_text="Fingerprint of the offer.")
 
 
 class NewCheckDraw(serializers.Serializer[Any]):

@@ -217,7 +217,7 @@ def _named(project: Project, public_id: str) -> Check:
     """The check at which a page of the queue ends. Raises Invalid."""
     check = Check.objects.filter(project=project, public_id=public_id).first()
     if check is None:
-        raise Invalid("This page of the queue is not there: start from the top.", field="after")
+        raise Invalid("This page of the queue does not exist. Start from the first page.", field="after")
     return check
 
 
@@ -284,7 +284,8 @@ def _in_order(
             return waiting.order_by("peer_id", "claim_id")
         case Order.CHANGE if keeps_back(project, reader):
             raise NotAllowed(
-                "This order goes by what the judge and other people said, which you are shown after your own answer."
+                "This order reveals what the judge and other people answered, which you see only after your "
+                "own answer."
             )
         case _:
             return waiting.order_by(f"-{order.value}", "queue_key")
@@ -400,7 +401,9 @@ def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> Q
     if draw is None:
         raise Invalid("There is no such random sample of checks in this project.", field="draw")
     if draw.cancelled_at is not None:
-        raise Invalid("This random sample was cancelled: nobody is asked for its answers.", field="draw")
+        raise Invalid(
+            "This random sample was cancelled, so its claims are no longer in the queue.", field="draw"
+        )
     waiting = Check.objects.filter(project=project, drawn__draw=draw, drawn__verdict__isnull=True)
     if filters.side:
         waiting = waiting.filter(side=filters.side)

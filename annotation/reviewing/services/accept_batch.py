@@ -32,8 +32,8 @@ MOST_AT_ONCE = 500
 SUMMARIES_AT_ONCE = 10
 """So many are rescored in one transaction, so that nobody else waits for long."""
 KEPT_BACK = (
-    "This project keeps the judge's verdicts from reviewers until they have answered, so that nobody accepts what "
-    "they have not seen. Answer the checks one by one."
+    "This project hides the judge's verdicts until reviewers have answered, so verdicts cannot be accepted "
+    "in lists. Answer the checks one by one."
 )
 
 
@@ -84,8 +84,8 @@ def offer(*, project: Project, reader: CheckReader, filters: Filter) -> Offer:
         raise NotAllowed(KEPT_BACK)
     if not filters.is_narrowed:
         raise Invalid(
-            "Narrow the list first, to a document set, a system, a side, claims with numbers, an answer or a reviewer: "
-            "the judge's verdicts are only accepted on a part.",
+            "Filter the list first. You can accept verdicts for a document set, a system, a side, claims "
+            "with numbers, an answer or a reviewer.",
             field="only",
         )
     drawn = DrawnCheck.objects.filter(AWAITED, check_row=OuterRef("pk"))
@@ -114,11 +114,11 @@ def accept_batch(
     if (expected, fingerprint) != (offered.count, offered.fingerprint):
         raise Conflict(
             f"The list has changed since you looked: it holds {offered.count} to accept now, not {expected}. "
-            "Nothing was accepted; look again.",
+            "Nothing was accepted. Check the list again.",
             code="changed",
         )
     if not offered.taken:
-        raise Invalid("The judge's verdicts on this list are all accepted or answered.", code="nothing")
+        raise Invalid("All checks in this list are answered already.", code="nothing")
     with transaction.atomic():
         batch = VerdictBatch.objects.create(
             project=project, by=reader.person, filters=filters.as_query(), count=0
@@ -143,7 +143,7 @@ def withdraw_batch(*, batch: VerdictBatch, by: User) -> VerdictBatch:
     """
     require(by, batch.project, Verb.REVIEW)
     if batch.by_id != by.pk:
-        raise NotAllowed("Only the person who took the verdicts over can take that back.")
+        raise NotAllowed("Only the person who accepted the verdicts can undo this.")
     with transaction.atomic():
         held = VerdictBatch.objects.select_for_update(of=("self",)).select_related("project").get(pk=batch.pk)
         if held.withdrawn_at is None:

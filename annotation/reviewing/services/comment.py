@@ -64,7 +64,7 @@ def withdraw_comment(*, comment: Comment, by: User) -> Comment:
     """
     require(by, comment.project, Verb.COMMENT)
     if comment.author_id != by.pk:
-        raise NotAllowed("Only the person who wrote a comment can take it back.")
+        raise NotAllowed("Only the author of a comment can delete it.")
     now = Comment.objects.select_for_update(of=("self",)).select_related("project").get(pk=comment.pk)
     if now.withdrawn_at is not None:
         return now
@@ -111,4 +111,4 @@ def _comment(
 
 def _checked(text: str) -> str:
     if_long = f"A comment takes at most {LONGEST_COMMENT:,} characters."
-    return checked_text(text, most=LONGEST_COMMENT, if_empty="Write something first.", if_long=if_long)
+    return checked_text(text, most=LONGEST_COMMENT, if_empty="Enter a comment first.", if_long=if_long)

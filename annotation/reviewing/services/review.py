@@ -281,7 +281,7 @@ def withdraw_verdict(*, verdict: Verdict, by: User) -> Verdict:
     check = lock(verdict.check_row)
     require(by, check.project, Verb.REVIEW)
     if verdict.person_id != by.pk:
-        raise NotAllowed("Only the person who gave a verdict can take it back.")
+        raise NotAllowed("Only the person who gave a verdict can withdraw it.")
     verdict.refresh_from_db()
     if verdict.withdrawn_at is not None:
         return verdict
@@ -327,9 +327,9 @@ def _validate(
     if label not in Label.values:
         raise Invalid(f"A verdict is {LABELS_IN_WORDS}, not {label!r}.", field="label")
     if confidence is not None and not 0 <= confidence <= 1:
-        raise Invalid("Confidence lies between 0 and 1.", field="confidence")
+        raise Invalid("Confidence must be between 0 and 1.", field="confidence")
     if any(number < 1 for number in (*evidence, *(quote.unit for quote in quotes))):
-        raise Invalid("Evidence holds unit numbers, counted from 1.", field="evidence")
+        raise Invalid("Evidence must be unit numbers, starting at 1.", field="evidence")
     if error_type and error_type not in ErrorType.values:
         known = ", ".join(ErrorType.values)
         raise Invalid(f"An error is one of {known}, not {error_type!r}.", field="error_type")
@@ -337,7 +337,7 @@ def _validate(
     if len(quotes) > MOST_QUOTES:
         raise Invalid(f"At most {MOST_QUOTES} passages can be selected.", field="quotes")
     if any(not 0 <= quote.start < quote.end for quote in quotes):
-        raise Invalid("A passage begins in its unit and ends after its beginning.", field="quotes")
+        raise Invalid("A passage must start inside its unit and end after its start.", field="quotes")
 
 
 def _check_units(check: Check, named: Sequence[int]) -> None:
@@ -359,7 +359,7 @@ def _is_overtaken(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) 
         return False
     if seen and all(said.public_id != seen for said in before.answers):
         raise Invalid(
-            f"No reviewer's answer to this check has the id {seen!r}. Give the last one that you had before you, or "
+            f"No reviewer's answer to this check has the id {seen!r}. Send the last one that you saw, or "
             "leave it empty for none.",
             field="seen",
         )
@@ -384,23 +384,23 @@ def _conflict(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> C
 
 
 _OWN_IN_BETWEEN = (
-    "You answered this check in another window since you opened it. Your answer is kept here: look at the one from "
-    "there, then answer again."
+    "You answered this check in another window after opening it here. Your answer is kept here. Compare "
+    "both, then answer again."
 )
 _ANOTHERS_IN_BETWEEN = (
-    "Somebody answered this check otherwise since you opened it. Your answer is kept, set aside: look at theirs, then "
-    "answer again."
+    "Someone answered this check differently after you opened it. Your answer was set aside. Compare both, "
+    "then answer again."
 )
 _GONE_IN_BETWEEN = (
-    "Somebody took their answer to this check back since you opened it. Your answer is kept here: if you stand by it, "
-    "send it again."
+    "Someone withdrew their answer to this check after you opened it. Your answer is kept here. To save it, "
+    "answer again."
 )
 
 
 def _claim_changed(answer: Answer) -> Conflict:
     return Conflict(
-        "The claim was changed since you opened it, and this wording is no longer checked. Your answer is kept "
-        "here: go on with the claim as it is worded now.",
+        "The claim was reworded after you opened it, so this wording is no longer checked. Your answer is "
+        "kept here. Continue with the current wording.",
         code="claim_changed",
         details={
             "yours": {"label": answer.label, "reason": answer.reason},

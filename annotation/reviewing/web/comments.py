@@ -77,7 +77,7 @@ def withdraw_comment(request: Request, slug: str, comment_id: str) -> HttpRespon
     own = Comment.objects.filter(project=room.project, author=request.user)
     comment = found(own.select_related("project", "claim", "unit"), comment_id, "comment of yours")
     service.withdraw_comment(comment=comment, by=request.user)
-    messages.success(request, "Taken back.")
+    messages.success(request, "Comment deleted.")
     if comment.claim is not None:
         if not request.htmx:
             return redirect("claim-comments", slug, comment.claim.public_id)
@@ -94,10 +94,12 @@ def _tell(request: Request, made: Commented) -> None:
     else:
         messages.success(request, "Said.")
     if made.not_told:
-        messages.warning(request, f"{_listed(made.not_told)} may not read this and was not told.")
+        messages.warning(request, f"{_listed(made.not_told)} cannot read this and was not notified.")
     if made.unknown:
         names = _listed([f"@{name}" for name in made.unknown])
-        messages.warning(request, f"Nobody here is called {names}: only members of the project can be told.")
+        messages.warning(
+            request, f"Nobody here is called {names}: only members of the project can be notified."
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

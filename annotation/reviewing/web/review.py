@@ -164,7 +164,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
     if wants_fragment(request):
         row = check_of(room.project, check_id)
         return _show(request, room, row, withdrawn=verdict, moved=moved)
-    said = ["Your answer is taken back.", _kept_by_a_sample(verdict), _movement(request, room, row, moved)]
+    said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(request, room, row, moved)]
     messages.success(request, " ".join(filter(None, said)))
     return redirect(address(slug, check_id, filters_of(request)))
 
@@ -336,7 +336,7 @@ def _kept_by_a_sample(withdrawn: Verdict) -> str:
     """What whoever takes an answer back is told, where a random draw keeps it; else nothing."""
     if not is_kept_by_a_sample(withdrawn):
         return ""
-    return "The random sample keeps your first answer, since you have now seen what the judge says."
+    return "The random sample keeps your first answer because you have now seen the judge's verdict."
 
 
 def _scores_told(request: Request, room: Room, row: Check) -> ScoresTold | None:
@@ -353,7 +353,7 @@ def _movement(
 ) -> str:
     """How the scores moved by an answer to `row`, in words; empty for whoever must not be told."""
     if not row.is_current:
-        return "No score moves, since the claim has been changed: the answer counts in the sample alone."
+        return "Scores do not change because the claim was reworded. The answer counts only in the sample."
     is_hidden = hides_movement(room.project, reader_of(request, room), is_told=is_told)
     return "" if is_hidden else in_words(moved)
 
@@ -362,7 +362,7 @@ def _to_check(request: Request, room: Room, following: Check | None, filters: Fi
     slug = room.project.slug
     if following is not None:
         return redirect(address(slug, following.public_id, filters))
-    messages.info(request, _held_in_words(request, room, filters) or "Nothing else waits here.")
+    messages.info(request, _held_in_words(request, room, filters) or "The queue is empty.")
     return redirect(_queue_address(slug, filters))
 
 
@@ -407,7 +407,7 @@ def _words_of(view: CheckView, value: str) -> str:
 def _numbers(given: tuple[str, ...]) -> list[int]:
     wrong = next((number for number in given if not number.isdecimal()), None)
     if wrong is not None:
-        raise Invalid(f"Evidence holds unit numbers, not {wrong!r}.", field="evidence")
+        raise Invalid(f"Evidence must be unit numbers, not {wrong!r}.", field="evidence")
     return [int(number) for number in given]
 
 
@@ -423,7 +423,7 @@ def _confidence(given: str) -> float | None:
     try:
         return float(given) if given else None
     except ValueError as error:
-        raise Invalid(f"Confidence is a number, not {given!r}.", field="confidence") from error
+        raise Invalid(f"Confidence must be a number, not {given!r}.", field="confidence") from error
 
 
 def _milliseconds(given: str) -> int:

@@ -51,8 +51,8 @@ SWITCHES = ("order", "only")
 """The filters that are one press away; the others are fields of a form."""
 METHODS = (
     (Draw.Method.UNIFORM, "simple random sample"),
-    (Draw.Method.STRATIFIED, "the same share of every system and length"),
-    (Draw.Method.ACTIVE, "more of what the judge is uncertain about"),
+    (Draw.Method.STRATIFIED, "the same share of each system and length"),
+    (Draw.Method.ACTIVE, "more checks where the judge is uncertain"),
 )
 
 
@@ -158,7 +158,7 @@ def withdraw_batch(request: Request, slug: str, batch_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
     rows = VerdictBatch.objects.filter(project=room.project, by=request.user).select_related("project")
     batch = batches.withdraw_batch(batch=found(rows, batch_id, "batch"), by=request.user)
-    messages.success(request, f"{_verdicts(batch.count)} taken back; what stood before stands again.")
+    messages.success(request, f"{_verdicts(batch.count)} withdrawn. The previous answers count again.")
     return redirect("batch-offer", slug)
 
 
@@ -183,16 +183,16 @@ def sample_checks(request: Request, slug: str) -> HttpResponse:
             return ask_to_confirm(
                 request,
                 room,
-                title="Make this random sample?",
+                title="Create this random sample?",
                 says=(work_in_words(sample_size(**asked), *seconds_per_check(room.project)), SAMPLE_TERMS),
-                act="Make the random sample",
+                act="Create the random sample",
                 back=reverse("check-draws", args=[slug]),
                 fields={"seed": asked["seed"]},
             )
         drawn = draw(**asked)
     except Invalid as refusal:
         return _draws(request, room, refusal=refusal)
-    messages.success(request, f"{drawn.drawn_checks.count():,} claims are sampled and wait for review.")
+    messages.success(request, f"{drawn.drawn_checks.count():,} claims sampled for review.")
     return redirect("check-draws", slug)
 
 
@@ -205,7 +205,7 @@ def cancel_check_sample(request: Request, slug: str, draw_id: str) -> HttpRespon
     except (Conflict, Invalid) as refusal:
         return _draws(request, room, refusal=refusal)
     messages.success(
-        request, "The random sample is cancelled. Its answers stand in the scores; no estimate uses them."
+        request, "Random sample cancelled. Its answers still count in scores, but no estimate uses them."
     )
     return redirect("check-draws", slug)
 
@@ -253,7 +253,7 @@ def _share(percent: str) -> float:
     try:
         return float(percent) / 100
     except ValueError as error:
-        raise Invalid("The share is a number of percent.", field="share") from error
+        raise Invalid("The share must be a percentage.", field="share") from error
 
 
 def _seed(words: str) -> int:

@@ -18,7 +18,7 @@ from annotation.sampling.queries.set_samples import Chance, SetSample, set_sampl
 
 class ChanceRow(serializers.Serializer[Chance]):
     probability = serializers.FloatField(help_text="Inclusion probability, above 0 and up to 1.")
-    items = serializers.IntegerField(help_text="Sampled items that were handed out and had it.")
+    items = serializers.IntegerField(help_text="Assigned sampled items with this probability.")
 
 
 class DrawShape(serializers.Serializer[SetSample]):
@@ -30,14 +30,14 @@ class DrawShape(serializers.Serializer[SetSample]):
     share = serializers.FloatField(help_text="Asked for, above 0 and up to 1.")
     seed = serializers.IntegerField()
     frame = serializers.IntegerField(help_text="Items that could have been sampled.")
-    drawn = serializers.IntegerField(help_text="Items that were.")
+    drawn = serializers.IntegerField(help_text="Sampled items.")
     chances = ChanceRow(many=True, help_text="The least first.")
     given = serializers.IntegerField(
-        help_text="Comparisons before assessors or in the queue, each for everybody who judges it."
+        help_text="Comparisons assigned or in the queue, counted once per assessor."
     )
     answered = serializers.IntegerField(help_text="Of these, submitted.")
     withdrawn = serializers.IntegerField(
-        help_text="Comparisons that were withdrawn and are unassigned: inclusion probabilities do not hold for them."
+        help_text="Withdrawn, unassigned comparisons, for which inclusion probabilities do not hold."
     )
     made_by = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
@@ -47,7 +47,7 @@ class DrawDetail(DrawShape):
     frame_ids = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="Ids of the document sets or summaries that could have been sampled; null to the blind.",
+        help_text="Ids in the frame; null while you are blind.",
     )
 
 

@@ -34,7 +34,7 @@ def cancel_sample(*, draw: Draw, by: User | None) -> Draw:
     total, answered = drawn.count(), drawn.filter(verdict__isnull=False).count()
     if answered == total:
         raise Conflict(
-            "Every check of this random sample is answered: it stays, and estimates go by it.",
+            "This random sample is complete and used by estimates, so it cannot be cancelled.",
             code="sample_complete",
         )
     held.cancelled_at = timezone.now()

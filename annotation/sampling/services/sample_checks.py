@@ -100,9 +100,8 @@ def need_blind_answers(project: Project) -> None:
     held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
     if held.reveal == Project.Reveal.SHOWN:
         raise Invalid(
-            "In this project reviewers see the judge's verdict at once, and a random sample "
-            "needs blind answers. Let the settings show it after the own answer, or on request, "
-            "then sample.",
+            "A random sample needs blind answers, but this project shows the judge's verdict at once. Change "
+            "this in the settings to “after own answer” or “on request” first.",
             code="shown",
         )
 
@@ -111,7 +110,7 @@ def frame_of(project: Project, side: str) -> dict[str, FramedCheck]:
     """The checks that may be drawn, by public id. Raises Invalid where there are none."""
     frame = {framed.public_id: framed for framed in _frame(project, side)}
     if not frame:
-        raise Invalid("There is no check to sample yet: checks are made by a run or an import.", field="side")
+        raise Invalid("There are no checks to sample yet. Start a run or import checks.", field="side")
     return frame
 
 
@@ -177,7 +176,7 @@ def record_sample(
             project=project,
             people=_reviewers(project, but=by),
             kind=Notice.Kind.DRAWN,
-            text=f"{waiting:,} checks were sampled for review.",
+            text=f"{waiting:,} checks sampled for review.",
             address=f"{reverse('review', kwargs={'slug': project.slug})}?draw={draw.public_id}",
         )
     return draw

@@ -47,7 +47,7 @@ class ClaimRow(serializers.Serializer[Claim]):
     )
     version = serializers.IntegerField(source="claim_set.version")
     is_active = serializers.SerializerMethodField(
-        help_text="Whether it is checked at present: it is worded like that now, in the list that is in force."
+        help_text="Whether it is currently checked in this wording."
     )
 
     def get_is_active(self, claim: Claim) -> bool:
@@ -78,7 +78,7 @@ class ClaimDetail(ClaimRow):
         source="retired_by.public_id",
         allow_null=True,
         default=None,
-        help_text="The change that took it away.",
+        help_text="The change that removed it.",
     )
 
 
@@ -90,9 +90,7 @@ class ClaimQuery(serializers.Serializer[Any]):
     system = serializers.CharField(
         required=False, help_text="Claims of that system's summaries; needs the verb view scores."
     )
-    active = serializers.BooleanField(
-        default=True, help_text="Claims that are checked at present, or those that were replaced or changed."
-    )
+    active = serializers.BooleanField(default=True, help_text="Current claims, or replaced and changed ones.")
 
 
 class _Reasoned(serializers.Serializer[Any]):
@@ -109,7 +107,7 @@ class Adding(_Reasoned):
         allow_null=True,
         min_value=1,
         max_value=LARGEST_UNIT_NUMBER,
-        help_text="Number of the unit that says so; it must be named in a model summary that is scored by units.",
+        help_text="Unit number; required in a model summary that is scored by units.",
     )
 
 
@@ -151,15 +149,15 @@ class ClaimChangeRow(serializers.Serializer[ClaimChange]):
 
 class ChangedRow(serializers.Serializer[Changed]):
     change = ClaimChangeRow()
-    claims = ClaimRow(many=True, help_text="What it made, or brought back.")
+    claims = ClaimRow(many=True, help_text="Claims that it created or restored.")
     run = serializers.CharField(
         source="run.public_id",
         allow_null=True,
         default=None,
-        help_text="The run in which the deciding judge answers what is open now; null where it will not.",
+        help_text="The run that answers open checks; null if there is none.",
     )
     waits = serializers.CharField(
-        help_text="Why the judge answers it in its next run only, where what it may cost is the reason; else empty."
+        help_text="Why open checks wait for the next run, if cost is the reason; otherwise empty."
     )
 
 

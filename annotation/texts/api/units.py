@@ -31,7 +31,7 @@ from annotation.texts.services.reopen_units import reopen_units
 from annotation.texts.words import dropped_in_words, undo_in_words
 
 LARGEST_OFFSET = 2_147_483_647
-SEEN = "`cut` as it was when the unit was chosen: refused (`newer_cut`), with both, where it has changed."
+SEEN = "The `cut` that you saw: refused (`newer_cut`) with both versions if it has changed."
 
 
 class TextRow(serializers.Serializer[UnitText]):
@@ -45,10 +45,10 @@ class TextRow(serializers.Serializer[UnitText]):
     target_words = serializers.IntegerField(allow_null=True)
     system = serializers.CharField(allow_null=True, help_text="Null where unknown, and to the blind.")
     units = serializers.IntegerField()
-    changes = serializers.IntegerField(help_text="Joins and splits by people that stand.")
-    changed_by = serializers.CharField(allow_null=True, help_text="Who made the last of them.")
+    changes = serializers.IntegerField(help_text="Current joins and splits by people.")
+    changed_by = serializers.CharField(allow_null=True, help_text="Who made the latest change.")
     changed_at = serializers.DateTimeField(allow_null=True)
-    is_judged = serializers.BooleanField(help_text="Its units stay as they are.")
+    is_judged = serializers.BooleanField(help_text="Its units are locked.")
 
 
 class CutUnitRow(serializers.Serializer[CutUnit]):
@@ -63,16 +63,18 @@ class CutUnitRow(serializers.Serializer[CutUnit]):
 class ConsequenceRow(serializers.Serializer[Dropped]):
     """What opening the units again would undo; all of it is kept as rows."""
 
-    number = serializers.IntegerField(help_text="Statements of people that would no longer count.")
+    number = serializers.IntegerField(help_text="Judgments that would no longer count.")
     judgments = serializers.SerializerMethodField()
     answers = serializers.SerializerMethodField(help_text="About unmarked peer units.")
     decisions = serializers.SerializerMethodField(help_text="Percents of adjudicators.")
-    evidence = serializers.IntegerField(help_text="Answers to checks whose evidence follows the words.")
+    evidence = serializers.IntegerField(help_text="Answers to checks whose evidence moves with the words.")
     assessors = serializers.ListField(child=serializers.CharField())
     reopened = serializers.ListField(
-        child=serializers.CharField(), help_text="Assessors whose closed sets are opened again."
+        child=serializers.CharField(), help_text="Assessors whose closed sets are reopened."
     )
-    is_published = serializers.BooleanField(help_text="A published table holds the units for good.")
+    is_published = serializers.BooleanField(
+        help_text="A published table refers to the units, so they cannot change."
+    )
     in_words = Told(dropped_in_words)
 
     def get_judgments(self, dropped: Dropped) -> int:
@@ -90,19 +92,21 @@ class CutRow(serializers.Serializer[Cut]):
 
     id = serializers.CharField(source="summary_id")
     document_id = serializers.CharField(source="document_set")
-    cut = serializers.CharField(source="token", help_text="Names this cut; send it with what changes it.")
+    cut = serializers.CharField(
+        source="token", help_text="Identifies this version of the units; send it with changes."
+    )
     units = CutUnitRow(many=True)
-    changes = serializers.IntegerField(help_text="Joins and splits by people that stand.")
-    undo = Told(undo_in_words, help_text="What undoing would take back; empty for nothing.")
+    changes = serializers.IntegerField(help_text="Current joins and splits by people.")
+    undo = Told(undo_in_words, help_text="The change that undo would revert; empty for none.")
     is_judged = serializers.BooleanField()
-    is_running = serializers.BooleanField(help_text="A judge is at work on the document set.")
+    is_running = serializers.BooleanField(help_text="A judge is running on the document set.")
     reopening = ConsequenceRow(
         source="dropped", allow_null=True, help_text="Null where nothing is judged, and to the blind."
     )
 
 
 class Joining(serializers.Serializer[Any]):
-    unit = serializers.CharField(help_text="Id of the unit that is joined with the one after it.")
+    unit = serializers.CharField(help_text="Id of the unit to join with the next one.")
     seen = serializers.CharField(help_text=SEEN)
 
 
@@ -124,13 +128,13 @@ class Weighing(serializers.Serializer[Any]):
     seen = serializers.FloatField(
         default=None,
         allow_null=True,
-        help_text="The weight before: refused (`newer_weight`), with both, where it has changed.",
+        help_text="The weight that you saw: refused (`newer_weight`) with both values if it has changed.",
     )
 
 
 class Reopening(serializers.Serializer[Any]):
     expected = serializers.IntegerField(
-        min_value=0, max_value=LARGEST_OFFSET, help_text="`reopening.number`: refused where it has changed."
+        min_value=0, max_value=LARGEST_OFFSET, help_text="`reopening.number`: refused if it has changed."
     )
 
 

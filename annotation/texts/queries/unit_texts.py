@@ -222,8 +222,8 @@ def keep_apart(person: User | None, summary: Summary) -> None:
     project = summary.document_set.project
     if person is not None and summary.document_set_id in own_open_sets(project, person):
         raise NotAllowed(
-            f"You have {summary.document_set.external_id} open to judge, so its units stay closed to you until "
-            "you have closed the set.",
+            f"You have {summary.document_set.external_id} open to judge, so its units are hidden until you "
+            "close the set.",
             code="blind",
         )
 

@@ -61,7 +61,7 @@ def reword_claim(*, claim: Claim, by: User | None, text: str, reason: str = "") 
         gone = desk.take([claim])
         if bare(words) == bare(claim.text):
             raise Invalid(
-                "These are the words that the claim has already: white space, and marks at the ends, make no others.",
+                "The wording is unchanged: white space and punctuation at the ends do not count.",
                 field="text",
                 code="same_words",
             )
@@ -76,7 +76,7 @@ def split_claim(*, claim: Claim, by: User | None, texts: Sequence[str], reason: 
     """
     words = [claim_words(text, field="texts") for text in texts]
     if not 2 <= len(words) <= MOST_PARTS:
-        raise Invalid(f"A claim is split into 2 to {MOST_PARTS} claims, one on a line.", field="texts")
+        raise Invalid(f"A claim is split into 2 to {MOST_PARTS} claims, one per line.", field="texts")
     with transaction.atomic():
         desk = ClaimDesk.of(claim.claim_set, by, yours=_yours("split", [claim], words))
         change = desk.put(ClaimChange.Kind.SPLIT, desk.take([claim]), words, reason=reason)
@@ -92,9 +92,11 @@ def join_claims(*, claims: Sequence[Claim], by: User | None, text: str, reason: 
     words = claim_words(text)
     wanted = list({claim.pk: claim for claim in claims}.values())
     if len(wanted) < 2:
-        raise Invalid("Choose two claims or more to join.", field="claims")
+        raise Invalid("Select at least two claims to join.", field="claims")
     if len({claim.claim_set_id for claim in wanted}) > 1 or len({claim.unit_id for claim in wanted}) > 1:
-        raise Invalid("Only claims of one unit are joined: these belong to different ones.", field="claims")
+        raise Invalid(
+            "Only claims of the same unit can be joined. These belong to different units.", field="claims"
+        )
     with transaction.atomic():
         desk = ClaimDesk.of(wanted[0].claim_set, by, yours=_yours("join", wanted, [words]))
         change = desk.put(ClaimChange.Kind.JOIN, desk.take(wanted), [words], reason=reason)

@@ -78,7 +78,7 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
     units = _begin(summary, by, seen, yours)
     place = _place(units, unit_id)
     if place + 1 == len(units):
-        raise Invalid("This is the last unit: there is none after it to join it with.", field="unit")
+        raise Invalid("This is the last unit, so there is no next unit to join.", field="unit")
     left, right = units[place], units[place + 1]
     joined = Unit(start=left.start, end=right.end, weight=max(left.weight, right.weight))
     return _change(summary, by, UnitChange.Kind.JOIN, units, [left, right], [joined])
@@ -110,9 +110,7 @@ def undo_unit_change(*, summary: Summary, by: User | None, seen: str | None = No
     units = _begin(summary, by, seen, {"act": "undo"})
     change = last_change(summary)
     if change is None:
-        raise Conflict(
-            "The units are as they were at first: there is nothing to undo.", code="nothing_to_undo"
-        )
+        raise Conflict("The units are unchanged, so there is nothing to undo.", code="nothing_to_undo")
     made = [unit for unit in units if unit.made_by_id == change.pk]
     assert made, "changes are undone from the last one on, so what this one made is there"
     gone = list(Unit.all_units.filter(retired_by=change).exclude(made_by=change).order_by("start"))
@@ -141,18 +139,18 @@ def weigh_unit(
     project = _enter(summary, by)
     if not has_weights(summary):
         raise Invalid(
-            "Weights count in model summaries only, and there not where claims stand in for the units.",
+            "Weights apply only to model summaries, unless claims replace the units.",
             field="unit",
         )
     if not (math.isfinite(weight) and 0 < weight <= HEAVIEST):
-        raise Invalid(f"A weight lies above 0 and goes up to {HEAVIEST:g}.", field="weight")
+        raise Invalid(f"The weight must be above 0 and at most {HEAVIEST:g}.", field="weight")
     _hold_summaries(summary)
     units = _hold_units(summary)
     unit = units[_place(units, unit_id)]
     if seen is not None and unit.weight not in (seen, weight):
         raise Conflict(
-            f"Somebody gave unit {unit.position} the weight {unit.weight:g} since you opened this page; you gave "
-            f"it {weight:g}. Look at theirs, then give yours again.",
+            f"Someone gave unit {unit.position} the weight {unit.weight:g} after you opened this page; you "
+            f"entered {weight:g}. Check theirs, then enter yours again.",
             code="newer_weight",
             details={"yours": {"weight": weight}, "theirs": {"weight": unit.weight}},
         )
@@ -204,13 +202,12 @@ def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[s
         raise _newer_cut(summary, units, yours)
     if judged_texts([summary.pk]):
         raise Conflict(
-            "The units of this summary have been judged, so they stay as they are. The owner may open them again.",
+            "The units of this summary have been judged, so they are locked. The owner can unlock them.",
             code="judged",
         )
     if is_being_judged(summary):
         raise Conflict(
-            "A judge is at work on this document set, and would answer for units that are no longer there. Wait "
-            "until the run has ended, or cancel it.",
+            "A judge is running on this document set. Wait until the run ends, or cancel it.",
             code="running",
         )
     load_forms_anew(sittings)
@@ -233,15 +230,15 @@ def _place(units: Sequence[Unit], unit_id: str) -> int:
     for place, unit in enumerate(units):
         if unit.public_id == unit_id:
             return place
-    raise NotFound("This unit is not in the summary (any more). Reload the page.")
+    raise NotFound("This unit is not, or no longer, in the summary. Reload the page.")
 
 
 def _newer_cut(summary: Summary, units: Sequence[Unit], yours: Mapping[str, object]) -> Conflict:
     change = UnitChange.objects.filter(summary=summary).select_related("by").order_by("pk").last()
-    who = change.by.username if change is not None and change.by is not None else "Somebody"
+    who = change.by.username if change is not None and change.by is not None else "Someone"
     return Conflict(
-        f"{who} changed the units of this summary since you opened it, so yours was not done. Look at how they "
-        "stand now, then do it again if it is still wanted.",
+        f"{who} changed the units of this summary after you opened it, so your change was not saved. Check "
+        "the current units, then repeat it if needed.",
         code="newer_cut",
         details={
             "yours": {**yours, **_meant(summary, yours)},
@@ -278,7 +275,7 @@ def _halves(text: str, unit: Unit, at: int) -> list[Unit]:
         raise Invalid(f"Place {at} lies within a character, such as a letter and its accent.", field="at")
     left, right = text[unit.start : at], text[at : unit.end]
     if not left.strip() or not right.strip():
-        raise Invalid("A unit needs words: there are none on one side of this place.", field="at")
+        raise Invalid("Both parts need words, but one side of this place has none.", field="at")
     end = unit.start + len(left.rstrip())
     start = unit.end - len(right.lstrip())
     return [

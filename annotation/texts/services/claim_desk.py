@@ -98,7 +98,7 @@ class ClaimDesk:
         held = ClaimSet.objects.select_for_update(of=("self",)).get(pk=claim_set.pk)
         desk = cls(project, owner, held, by, claims_of(held), yours)
         if not held.is_active:
-            raise desk.newer("The claims of this text were replaced by another list since you opened them.")
+            raise desk.newer("The claims of this text were replaced after you opened them.")
         if is_judged_as_unit(held):
             raise Conflict(CLAIMS_LOCKED, code="judged")
         return desk
@@ -107,7 +107,7 @@ class ClaimDesk:
         """These claims in order, once it is sure that they are still worded as somebody had them on screen."""
         gone = [claim for claim in claims if claim not in self.claims]
         if gone:
-            raise self.newer(f"“{gone[0].text}” was changed since you opened it.", gone)
+            raise self.newer(f"“{gone[0].text}” was changed after you opened it.", gone)
         self._keep_decided(claims)
         return [claim for claim in self.claims if claim in claims]
 
@@ -128,7 +128,7 @@ class ClaimDesk:
         if number is None:
             if needs_unit(self.owner, self.claims):
                 raise Invalid(
-                    "Say which unit the claim belongs to: the model summary is scored unit by unit.",
+                    "Enter the claim's unit, because the model summary is scored by unit.",
                     field="unit",
                 )
             return None
@@ -137,7 +137,7 @@ class ClaimDesk:
             raise Invalid(f"There is no unit {number} in this text.", field="unit")
         if isinstance(self.owner, Summary) and self.owner.is_model and has_claims_as_units(self.claims):
             raise Invalid(
-                "The claims of this text belong to no units, so this one cannot either. Leave the unit out.",
+                "The claims of this text do not belong to units. Leave the unit empty.",
                 field="unit",
             )
         return unit
@@ -208,8 +208,8 @@ class ClaimDesk:
             change = ClaimChange.objects.select_related("by").filter(retired__in=gone).order_by("pk").last()
         stands = [claim for claim in self.claims if change is not None and claim.made_by_id == change.pk]
         return Conflict(
-            f"{message} Yours was not done, and is kept here: look at how the claims stand now, then do it again "
-            "if it is still wanted.",
+            f"{message} Your change was not saved and is kept here. Check the current claims, then repeat it "
+            "if needed.",
             code="newer_claims",
             details={
                 "yours": dict(self.yours),
@@ -227,12 +227,10 @@ class ClaimDesk:
         parts: set[str] = set()
         for text in texts:
             if same(text) in there:
-                raise Invalid(
-                    f"“{text}” is among the claims of this text already.", field="text", code="twin"
-                )
+                raise Invalid(f"“{text}” is already a claim of this text.", field="text", code="twin")
             if same(text) in parts:
                 raise Invalid(
-                    f"Two of the parts are the same: “{text}”. Each part says something of its own.",
+                    f"Two of the parts are the same: “{text}”. Each part must be different.",
                     field="texts",
                     code="twin",
                 )
@@ -241,10 +239,10 @@ class ClaimDesk:
     def _refuse_undoing(self, change: ClaimChange) -> None:
         change.refresh_from_db()
         if change.undone_at is not None:
-            raise Conflict("This change was undone already.", code="nothing_to_undo")
+            raise Conflict("This change has already been undone.", code="nothing_to_undo")
         last = last_change(self.claim_set)
         if last is not None and last.pk != change.pk:
-            raise self.newer("The claims were changed again since you opened them.")
+            raise self.newer("The claims were changed again after you opened them.")
 
     def _claim(self, text: str, gone: Sequence[Claim], unit: Unit | None, change: ClaimChange) -> Claim:
         first = gone[0] if gone else None

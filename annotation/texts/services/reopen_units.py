@@ -58,16 +58,16 @@ def reopen_units(*, summary: Summary, by: User | None, expected: int) -> Dropped
     dropped = dropped_by_reopening(summary)
     if dropped.is_published:
         raise Conflict(
-            "A published table says how much of these units is covered, and it holds for them as they are. To cut "
-            "the summary otherwise, import it into a new project.",
+            "A published table refers to these units. To split the summary differently, import it into a new "
+            "project.",
             code="published",
         )
     if dropped.is_nothing:
         return dropped
     if expected != dropped.number:
         raise Conflict(
-            f"Not {expected} but {dropped.number} statements would no longer count by now. Look at the "
-            "consequence again.",
+            f"Not {expected} but {dropped.number} judgments would no longer count now. Check the consequences "
+            "again.",
             code="newer_judgments",
             details={"yours": expected, "theirs": dropped.number},
         )
@@ -110,7 +110,7 @@ def reopen_units(*, summary: Summary, by: User | None, expected: int) -> Dropped
         by=by,
         kind=Notice.Kind.REOPENED,
         did="opened again",
-        more=" that you had closed: units in it are cut again",
+        more=" that you had closed, because its units changed",
     )
     return dropped
 

@@ -23,7 +23,7 @@ def claim_words(text: str, *, field: str = "text") -> str:
     """The words of a claim as they are kept, with single blanks. Raises Invalid where there are none or too many."""
     words = " ".join(text.split())
     if not words:
-        raise Invalid("A claim needs words.", field=field)
+        raise Invalid("Enter a claim.", field=field)
     if len(words) > LONGEST_WORDING:
         raise Invalid(
             f"A claim has at most {LONGEST_WORDING} characters; this one has {len(words)}.", field=field

@@ -137,7 +137,7 @@ def _what_follows(room: Room, changed: Changed) -> str:
         return changed.waits
     if changed.run is None or room.project.deciding_judge is None:
         return ""
-    return f"What is open now is asked of {room.project.deciding_judge.name}."
+    return f"Open checks are sent to {room.project.deciding_judge.name}."
 
 
 def _show(

@@ -93,7 +93,7 @@ def weigh(request: Request, slug: str, summary_id: str) -> HttpResponse:
 def reopen_units(request: Request, slug: str, summary_id: str) -> HttpResponse:
     def act(summary: Summary) -> ActDone:
         reopen(summary=summary, by=request.user, expected=_number(request.POST.get("expected", "")))
-        return 1, "The units are open again."
+        return 1, "Units unlocked."
 
     return _act(request, slug, summary_id, act, verb=Verb.REOPEN_UNITS)
 
@@ -171,11 +171,11 @@ def _wanted(refusal: Conflict | Invalid | NotFound | None) -> str:
         return ""
     match yours.get("act"), yours.get("text"):
         case "join", str(text):
-            return f"You wanted to join “{text}” with the unit after it."
+            return f"Your change: join “{text}” with the next unit."
         case "split", str(text):
-            return f"You wanted to split “{text}”."
+            return f"Your change: split “{text}”."
         case "undo", _:
-            return "You wanted to undo the change before it."
+            return "Your change: undo."
     return ""
 
 
@@ -192,13 +192,13 @@ def _hand(request: Request) -> int:
 
 def _place(text: str) -> int:
     if not text.strip().isdecimal() or len(text.strip()) > 9:
-        raise Invalid("Choose the place before which the unit is to be split.", field="at")
+        raise Invalid("Choose where to split the unit.", field="at")
     return int(text)
 
 
 def _number(text: str) -> int:
     if not text.strip().isdecimal() or len(text.strip()) > 9:
-        raise Invalid("Type the number of statements that will no longer count.", field="expected")
+        raise Invalid("Type the number of judgments that will no longer count.", field="expected")
     return int(text)
 
 
@@ -206,4 +206,4 @@ def _weight(text: str) -> float:
     try:
         return float(text.strip().replace(",", "."))
     except ValueError:
-        raise Invalid(f"A weight is a number, not {text!r}.", field="weight") from None
+        raise Invalid(f"The weight must be a number, not {text!r}.", field="weight") from None

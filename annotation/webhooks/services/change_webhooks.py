@@ -43,9 +43,7 @@ def add_webhook(*, project: Project, url: str, events: Collection[str], by: User
         told = f"There is no event {unknown[0]!r}." if unknown else "Choose at least one event."
         raise Invalid(f"{told} Events are {', '.join(CHOICES)}.", field="events")
     if Webhook.objects.filter(project=project, ended_at=None).count() >= MOST_IN_USE:
-        raise Conflict(
-            f"{MOST_IN_USE} webhooks are in use already. End one that nobody needs.", code="too_many"
-        )
+        raise Conflict(f"{MOST_IN_USE} webhooks are in use already. End one first.", code="too_many")
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     chosen = [kind.value for kind in CHOICES if kind in set(events)]
     hook = Webhook.objects.create(project=project, url=url, secret=secret, kinds=chosen, by=by)
@@ -92,6 +90,6 @@ def send_test(*, webhook: Webhook, by: User | None) -> WebhookDelivery:
         delivery__webhook=held, delivery__kind=Webhook.Kind.TEST, state=Job.State.WAITING
     )
     if waiting.count() >= MOST_TESTS_WAITING:
-        raise Conflict("Some test messages wait already. See what becomes of them first.", code="too_many")
+        raise Conflict("Test messages are already waiting. Wait for their outcome first.", code="too_many")
     data = {"project": webhook.project.slug, "id": held.public_id}
     return put_into_outbox([held], kind=Webhook.Kind.TEST, data=data)[0]

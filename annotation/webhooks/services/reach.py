@@ -34,7 +34,7 @@ def checked_url(url: str) -> str:
     parts = _parts(url)
     if parts.hostname is None or not _is_allowed(parts.hostname):
         raise Invalid(
-            f"Webhooks may not go to {parts.hostname or 'no host'}. The operator names the hosts in "
+            f"Webhooks cannot use {parts.hostname or 'no host'}. The operator names the hosts in "
             "COVERDICT_WEBHOOK_HOSTS.",
             field="url",
         )
@@ -58,7 +58,7 @@ def reach(url: str) -> Reached:
                 field="url",
             )
         if parts.scheme == "http" and not is_named:
-            raise Invalid("Messages to public addresses go by https alone.", field="url")
+            raise Invalid("Webhooks to public addresses must use https.", field="url")
     return Reached(host, port, str(addresses[0]))
 
 
@@ -69,11 +69,11 @@ def _parts(url: str) -> SplitResult:
     except ValueError as error:
         raise Invalid(f"This is not a URL: {error}.", field="url") from error
     if len(url) > LONGEST_URL or any(not char.isprintable() or char.isspace() for char in url):
-        raise Invalid(f"A URL has at most {LONGEST_URL} characters, and no spaces.", field="url")
+        raise Invalid(f"A URL can have at most {LONGEST_URL} characters, and no spaces.", field="url")
     if parts.scheme not in {"https", "http"}:
-        raise Invalid("A webhook is called by https, or http within your own network.", field="url")
+        raise Invalid("A webhook URL must use https, or http within your own network.", field="url")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise Invalid("A webhook's URL holds no user, password or fragment.", field="url")
+        raise Invalid("A webhook URL cannot contain a user, password or fragment.", field="url")
     return parts
 
 

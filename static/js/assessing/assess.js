@@ -101,8 +101,8 @@
   }
 
   const WHY = {
-    shut: "Asked when every model unit of this peer has its percent.",
-    rule: "No peer unit is unmarked, so there is nothing to answer.",
+    shut: "Available once every model unit of this peer has a percent.",
+    rule: "All peer units are marked, so there is nothing to answer.",
   };
 
   function showUnmarked() {
@@ -210,7 +210,7 @@
     if (!item || queue.pending) return;
     const slip = answer.slips[item.id] ? ` ${answer.slips[item.id]}` : "";
     const after = inHand && inHand !== item ? ` ${inHand.name}.` : "";
-    const end = isDoneHere() ? " All of this summary is answered." : "";
+    const end = isDoneHere() ? " This summary is complete." : "";
     say(`${item.name}, ${item.words}, saved.${slip}${after}${end}`);
   }
 
@@ -334,7 +334,7 @@
     const found = await pages.fetch(id);
     if (found === "here" || (!isAnew && pages.has(id))) return true;
     if (found === "signed-out") queue?.ping();
-    else notice(found === "gone" ? "This summary is not in the set any more." : "The server cannot be reached, so that summary cannot be shown yet.");
+    else notice(found === "gone" ? "This summary is no longer in the set." : "The server is unreachable, so that summary cannot be shown yet.");
     return false;
   }
 
@@ -419,7 +419,7 @@
   }
 
   function toggle(number) {
-    if (inHand?.kind !== "unit") return say("Peer units are marked for a model unit: choose one first.");
+    if (inHand?.kind !== "unit") return say("Select a model unit first, then mark peer units for it.");
     const box = inHand.boxes.find((mark) => Number(mark.value) === number);
     if (!box) return;
     box.checked = !box.checked;

@@ -1,16 +1,16 @@
 // What is to be said when acts do not go out, and the ways on: signed out, opened elsewhere, contradicted, closed.
 class Keeping {
   static #SAID = {
-    "signed-out": "You are signed out. What you do here is kept in this browser and goes out when you are back.",
-    "other-tab": "This set was opened in another tab of this browser, and goes on there.",
-    elsewhere: "This set was opened on another device or in another window, and goes on there.",
-    contradicted: "This was answered in two places, and not alike. Which answers stand?",
-    closed: "This set was closed in the meantime, so nothing more can be changed in it.",
-    gone: "The server does not take what was said here.",
-    stranger: "Another person is signed in in this browser now, so this form is put away. It comes back with its person.",
+    "signed-out": "You are signed out. Changes are kept in this browser and saved when you sign in again.",
+    "other-tab": "This set was opened in another tab of this browser. Continue there.",
+    elsewhere: "This set was opened on another device or in another window. Continue there.",
+    contradicted: "These items have different answers in two places. Which answers do you want to keep?",
+    closed: "This set has been closed, so it can no longer be changed.",
+    gone: "The server rejected these changes.",
+    stranger: "Another person has signed in in this browser, so this form is hidden. It returns when you sign in again.",
   };
   static #UNSENT_OF_ANOTHER =
-    "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here.";
+    "This browser has another person's unsaved work on this set. It is saved when they sign in here again.";
   static #REASON = { offline: " (offline)", "signed-out": " (signed out)" };
 
   #box = document.getElementById("keeping");
@@ -58,7 +58,7 @@ class Keeping {
     if (this.#queue.state === "stranger") {
       if (waiting) told.textContent = Keeping.#UNSENT_OF_ANOTHER;
     } else if (waiting && this.#queue.state !== "contradicted") {
-      told.append(` ${waiting} act${waiting === 1 ? " is" : "s are"} not saved yet.`);
+      told.append(` ${waiting} change${waiting === 1 ? " is" : "s are"} not saved yet.`);
     }
     return told;
   }
@@ -71,21 +71,21 @@ class Keeping {
         ways.append(this.#link("Sign in in a new tab", this.#box.dataset.signIn, "_blank"));
         break;
       case "other-tab":
-        ways.append(this.#button("Go on here", () => location.reload()));
+        ways.append(this.#button("Continue here", () => location.reload()));
         break;
       case "elsewhere":
-        ways.append(this.#button("Go on here", () => this.#goOn({ isMine: true })));
+        ways.append(this.#button("Continue here", () => this.#goOn({ isMine: true })));
         break;
       case "contradicted":
-        ways.append(this.#button("Mine stand", () => this.#goOn({ isMine: true })));
-        ways.append(this.#button("The others stand", () => this.#goOn({ isMine: false }), "quiet"));
+        ways.append(this.#button("Keep mine", () => this.#goOn({ isMine: true })));
+        ways.append(this.#button("Keep the others", () => this.#goOn({ isMine: false }), "quiet"));
         break;
       case "closed":
-        ways.append(this.#button("Show it as it was closed", () => this.#goOn({ isMine: false })));
+        ways.append(this.#button("Show the closed set", () => this.#goOn({ isMine: false })));
         break;
       case "gone":
         ways.append(this.#button("Reload the page", () => location.reload()));
-        if (this.#queue.pending) ways.append(this.#button("Leave it out", () => this.#goOn({ isMine: false }), "quiet"));
+        if (this.#queue.pending) ways.append(this.#button("Discard changes", () => this.#goOn({ isMine: false }), "quiet"));
         break;
       default:
         ways.append(this.#link("My work", this.#box.dataset.work, ""));
@@ -111,7 +111,7 @@ class Keeping {
       .filter(({ their, own }) => own && !ActQueue.isSame(own, their));
     const table = document.createElement("table");
     table.className = "both";
-    table.createTHead().append(this.#row("th", ["Asked", "There", "Here"]));
+    table.createTHead().append(this.#row("th", ["Item", "There", "Here"]));
     const body = table.createTBody();
     for (const { their, own } of rows) body.append(this.#row("td", [this.#name(their), this.#said(their), this.#said(own)]));
     if (ways.isConnected) ways.before(table);

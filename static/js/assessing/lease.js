@@ -28,7 +28,7 @@ class Lease {
   }
 
   static #words(minutes) {
-    if (minutes <= 0) return "over: somebody else may get it";
+    if (minutes <= 0) return "expired: someone else may get it";
     return minutes === 1 ? "1 minute" : `${minutes} minutes`;
   }
 }

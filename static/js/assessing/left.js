@@ -51,14 +51,14 @@
     const link = document.createElement("a");
     link.href = panel.querySelector(".peers a").href;
     link.textContent = "Open the set";
-    say(panel, `${count} act${count === 1 ? " is" : "s are"} kept in this browser and not saved yet. `, link);
+    say(panel, `${count} change${count === 1 ? " is" : "s are"} kept in this browser and not saved yet. `, link);
     for (const button of panel.querySelectorAll("form[action$='/close/'] button")) button.disabled = true;
   }
 
   async function deliver(panel, sitting) {
     const waiting = kept(sitting);
     if (waiting.some((one) => !isOwn(one, sitting))) {
-      say(panel, "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here.");
+      say(panel, "This browser has another person's unsaved work on this set. It is saved when they sign in here again.");
     }
     const own = waiting.find((one) => isOwn(one, sitting));
     if (!own) return;

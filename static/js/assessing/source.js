@@ -2,9 +2,9 @@
 (() => {
   const AFTER_MS = 400;
   const SAID = {
-    busy: "The source is on its way…",
-    offline: "The source cannot be fetched while the server cannot be reached. It comes by itself when it can.",
-    refused: "The source is not shown: you are signed out, or the set is no longer yours.",
+    busy: "Loading the source…",
+    offline: "The server is unreachable. The source loads when it is back.",
+    refused: "The source is hidden because you are signed out or the set is no longer assigned to you.",
   };
   const sheet = document.getElementById("source-sheet");
   const link = document.querySelector("a[data-sheet='source-sheet']");

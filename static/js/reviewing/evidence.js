@@ -157,7 +157,7 @@
     const shown = Object.assign(document.createElement("q"), { dir: "auto", textContent: words });
     const drop = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: "×" });
     drop.dataset.drop = "";
-    drop.setAttribute("aria-label", "Leave this passage out");
+    drop.setAttribute("aria-label", "Remove this passage");
     quote.append(field, shown, " ", drop);
     place.append(quote);
   }

@@ -162,7 +162,7 @@
   function unsaved({ status, notice }) {
     const not = document.createElement("p");
     not.append(Object.assign(document.createElement("strong"), { textContent: "Not saved." }));
-    if (status === 403 || status === 404) not.append(" If you could answer here before, your part in this project has ended or changed: ask its owner.");
+    if (status === 403 || status === 404) not.append(" Your roles in this project may have changed. Ask its owner.");
     return [not, ...notice.querySelectorAll(".notice > p")];
   }
 

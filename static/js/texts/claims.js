@@ -69,7 +69,7 @@
     if (!told) return;
     const ticked = [...event.target.closest(".unit").querySelectorAll("[data-tick]:checked")];
     const count = ticked.reduce((sum, tick) => sum + Number(tick.dataset.answered), 0);
-    told.textContent = `People have answered ${count} check${count === 1 ? "" : "s"} of the ticked claims.`;
+    told.textContent = `People have answered ${count} check${count === 1 ? "" : "s"} of the selected claims.`;
   });
 
   // One form of a claim is open at a time, and the first field has the hand.

@@ -85,7 +85,7 @@ def test_a_new_password_ends_other_sessions_and_tokens(rex: Client, world: World
     [
         ({"old": "guess"}, "That is not your password."),
         ({"password": "short", "again": "short"}, "too short"),
-        ({"again": "another-secret-41"}, "The two passwords differ."),
+        ({"again": "another-secret-41"}, "The passwords do not match."),
     ],
 )
 def test_what_will_not_do_changes_nothing(rex: Client, change: dict[str, str], told: str) -> None:

@@ -57,7 +57,7 @@ def test_a_session_has_no_token_to_revoke(world: World) -> None:
 def test_wrong_credentials_are_refused_in_the_same_words(world: World, wrong: dict[str, str]) -> None:
     answer = make(APIClient(), **wrong)
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "bad_credentials")
-    assert answer.json()["error"]["message"] == "Username and password do not belong together."
+    assert answer.json()["error"]["message"] == "Wrong username or password."
     assert not AuthToken.objects.exists()
 
 

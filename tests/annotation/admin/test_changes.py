@@ -90,8 +90,8 @@ class TestMembers:
     @pytest.mark.parametrize(
         ("changes", "told"),
         [
-            ({"username": "nobody"}, b"There is nobody of that username"),
-            ({"username": ""}, b"There is nobody of that username"),
+            ({"username": "nobody"}, b"There is no user with that username"),
+            ({"username": ""}, b"There is no user with that username"),
             ({"username": "rex"}, b"a member of Harbour study already"),
             ({"roles": []}, b"This field is required"),
             ({"roles": ["king"]}, b"not one of the available choices"),
@@ -131,7 +131,7 @@ class TestMembers:
     def test_a_project_keeps_an_owner(self, world: World, staff: StaffDoor) -> None:
         membership = Membership.objects.get(user=world.olga)
         client, page = staff("olga"), address(Membership, f"{membership.pk}/")
-        assert b"keeps an owner" in client.post(f"{page}change/", {"roles": ["viewer"]}).content
+        assert b"needs an owner" in client.post(f"{page}change/", {"roles": ["viewer"]}).content
         assert client.post(f"{page}delete/", {"post": "yes"}).status_code == 403
         membership.refresh_from_db()
         assert membership.role_set == {Role.OWNER}
@@ -180,19 +180,19 @@ class TestJudges:
             ({"api_key_env": "SECRET_KEY"}, "may not be sent to http://127.0.0.1:9000/v1"),
             ({"model": ""}, "Name the model"),
             ({"kind": "lexical"}, "Only an OpenAI-compatible judge"),
-            ({"concurrency": "0"}, "at least one question at once"),
-            ({"timeout_seconds": "0"}, "more than 0 seconds"),
-            ({"max_tokens": "0"}, "at least one token"),
-            ({"prompt_price": "-1"}, "A price is 0 or more"),
+            ({"concurrency": "0"}, "at least 1 concurrent call"),
+            ({"timeout_seconds": "0"}, "above 0 seconds"),
+            ({"max_tokens": "0"}, "at least 1 token"),
+            ({"prompt_price": "-1"}, "The price must be 0 or more"),
             ({"prompt_price": "nan"}, "Enter a number"),
             ({"context_tokens": "4000"}, "larger than a reply&#x27;s 4000 tokens"),
-            ({"calls_per_minute": "0"}, "Name at least 1, or leave it empty"),
-            ({"tokens_per_minute": "0"}, "Name at least 1, or leave it empty"),
+            ({"calls_per_minute": "0"}, "Enter at least 1, or leave it empty"),
+            ({"tokens_per_minute": "0"}, "Enter at least 1, or leave it empty"),
             ({"temperature": "-0.1"}, "between 0 and 2"),
             ({"temperature": "2.5"}, "between 0 and 2"),
             ({"prompt_price": "0"}, "prompts would count as free"),
             ({"completion_price": "0"}, "replies would count as free"),
-            ({"kind": "panel", "base_url": "", "api_key_env": ""}, "Name the judges that the panel asks"),
+            ({"kind": "panel", "base_url": "", "api_key_env": ""}, "Choose the panel"),
         ],
     )
     def test_a_profile_that_would_leak_or_fail_is_refused(
@@ -299,7 +299,7 @@ class TestRuns:
     def test_a_refusal_is_told(self, world: World, staff: StaffDoor) -> None:
         run = start_run(project=world.project, judge=world.judge, by=world.mona)
         answer = self.act(staff("root"), run, "resume")
-        assert b"done or under way" in answer.content
+        assert b"finished or in progress" in answer.content
 
     def test_a_viewer_is_offered_no_action(self, world: World, staff: StaffDoor) -> None:
         run = start_run(project=world.project, judge=world.judge, by=world.mona)

@@ -56,7 +56,7 @@ def test_what_is_no_row_is_refused_and_nothing_is_done(world: World, staff: Staf
     data = {"action": "decide_as_most", "_selected_action": [dispute.pk, chosen], "confirmed": "yes"}
     answer = staff("cleo").post(f"{address(Dispute)}?state=all", data, follow=True)
     assert answer.status_code == 200
-    assert "what was chosen is no row of this list" in answer.content.decode()
+    assert "the selection is not in this list" in answer.content.decode()
     assert not Adjudication.objects.exists()
 
 
@@ -153,7 +153,7 @@ def test_who_decides_after_somebody_else_is_told(world: World, staff: StaffDoor)
     dispute = disputed(world)
     decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
     told = staff("cleo").post(page_of(dispute), {"adopt": "", "label": "no", "seen": ""})
-    assert b"Somebody decided this since you opened it" in told.content
+    assert b"Someone decided this after you opened it" in told.content
     assert Adjudication.objects.get().decided_by == world.olga
 
 
@@ -172,8 +172,8 @@ def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, 
     theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes", reason="It is there.")
     told = staff("cleo").post(page_of(dispute), TYPED)
     page = " ".join(re.sub(r"<[^>]*>", " ", told.content.decode()).split())
-    assert "Stands now yes It is there. – –" in page
-    assert "You typed no The wall is not mentioned. Omission lack a rule" in page
+    assert "Current yes It is there. – –" in page
+    assert "Your input no The wall is not mentioned. Omission gap" in page
     kept = told.context["form"]
     assert {name: kept[name].value() for name in TYPED} == {
         **TYPED,
@@ -181,7 +181,7 @@ def test_what_was_typed_is_kept_beside_what_somebody_else_decided(world: World, 
         "seen": theirs.public_id,
     }
     assert b'name="again"' in told.content
-    assert b"Why take it up again" not in told.content
+    assert b"Reason for reopening" not in told.content
     assert list(Adjudication.objects.all()) == [theirs]
 
 
@@ -234,7 +234,7 @@ def test_what_was_typed_is_kept_where_a_decision_was_taken_back(world: World, st
     withdraw_decision(decision=theirs, by=world.olga)
     told = staff("cleo").post(page_of(dispute), {**TYPED, "seen": theirs.public_id})
     page = " ".join(re.sub(r"<[^>]*>", " ", told.content.decode()).split())
-    assert "Somebody took the decision back since you opened it." in page
+    assert "Someone withdrew the decision after you opened it." in page
     assert "Stands now no decision" in page
     assert "You typed no The wall is not mentioned." in page
     assert b'value="Resolve"' in told.content
@@ -278,7 +278,7 @@ def test_several_acts_leave_what_one_judged_oneself_to_others(world: World, staf
     own, settled = disputed(world, 1), disputed(world, 2)
     decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="yes")
     client = staff("rex")
-    why = "you have judged it yourself, so it is left to another adjudicator"
+    why = "you have judged it yourself, so another adjudicator must resolve it"
     withdrawn = {"action": "withdraw", "_selected_action": [decision.pk]}
     for offered in (
         act(client, "decide_as_most", [own]),
@@ -327,7 +327,7 @@ def test_what_changed_since_it_was_shown_is_refused_and_told(world: World, staff
     [(row, step)] = act(client, "decide_as_most", [dispute]).context["steps"]
     decide_check(check=world.check("alder", 1), by=world.olga, label="no")
     told = act(client, "decide_as_most", [row], confirmed="yes", **{f"held-{row.pk}": step.held})
-    assert b"Somebody decided this since you opened it" in told.content
+    assert b"Someone decided this after you opened it" in told.content
     assert Adjudication.objects.get().decided_by == world.olga
 
 
@@ -355,7 +355,7 @@ def test_too_many_at_once_are_refused(
     monkeypatch.setattr(bulk, "MOST_ROWS_AT_ONCE", 1)
     disputes = [disputed(world, 1), disputed(world, 2)]
     told = act(staff("cleo"), "decide_as_most", disputes, confirmed="yes")
-    assert b"At most 1 rows are changed at a time" in told.content
+    assert b"At most 1 rows can be changed at a time" in told.content
     assert not Adjudication.objects.exists()
 
 

@@ -117,10 +117,10 @@ def test_what_was_set_aside_is_told_apart_from_what_was_taken_back(world: World,
     check = world.check("alder", 1)
     say(check, world.rex, "no", set_aside=True)
     page = staff("root").get(address(Check, f"{check.pk}/change/")).content.decode()
-    assert "(set aside: somebody answered first)" in page
+    assert "(set aside: someone else answered first)" in page
     say(check, world.cleo, "no", withdrawn=True)
     page = staff("root").get(address(Check, f"{check.pk}/change/")).content.decode()
-    assert (page.count("(set aside: somebody answered first)"), page.count("(taken back)")) == (1, 1)
+    assert (page.count("(set aside: someone else answered first)"), page.count("(withdrawn)")) == (1, 1)
 
 
 def test_filters_name_no_project_of_others(world: World, staff: StaffDoor) -> None:

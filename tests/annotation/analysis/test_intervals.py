@@ -55,7 +55,10 @@ def test_what_no_resampling_moves_has_no_interval() -> None:
 
 def test_why_there_is_none() -> None:
     assert why_no_interval(3) == "no interval: 3 document sets, 5 needed"
-    assert why_no_interval(12) == "no interval: the same in all document sets, or too few groups of them"
+    assert (
+        why_no_interval(12)
+        == "no interval: all document sets give the same value, or there are too few groups"
+    )
     assert no_interval_in_words(3) == "no interval: 3 document sets, 5 needed"
     assert no_interval_in_words(1, "group") == "no interval: 1 group, 5 needed"
     assert no_interval_in_words(5) == ""

@@ -260,11 +260,11 @@ def test_a_models_calls_are_forecast_made_once_and_kept(
     made = len(llm_server.calls)
     assert f"6 summaries of 6 documents need about {made} calls" in first.err
     assert "before replies" in first.err
-    assert f"{made} calls now" in first.out
+    assert f"{made} new calls" in first.out
     assert {call.headers["authorization"] for call in llm_server.calls} == {"Bearer sk-test-4711"}
     assert asked(llm_server, release, *words) == 0
     assert len(llm_server.calls) == made
-    assert "0 calls now" in capsys.readouterr().out
+    assert "0 new calls" in capsys.readouterr().out
     assert (tmp_path / ".coverdict-calls.sqlite3").exists()
 
 

@@ -214,8 +214,8 @@ def test_systems_below_a_bar_are_named_and_the_exit_code_is_2(world: World, coll
     )
     assert failed.returncode == 3
     assert re.fullmatch(
-        r"Below the bar:\nalder: coverage 0\.\d{4} < 0\.99\nbirch: coverage 0\.\d{4} < 0\.99\n"
-        r"alder: alignment none < 0\nbirch: alignment none < 0",
+        r"Below the threshold:\nalder: coverage 0\.\d{4} < 0\.99\nbirch: coverage 0\.\d{4} < 0\.99\nalder: "
+        r"alignment none < 0\nbirch: alignment none < 0",
         str(failed),
     ), str(failed)
 
@@ -281,7 +281,7 @@ def test_an_interrupt_stops_the_worker_and_cancels_the_run(
     finally:
         process.kill()
     assert process.returncode == 130, stderr
-    assert "Interrupted, and the run is cancelled." in stderr
+    assert "Interrupted; the run is cancelled." in stderr
     run = Run.objects.get()
     assert run.state == "cancelled"
     assert not Job.objects.filter(state="waiting").exists()

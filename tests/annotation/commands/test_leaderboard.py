@@ -64,7 +64,7 @@ def test_target_lengths_that_rest_on_others_say_so_each(world: World) -> None:
     Summary.objects.filter(pk=world.peers["port", "birch"].pk).update(target_words=10)
     Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=1.0)
     said = " ".join(run().split())
-    assert "target length 10: people decided all that it rests on; sampling of documents only; " in said
+    assert "target length 10: people decided everything it uses; sampling of documents only; " in said
     assert "target length 20: sampling of documents only; judge error not included." in said
 
 
@@ -133,9 +133,9 @@ def test_mixed_summarization_is_told_under_its_table(world: World) -> None:
 
 def test_the_table_says_how_sure_its_order_is_and_what_people_changed(world: World) -> None:
     said = " ".join(run().split())
-    assert "alder is ahead, but 1 document set is too few to say how surely." in said
+    assert "alder is ahead, but 1 document set is too few to test it." in said
     assert "0 of 1 pairs of systems differ at 5% after Holm's correction" in said
-    assert "People have decided nothing here yet: the blend is the judge's." in said
+    assert "People have not decided anything yet, so the blend is the judge's score." in said
     assert "Estimate: No estimate yet: review a random sample first." in said
 
 

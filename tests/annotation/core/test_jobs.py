@@ -420,7 +420,7 @@ def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:
     jobs.reap()
     job = job_of(run)
     assert job.state == "failed"
-    assert "died at each of 5 attempts" in job.error
+    assert "crashed at each of 5 attempts" in job.error
     run.refresh_from_db()
     assert run.state == "finished"
 

@@ -99,12 +99,12 @@ def test_work_that_somebody_gave_or_took(world: World) -> None:
     reassign(sitting=sitting, to=world.ben, by=world.mona)
     assert told(world.ana) == [
         ("assigned", "mona gave you a document set to judge."),
-        ("recalled", "mona took back a document set that you had; what you judged in it is kept."),
+        ("recalled", "mona withdrew a document set; your judgments in it are kept."),
     ]
     assert told(world.ben) == [("assigned", "mona gave you a document set to judge.")]
     recall(sitting=world.ben.sittings.get(recalled_at=None), by=None)
     assert told(world.ben)[1:] == [
-        ("recalled", "The operator took back a document set that you had; what you judged in it is kept.")
+        ("recalled", "The operator withdrew a document set; your judgments in it are kept.")
     ]
 
 

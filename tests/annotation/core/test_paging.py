@@ -26,5 +26,5 @@ def test_pages_follow_each_other_without_gap_or_overlap(world: World) -> None:
 
 def test_a_page_that_is_not_there_is_refused(world: World) -> None:
     systems = System.objects.filter(project=world.project)
-    with pytest.raises(Invalid, match="start from the top"):
+    with pytest.raises(Invalid, match="Start from the first page"):
         page_after(systems, order=("name",), after="nowhere", size=3)

@@ -88,16 +88,14 @@ def test_problems_are_named_by_file_line_and_column(world: World, client_of: Api
 def test_a_refusal_says_what_helps_in_the_words_of_this_door(world: World, client_of: ApiDoor) -> None:
     error = inline(client_of("mona"), {"t": f"{ROW_2002}\n{row_2002(c27='7')}"}).json()["error"]
     assert error["details"]["remedies"] == ["skip_invalid"]
-    assert error["message"].endswith("Bad rows are left out, and named, with `skip_invalid`.")
+    assert error["message"].endswith("`skip_invalid` skips and lists invalid rows.")
     assert "--" not in error["message"]
 
 
 def test_columns_of_other_names_are_mapped(world: World, client_of: ApiDoor) -> None:
     table = "document_id,document,reference,system,my output\nd1,A text.,,alder,Two.\n"
     refused = inline(client_of("mona"), {"a.csv": table}).json()["error"]
-    assert refused["message"].endswith(
-        'A column of another name is given in `mapping`, such as ["summary=COLUMN"].'
-    )
+    assert refused["message"].endswith('Give other column names in `mapping`, such as ["summary=COLUMN"].')
     report = inline(client_of("mona"), {"a.csv": table}, mapping=["summary=my output"]).json()
     assert report["counts"]["peer_summaries"]["created"] == 1
 
@@ -111,7 +109,7 @@ def test_a_warning_says_what_helps(world: World, client_of: ApiDoor) -> None:
     table = "document_id,document,gold,system,summary\nd1,A text.,A.,alder,Two.\n"
     report = inline(client_of("mona"), {"a.csv": table}, dry_run=True).json()
     assert any("No row has a `reference`" in warning for warning in report["warnings"])
-    assert report["ways"] == ['A column of another name is given in `mapping`, such as ["summary=output"].']
+    assert report["ways"] == ['Give other column names in `mapping`, such as ["summary=output"].']
 
 
 def test_what_is_left_out_is_told(world: World, client_of: ApiDoor) -> None:

@@ -79,11 +79,11 @@ def test_the_page_leads_from_the_check_to_the_import(
     assert answer["HX-Redirect"] == address
     waiting = mona.get(address).content.decode()
     assert "every 1s" in waiting
-    assert "Waits for a worker." in waiting
+    assert "Waiting for a worker." in waiting
     assert address in mona.get(PAGE).content.decode()
     work()
     checked = mona.get(address, headers=HTMX).content.decode()
-    assert "Checked: an import would bring this" in checked
+    assert "Checked: changes on import" in checked
     assert "every 1s" not in checked
     assert new_sets(world) == 0
     assert mona.post(f"{address}begin/", {"act": "import"})["Location"] == address

@@ -30,14 +30,14 @@ def test_project_is_made_and_the_import_reported(tmp_path: Path) -> None:
     lines = said("trams", jsonl(tmp_path, nested()), "--create").splitlines()
     assert lines[0] == "data.jsonl: nested JSONL, into trams"
     assert "  peer summaries          2        0          0" in lines
-    assert "Claims belong to the references: they feed coverage." in lines
+    assert "Claims belong to the references and are used for coverage." in lines
     assert Project.objects.get(slug="trams").document_sets.count() == 1
 
 
 def test_second_import_says_that_nothing_changed(tmp_path: Path) -> None:
     path = jsonl(tmp_path, row())
     said("trams", path, "--create")
-    assert "Nothing changed: all of it is there already." in said("trams", path, "--create")
+    assert "Nothing changed: everything was already imported." in said("trams", path, "--create")
 
 
 def test_project_must_be_there_or_be_made(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_unusable_slug_is_refused(tmp_path: Path) -> None:
 
 def test_dry_run_makes_nothing(tmp_path: Path) -> None:
     answer = said("trams", jsonl(tmp_path, row()), "--create", "--dry-run")
-    assert "Dry run: nothing was written. An import would give:" in answer
+    assert "Dry run: nothing was written. Changes on import:" in answer
     assert not Project.objects.exists()
 
 
@@ -122,10 +122,8 @@ def test_a_problem_is_named_with_its_file(db: None, tmp_path: Path) -> None:
     page.write_text(see_page("Rain fell."))
     table.write_text(ROW_2001 + "\n")
     lines = refused("duc", page, table, "--create").splitlines()
-    assert lines[0].endswith(
-        "and 1 more has 1 problem. Nothing was imported. Correct them, or leave those rows out."
-    )
-    assert lines[-1] == "Bad rows are left out, and named, with --skip-invalid."
+    assert lines[0].endswith("and 1 more has 1 problem. Nothing was imported. Correct or remove these rows.")
+    assert lines[-1] == "Use --skip-invalid to skip and list invalid rows."
     assert "odd.html: has a name that does not say whose summary it is" in lines[1]
 
 

@@ -49,9 +49,9 @@ def test_null_is_no_value(tmp_path: Path, field: str) -> None:
         ("document", ["One.", ""], "is empty. A summary needs the text"),
         ("document", ["One.", 2], "is 2, not a text"),
         ("summary", ["One."], "is a list, not a text"),
-        ("summary", "a\x00b", "holds a NUL character at position 2"),
-        ("summary", "\ud83d", "holds half a surrogate pair (U+D83D) at position 1"),
-        ("system", "a\x00b", "holds a NUL character"),
+        ("summary", "a\x00b", "contains a NUL character at position 2"),
+        ("summary", "\ud83d", "contains half a surrogate pair (U+D83D) at position 1"),
+        ("system", "a\x00b", "contains a NUL character"),
         ("target_words", 0, "is 0, not a whole number of at least 1"),
         ("target_words", -5, "not a whole number of at least 1"),
         ("target_words", 2.5, "not a whole number of at least 1"),
@@ -62,8 +62,8 @@ def test_null_is_no_value(tmp_path: Path, field: str) -> None:
         ("target_words", 10**400, "is a number of very many digits, not a whole number"),
         ("language", "Deutsch!", "is 'Deutsch!', not a language code"),
         ("metadata", "{", "is not JSON"),
-        ("metadata", {"a": "\x00"}, "holds a NUL character"),
-        ("metadata", {"\udc80": 1}, "holds half a surrogate pair"),
+        ("metadata", {"a": "\x00"}, "contains a NUL character"),
+        ("metadata", {"\udc80": 1}, "contains half a surrogate pair"),
         ("metadata", {"a": "x" * 20_001}, "is longer than 20,000 characters"),
     ],
 )
@@ -233,9 +233,7 @@ def test_a_row_that_repeats_another_is_read_once(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, row(), row(system="birch"), row(), row()))
     assert reading.problems.count == 0
     assert [len(one.peers) for one in reading.dataset.sets.values()] == [2]
-    assert reading.warnings.shown == [
-        "Rows that repeat an earlier row are read once: line 3 repeats 1; 4 repeats 1."
-    ]
+    assert reading.warnings.shown == ["Duplicate rows are read once: line 3 repeats 1; 4 repeats 1."]
 
 
 def test_duplicate_key_with_another_summary_names_both_lines(tmp_path: Path) -> None:

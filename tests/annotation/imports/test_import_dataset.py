@@ -326,9 +326,9 @@ def test_changed_text_with_judgments_is_refused_with_the_way_out(
 ) -> None:
     [problem] = _judged(world, tmp_path, **changes).problems
     assert problem.line == 1
-    assert problem.reason.startswith(f"{named} is not as in the project, where it has judgments already")
+    assert problem.reason.startswith(f"{named} differs from the project's text, which has been judged")
     assert (
-        f"Import the new one with another {way_out.removeprefix('another ')}, or into a new project"
+        f"Import the new text with another {way_out.removeprefix('another ')}, or into a new project"
         in problem.reason
     )
 
@@ -345,7 +345,7 @@ def test_document_that_claims_were_held_against_is_refused(world: World, tmp_pat
     )
     Verdict.objects.create(check_row=check, source="judge", judge=world.judge, label="yes")
     [problem] = _judged(world, tmp_path, document="Other.").problems
-    assert problem.reason.startswith("the document of 'port' is not as in the project")
+    assert problem.reason.startswith("the document of 'port' differs from the project's text")
 
 
 def test_document_that_nothing_was_held_against_is_replaced(world: World, tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_bad_row_stops_everything(project: Project, tmp_path: Path) -> None:
         bring(project, tmp_path, row(), row(system="birch", summary=...), row(system="cedar", target_words=0))
     assert row_counts() == before
     assert refusal.value.message == (
-        "data.jsonl has 2 problems. Nothing was imported. Correct them, or leave those rows out."
+        "data.jsonl has 2 problems. Nothing was imported. Correct or remove these rows."
     )
     # The row without a summary may have it under another name.
     assert refusal.value.details["remedies"] == ["map", "skip_invalid"]
@@ -432,7 +432,7 @@ def test_bad_rows_and_what_the_project_contradicts_are_told_at_once(world: World
     with pytest.raises(ImportRefused, match="has 2 problems") as both:
         bring(world.project, tmp_path, changed, row(target_words=0))
     assert [problem.line for problem in both.value.problems] == [2, 1]
-    with pytest.raises(ImportRefused, match="Leaving bad rows out does not help"):
+    with pytest.raises(ImportRefused, match="skipping invalid rows does not help"):
         bring(world.project, tmp_path, changed, row(target_words=0), skip_invalid=True)
 
 
@@ -469,7 +469,7 @@ def test_failure_in_the_middle_leaves_nothing(
             yield part
 
     monkeypatch.setattr(service, "plan_import", raced)
-    with pytest.raises(Conflict, match="import it again"):
+    with pytest.raises(Conflict, match="Import again"):
         bring(project, tmp_path, row(), row(document_id="d2"))
     assert row_counts() == before
 
@@ -650,7 +650,7 @@ def test_changed_claims_with_verdicts_are_refused(project: Project, tmp_path: Pa
         )
     [problem] = refusal.value.problems
     assert problem.reason.startswith(
-        "the list of claims of the summary of 'd1' used as reference is not as in"
+        "the list of claims of the summary of 'd1' used as reference differs from"
     )
 
 

@@ -221,9 +221,9 @@ def test_units_that_were_judged_stay(world: World, tmp_path: Path) -> None:
         (
             MODEL,
             see_page(" ".join(MODEL_UNITS[:2]), *MODEL_UNITS[2:]),
-            "cut into other units than in the project",
+            "has different units from the project's text",
         ),
-        (MODEL, see_page("Another text."), "is not as in the project"),
+        (MODEL, see_page("Another text."), "differs from the project's text"),
     ):
         with pytest.raises(ImportRefused) as refused:
             bring(world.project, tmp_path, {name: page})
@@ -530,10 +530,10 @@ def test_the_explanation_shows_both_pyramid_scores(project: Project, tmp_path: P
     made = explain(project, peer, record.value, score(record.value, score_rules(project)))
     modified, original = made.formulas[-2:]
     assert modified.value == pytest.approx(0.411765, abs=5e-7)
-    assert modified.text.startswith("7 / 17, the most that 7 content units weigh")
+    assert modified.text.startswith("7 / 17(maximum weight of 7 content units)")
     # One unit beyond the pyramid: the best three weigh 4 + 3 + 3.
     assert original.value == pytest.approx(0.7)
-    assert original.text == "7 / 10, the most that 3 content units weigh"
+    assert original.text == "7 / 10(maximum weight of 3 content units)"
 
 
 def test_another_annotation_may_come_later(project: Project, tmp_path: Path) -> None:
@@ -594,7 +594,7 @@ def test_an_annotation_of_another_text_is_refused_once_judged(project: Project, 
     changed = pan(lines=[*PEER_LINES, "More."])
     with pytest.raises(ImportRefused) as refused:
         bring(project, tmp_path, {"D0901-A.M.100.F.12.pan": changed})
-    assert "by '12' is not as in the project" in refused.value.problems[0].reason
+    assert "by '12' differs from the project's text" in refused.value.problems[0].reason
 
 
 def test_a_pyramid_is_no_model_summary_of_see_files(project: Project, tmp_path: Path) -> None:

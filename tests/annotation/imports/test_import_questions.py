@@ -1,4 +1,4 @@
-"""Questions that a file brings, into a new project and into one that has some already."""
+"""Questions that a file brings, into a new project and into one that already has some."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def test_files_are_checked_mended_and_imported(
     # The files are checked as soon as they are there, and whenever a choice changes.
     page.get_by_role("cell", name="more.table, 2").wait_for()
     assert violations(page) == []
-    page.get_by_label("Leave bad rows out").check()
-    page.get_by_role("heading", name="Checked: an import would bring this").wait_for()
+    page.get_by_label("Skip invalid rows").check()
+    page.get_by_role("heading", name="Checked: changes on import").wait_for()
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert not PublishedScore.objects.exists()
@@ -61,7 +61,7 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(
     page.goto("/p/harbour/import/")
     page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Continue").click()
-    page.get_by_role("heading", name="Checked: an import would bring this").wait_for()
+    page.get_by_role("heading", name="Checked: changes on import").wait_for()
     assert page.get_by_label("article holds").input_value() == "document"
     assert page.get_by_label("output holds").input_value() == "summary"
     assert violations(page) == []
@@ -69,12 +69,12 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(
     page.get_by_label("highlights holds").focus()
     page.keyboard.press("Home")
     page.get_by_text("No row has a reference,").wait_for()
-    page.get_by_text("The file has no reference: compare with the documents").wait_for()
+    page.get_by_text("The file has no references: compare with the documents").wait_for()
     assert violations(page) == []
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "highlights holds"
     page.get_by_label("highlights holds").select_option("Reference summary")
     page.get_by_text("No row has a reference,").wait_for(state="detached")
-    page.get_by_label("Target length, where no column has it").select_option("reference")
+    page.get_by_label("Target length, if no column has it").select_option("reference")
     page.get_by_text("The target length is 5 words").wait_for()
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("heading", name="Imported").wait_for()
@@ -102,13 +102,13 @@ def test_the_preview_is_that_of_the_last_choice(
     page.goto("/p/harbour/import/")
     page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Continue").click()
-    page.get_by_role("heading", name="Checked: an import would bring this").wait_for()
+    page.get_by_role("heading", name="Checked: changes on import").wait_for()
     page.get_by_label("editor_summary holds").select_option("")
     page.get_by_label("model holds").select_option("group")
     if delay_ms:
         page.locator("#preview[aria-busy=true]").wait_for()
     page.get_by_label("editor_summary holds").select_option("reference")
-    page.get_by_label("Target length, where no column has it").select_option("reference")
+    page.get_by_label("Target length, if no column has it").select_option("reference")
     page.get_by_text("The target length is 4 words").wait_for()
     page.get_by_text("No column names a system").wait_for()
     assert page.locator("#preview").get_attribute("aria-busy") == "false"

@@ -54,7 +54,7 @@ def test_peer_side_needs_claims_of_one_system_each(tmp_path: Path) -> None:
 def test_without_claims_there_is_no_side(tmp_path: Path, claims: Any) -> None:
     reading = read_dataset(jsonl(tmp_path, nested(claims=claims)), claims_side="peer")
     assert reading.claims_side is None
-    assert "the side given for them decides nothing" in reading.warnings.shown[-1]
+    assert "the side given for them has no effect" in reading.warnings.shown[-1]
 
 
 def test_verdicts_may_cover_some_systems(tmp_path: Path) -> None:

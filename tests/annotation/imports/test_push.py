@@ -121,7 +121,7 @@ def test_each_bad_row_is_left_out_with_its_reason(world: World) -> None:
     ]
     report = push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
     assert states(report) == ["created", "refused", "refused", "refused", "created"]
-    reasons = ["has no value", "has no document 'nowhere'", "has judgments already"]
+    reasons = ["has no value", "has no document 'nowhere'", "has been judged"]
     for row, reason in zip(report.rows[1:4], reasons, strict=True):
         assert reason in row.problems[0].reason
     assert Summary.objects.get(pk=judged.pk).text == judged.text

@@ -83,13 +83,13 @@ def test_rows_of_one_document_that_disagree_are_refused(tmp_path: Path) -> None:
         (["Did it rain?", 5], "holds 5, not a text"),
         (["Did it rain?", None], "holds a NoneType, not a text"),
         ([["Did it rain?"]], "holds a list, not a text"),
-        (["Did it rain?", ""], "number 2, that is empty"),
-        (["?"], "number 1, that holds no words"),
+        (["Did it rain?", ""], "number 2, that contains no words"),
+        (["?"], "number 1, that contains no words"),
         (["x" * 10_000], "number 1, that has 10,000 characters; a question may have 1,000"),
         (["Did it rain?", "did it  rain?"], "the same question twice, as number 1 and number 2"),
         ([f"Is it {number}?" for number in range(500)], "holds 500 questions; a document set may have 100"),
-        (["Is it \x00?"], "holds a NUL character"),
-        (["Is it \ud83d?"], "holds half a surrogate pair"),
+        (["Is it \x00?"], "contains a NUL character"),
+        (["Is it \ud83d?"], "contains half a surrogate pair"),
     ],
 )
 def test_bad_questions_are_named(tmp_path: Path, record: Any, value: Any, fragment: str) -> None:

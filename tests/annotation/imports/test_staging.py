@@ -129,7 +129,7 @@ def test_no_write_takes_long(project: Project, large: Path) -> None:
 
 def test_a_project_that_is_removed_meanwhile_takes_nothing_in(project: Project, large: Path) -> None:
     acting = Acting(lambda: Project.objects.filter(pk=project.pk).delete())
-    with pytest.raises(Conflict, match="removed meanwhile"):
+    with pytest.raises(Conflict, match="was removed or its rules changed"):
         import_dataset(project=project, path=large, by=None, progress=acting)
     assert [kind._default_manager.count() for kind in VISIBLE] == NOTHING
     assert hidden() == []
@@ -187,7 +187,7 @@ def test_what_contradicts_the_project_leaves_nothing(project: Project, tmp_path:
 
 def test_rules_that_change_meanwhile_end_it(project: Project, large: Path) -> None:
     acting = Acting(lambda: Project.objects.update(over_length="truncate"))
-    with pytest.raises(Conflict, match="rules were changed"):
+    with pytest.raises(Conflict, match="its rules changed"):
         import_dataset(project=project, path=large, by=None, progress=acting)
     assert (seen(project), hidden()) == (NOTHING, [])
 

@@ -80,7 +80,7 @@ def test_a_check_tells_what_would_come_and_writes_nothing(mona: Client) -> None:
     answer = act(mona, sent(mona, {"t": ROW_2002.encode()}))
     assert answer.status_code == 200
     assert answer.content.decode().lstrip().startswith('<div id="report"')
-    assert b"Checked: an import would bring this" in answer.content
+    assert b"Checked: changes on import" in answer.content
     assert not PublishedScore.objects.exists()
 
 
@@ -96,7 +96,7 @@ def test_it_works_without_scripts(mona: Client) -> None:
     address = sent(mona, table(*ODD))
     checked = act(mona, address, htmx=False)
     assert b"<h1>Import</h1>" in checked.content
-    assert b"Checked: an import would bring this" in checked.content
+    assert b"Checked: changes on import" in checked.content
     assert act(mona, address, act="import", htmx=False)["Location"] == address
     assert Summary.objects.filter(text="Trams stopped 2.").exists()
 
@@ -104,7 +104,7 @@ def test_it_works_without_scripts(mona: Client) -> None:
 def test_the_odd_csv_comes_in_as_it_was_guessed(world: World, mona: Client) -> None:
     address = sent(mona, table(*ODD))
     page = mona.get(address).content.decode()
-    assert "The columns read like CNN/DailyMail" in page
+    assert "The columns look like CNN/DailyMail" in page
     assert list(chosen(page).values()) == ["document", "reference", "system", "summary"]
     assert "Trams stopped 2." in page
     report = act(mona, address).content.decode()
@@ -118,7 +118,7 @@ def test_a_column_can_be_left_out_or_hold_something_else(mona: Client) -> None:
     refused = act(mona, address, **{"column-3": ""})
     assert refused.status_code == 422
     assert "there is no column <code>summary</code>" in refused.content.decode()
-    assert "Choose above what each column holds." in refused.content.decode()
+    assert "Set the meaning of each column above." in refused.content.decode()
     fields = {
         "column-1": "",
         "column-2": "",
@@ -140,7 +140,7 @@ def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: Wor
     left_out = {"column-1": "", "target": "reference"}
     checked = act(mona, address, **left_out)
     assert checked.status_code == 200
-    assert "The file has no reference: compare with the documents" in checked.content.decode()
+    assert "The file has no references: compare with the documents" in checked.content.decode()
     refused = act(mona, address, act="import", **left_out)
     assert refused.status_code == 422
     assert "confirm that the file has none" in refused.content.decode()
@@ -191,7 +191,7 @@ def test_what_was_chosen_stands_when_the_page_is_opened_again(mona: Client) -> N
         ({"column-0": "reference"}, "The field reference is given two columns"),
         ({"target": "number", "words": ""}, "The target length is a whole number of at least 1"),
         ({"system": "x" * 201}, "at most 200 characters"),
-        ({"side": "ours"}, "The claims are the model summaries"),
+        ({"side": "ours"}, "Claims must belong to the model summaries"),
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(mona: Client, fields: dict[str, str], message: str) -> None:
@@ -214,14 +214,14 @@ def test_problems_are_a_table_and_a_file_of_rejected_rows(mona: Client) -> None:
     bad = f"{DOCUMENT},,birch,\x00"
     address = sent(mona, table(*ODD, bad, "x,y"))
     answer = act(mona, address).content.decode()
-    assert '<th scope="col">What to do</th>' in answer
-    assert "To import the others, choose “Leave bad rows out”." in answer
+    assert '<th scope="col">Solution</th>' in answer
+    assert "To import the other rows, choose “Skip invalid rows”." in answer
     assert "--skip-invalid" not in answer
     rejects = mona.get(f"{address}rejects/")
     assert rejects["Content-Disposition"] == 'attachment; filename="rejected.csv"'
     lines = b"".join(rejects).decode().splitlines()  # type: ignore[attr-defined]
     assert lines[0] == "import_row,import_problem,article,highlights,model,output"
-    assert lines[1].startswith('5,"output: holds a NUL character')
+    assert lines[1].startswith('5,"output: contains a NUL character')
     assert lines[2].startswith("6,")
     assert len(lines) == 3
 
@@ -230,7 +230,7 @@ def test_rejected_rows_can_be_had_after_the_rest_is_imported(mona: Client, tmp_p
     rows = [row(document_id="r1"), row(document_id="r2", target_words=0)]
     address = sent(mona, {"r.jsonl": jsonl(tmp_path, *rows).read_bytes()})
     act(mona, address, act="import", skip_invalid="on")
-    assert "Left out: 1 line" in mona.get(address).content.decode()
+    assert "Skipped: 1 line" in mona.get(address).content.decode()
     rejects = mona.get(f"{address}rejects/")
     text = b"".join(rejects).decode()  # type: ignore[attr-defined]
     assert rejects["Content-Disposition"] == 'attachment; filename="rejected.jsonl"'
@@ -287,7 +287,7 @@ def test_files_are_gone_when_they_are_imported_or_too_old(
     assert not kept[0].exists()
     again = mona.post(f"{address}begin/", {"act": "import"})
     assert again.status_code == 409
-    assert b"Send them again" in again.content
+    assert b"Upload them again" in again.content
     forgotten = sent(mona, table(*ODD))
     monkeypatch.setattr(background, "KEPT_FOR", -background.KEPT_FOR)
     background.drop_stale_uploads()
@@ -322,7 +322,7 @@ def test_too_much_at_once_is_refused(mona: Client, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(imports, "MOST_BYTES", 1024**2)
     answer = send(mona, {"data.jsonl": jsonl(tmp_path, row()).read_bytes() + b" " * 1024**2})
     assert answer.status_code == 422
-    assert b"more than 1 MB together. Import a part at a time" in answer.content
+    assert b"more than 1 MB together. Import them in parts" in answer.content
 
 
 def test_no_file_is_refused(mona: Client) -> None:

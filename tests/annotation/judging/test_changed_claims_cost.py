@@ -69,7 +69,7 @@ def test_where_it_is_used_up_the_claim_waits_for_the_next_run(
     made = len(llm_server.calls)
     changed = reworded(world, "The wall gives way")
     assert changed.run is None
-    assert changed.waits.endswith("is used up: what is open now waits for that run.")
+    assert changed.waits.endswith("is used up, so open checks wait for that run.")
     assert len(llm_server.calls) == made
     # Whoever may start one does, and from then on there is its cap.
     ordinary(world, priced, 2.0)

@@ -20,7 +20,7 @@ ODD_TEXTS = {
     "controls": "a\x1b[31m\x07\x85b",
     "another direction": "a\u202eb\u2066c",
     "several lines": "a\r\n\tb\u2028c",
-    "no character": "a\uffffb",
+    "not a valid character": "a\uffffb",
     "emoji": "👩‍🚒 ate 🍰",
     "very long": "word " * 20_000,
     "markup": "<script>alert(1)</script>{{ 7*7 }}{% load x %}",

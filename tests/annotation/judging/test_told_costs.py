@@ -51,7 +51,7 @@ def test_the_run_s_row_and_progress(run: Run) -> None:
 def test_the_run_page(world: World, run: Run, client: Client) -> None:
     client.force_login(world.mona)
     page = " ".join(client.get(f"/p/harbour/runs/{run.public_id}/").content.decode().split())
-    assert "5 calls</a> paid for · 6,000 tokens sent, 1,500 received · cost 0.0240" in page
+    assert "5 calls</a> paid · 6,000 tokens sent, 1,500 received · cost 0.0240" in page
 
 
 def test_the_api(world: World, run: Run, client: Client) -> None:
@@ -66,7 +66,7 @@ def test_the_command(world: World, priced: Judge, subprocess_env: dict[str, str]
     done = manage(subprocess_env, "evaluate", "harbour", "--judge", priced.name, "--wait")
     assert done.returncode == 0, done.stderr
     told = done.stdout.splitlines()[-1]
-    assert told == "5 calls, 6,000 prompt tokens, 1,500 tokens of replies, cost 0.0240."
+    assert told == "5 calls, 6,000 prompt tokens, 1,500 reply tokens, cost 0.0240."
 
 
 def test_the_manifest_of_an_export(world: World, run: Run, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_topics_are_named_once_and_looked_for_in_every_summary(
     # Elm says mill and not June, fir neither, and the empty one is not asked.
     assert score_of(project, "elm").topic_preservation == 0.5
     assert Rating.objects.get(summary__system__name="elm").reason == (
-        "1 of 2 topics are dealt with. Missing: June."
+        "1 of 2 topics are covered. Missing: June."
     )
     assert score_of(project, "fir").topic_preservation == 0.0
     assert score_of(project, "oak").topic_preservation == 0.0
@@ -192,7 +192,7 @@ def test_redundancy_names_the_sentences_that_repeat(project: Project, llm_judge:
     run_to_end(project, llm_judge, ["redundancy"])
     # One of three sentences repeats another; the empty summary of oak has no sentence, so nothing to say of it.
     assert score_of(project, "yew").redundancy == pytest.approx(2 / 3)
-    assert Rating.objects.get(summary__system__name="yew").reason == "Said again: The mill burned down."
+    assert Rating.objects.get(summary__system__name="yew").reason == "Repeated: The mill burned down."
     assert (score_of(project, "elm").redundancy, score_of(project, "oak").redundancy) == (1.0, None)
 
 
@@ -210,7 +210,7 @@ def test_completeness_of_a_source_without_elements_says_so(project: Project, llm
     add_document_set(project, external_id="b", documents=["?! ..."], reference=ELM, peers={"yew": ELM})
     run_to_end(project, llm_judge, ["completeness"])
     rating = Rating.objects.get(summary__system__name="yew")
-    assert (rating.value, rating.reason) == (0.0, "The source holds no elements that could be covered.")
+    assert (rating.value, rating.reason) == (0.0, "The source has no elements to cover.")
 
 
 def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judge: Judge) -> None:

@@ -7,7 +7,7 @@ from annotation.templatetags.choices import options
 
 def test_the_chosen_one_is_on() -> None:
     made = options((("", "none named"), ("omission", "Omission")), "omission")
-    assert made == '<option value="">none named</option><option value="omission" selected>Omission</option>'
+    assert made == '<option value="">none</option><option value="omission" selected>Omission</option>'
 
 
 def test_what_is_not_offered_chooses_none() -> None:

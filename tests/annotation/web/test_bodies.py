@@ -79,7 +79,7 @@ def test_a_form_that_is_none_gets_a_page(mona: Client, caplog: pytest.LogCapture
     caplog.set_level(logging.INFO)
     answer = mona.post(WRITE, b"text=a", content_type=kind)
     assert answer.status_code == 400
-    assert "That could not be read" in text_of(answer)
+    assert "Invalid input" in text_of(answer)
     assert tracebacks(caplog) == []
 
 
@@ -121,11 +121,11 @@ def test_a_form_in_the_place_of_json_is_refused(world: World, signed_in: Callabl
 def test_an_address_with_a_nul_is_refused_in_words(mona: Client, path: str) -> None:
     answer = mona.get(f"/p/harbour/{path}")
     assert answer.status_code == 400
-    assert "This address holds a character that no text may hold" in text_of(answer)
+    assert "This address contains an invalid character" in text_of(answer)
 
 
 def test_a_form_with_a_nul_is_refused_in_words(mona: Client) -> None:
     answer = mona.post(WRITE, {"text": "a\x00b"})
     assert answer.status_code == 400
-    assert "This form holds a character that no text may hold (NUL, U+0000)" in text_of(answer)
+    assert "This form contains an invalid character (NUL, U+0000)" in text_of(answer)
     assert not Guideline.objects.exists()

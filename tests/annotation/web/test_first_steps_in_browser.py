@@ -69,15 +69,15 @@ def first_account(page: Page, clicks: Clicks) -> None:
     page.goto(found[1])
     page.locator("#username").fill("nora")
     page.get_by_label("Password", exact=True).fill("six tall harbours")
-    page.get_by_label("Password once more").fill("six tall harbours")
-    clicks.on(page.get_by_role("button", name="Make the account"))
+    page.get_by_label("Repeat password").fill("six tall harbours")
+    clicks.on(page.get_by_role("button", name="Create account"))
 
 
 def project_with(page: Page, clicks: Clicks, rows: Path) -> None:
     clicks.on(page.get_by_role("link", name="New project"))
     page.get_by_label("Name", exact=True).fill("Fire study")
     expect(page.locator("#slug")).to_have_value("fire-study")
-    clicks.on(page.get_by_role("button", name="Make the project"))
+    clicks.on(page.get_by_role("button", name="Create project"))
     page.get_by_label("Choose files").set_input_files(rows)
     clicks.on(page.get_by_role("button", name="Continue"))
     clicks.on(page.get_by_role("button", name="Import", exact=True))
@@ -88,9 +88,9 @@ def project_with(page: Page, clicks: Clicks, rows: Path) -> None:
 def working(environment: dict[str, str], page: Page, clicks: Clicks) -> Iterator[None]:
     with workers(environment):
         yield
-        page.get_by_role("link", name="See the ranking").wait_for()
+        page.get_by_role("link", name="View ranking").wait_for()
         assert Run.objects.get().state == "finished"
-        clicks.on(page.get_by_role("link", name="See the ranking"))
+        clicks.on(page.get_by_role("link", name="View ranking"))
 
 
 def ranking(page: Page) -> list[str]:
@@ -127,11 +127,11 @@ def test_the_same_with_a_judge_that_is_made_in_the_app(
     page.get_by_label("Base URL").fill(llm_server.base_url)
     with working(subprocess_env, page, clicks):
         clicks.on(page.get_by_role("button", name="Try it on a sample claim"))
-        page.get_by_text("It answers: yes.").wait_for()
+        page.get_by_text("Answer: yes.").wait_for()
         clicks.on(page.get_by_role("button", name="Save"))
         asked = len(llm_server.calls)
         page.get_by_text(llm_server.base_url).wait_for()
-        page.get_by_label("Send this project's texts there from now on").check()
+        page.get_by_label("Allow sending this project's texts there").check()
         clicks.count += 1
         assert len(llm_server.calls) == asked
         clicks.on(page.get_by_role("button", name="Start", exact=True))

@@ -114,7 +114,7 @@ def test_a_double_click_makes_one_export(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "olga")
     page.goto("/p/harbour/exports/")
     page.get_by_role("button", name="Export").dblclick()
-    page.get_by_role("region", name="Exports so far").first.wait_for()
+    page.get_by_role("region", name="Past exports").first.wait_for()
     page.wait_for_timeout(500)
     assert Export.objects.count() == 1
 

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WAITING = re.compile(r"Not saved yet: \d+")
-OF_ANOTHER = "Another person's unsaved work on this set lies in this browser. It goes out when they sign in again here."
+OF_ANOTHER = (
+    "This browser has another person's unsaved work on this set. It is saved when they sign in here again."
+)
 
 
 def ana(desk: Desk) -> Page:
@@ -344,7 +346,7 @@ def test_what_was_said_in_two_places_is_shown_side_by_side(world: World, desk: D
         "20 % · marked: a",
     ]
     assert violations(laptop) == []
-    laptop.get_by_role("button", name="Mine stand").click()
+    laptop.get_by_role("button", name="Keep mine").click()
     laptop.locator(".unit output", has_text="20 %").wait_for()
     saved(laptop)
     assert standing(sitting) == {1: 60, 2: 20}
@@ -359,7 +361,7 @@ def test_the_others_answers_can_stand(world: World, desk: Desk) -> None:
     saved(page)
     judge(sitting, world, 1, 80, "elsewhere")
     press(page, "2")
-    page.get_by_role("button", name="The others stand").click()
+    page.get_by_role("button", name="Keep the others").click()
     page.locator(".unit output", has_text="80 %").wait_for()
     saved(page)
     assert standing(sitting) == {1: 80}
@@ -468,11 +470,11 @@ def test_no_state_of_saving_has_a_fault_in_the_dark(world: World, desk: Desk) ->
     page.unroute("**/acts/")
     page.locator("table.both", has_text="80 %").wait_for()
     found["contradicted"] = violations(page)
-    page.get_by_role("button", name="Mine stand").click()
+    page.get_by_role("button", name="Keep mine").click()
     saved(page)
     Sitting.objects.filter(pk=sitting.pk).update(recalled_at=timezone.now(), recalled_as="lapsed")
     press(page, "6")
-    page.locator("#keeping", has_text="went back to the queue").wait_for()
+    page.locator("#keeping", has_text="returned to the queue").wait_for()
     found["ended"] = violations(page)
     assert {state: faults for state, faults in found.items() if faults} == {}
 
@@ -526,8 +528,8 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     ("ended", "words"),
     [
         ("closed", "This set was closed in the meantime"),
-        ("recalled", "no longer yours to judge"),
-        ("lapsed", "went back to the queue"),
+        ("recalled", "no longer assigned to you"),
+        ("lapsed", "returned to the queue"),
     ],
 )
 def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk, ended: str, words: str) -> None:
@@ -546,8 +548,8 @@ def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk, ended: str
     assert violations(page) == []
     assert standing(sitting) == {1: 0, 2: 0}
     if ended == "closed":
-        page.get_by_role("button", name="Show it as it was closed").click()
-        page.get_by_text("can no longer be changed").wait_for()
+        page.get_by_role("button", name="Show the closed set").click()
+        page.get_by_text("cannot be changed").wait_for()
 
 
 def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk) -> None:

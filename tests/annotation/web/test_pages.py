@@ -100,4 +100,4 @@ def test_an_address_that_does_not_exist_is_404(world: World, signed_in: Callable
 def test_the_work_of_an_assessor_says_what_is_left(world: World, signed_in: Callable[[User], Client]) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     page = " ".join(signed_in(world.ana).get("/p/harbour/work/").content.decode().split())
-    assert "2 of 2 summaries to complete before you can close it" in page
+    assert "Complete 2 of 2 summaries before closing the set" in page

@@ -173,7 +173,7 @@ def test_a_document_of_another_text_is_not_compared() -> None:
     before[0] = GateSummary("d00", "alder", SummaryInput("Another text.", "Another.", REFERENCE))
     report = run_gate(rows([3] * 6), judge=LexicalJudge(), baseline=before, metrics=["coverage"])
     assert [each.documents for each in report.comparisons] == [5]
-    assert "1 documents have another text" in report.remarks[0]
+    assert "1 documents have a different text" in report.remarks[0]
 
 
 def test_scores_are_not_averaged_across_target_lengths_and_those_of_references_are() -> None:
@@ -273,11 +273,11 @@ def test_what_is_at_the_top_is_not_among_the_lowest() -> None:
 def test_nothing_passes_where_no_bar_was_asked(form: str, before: list[int], said: str) -> None:
     report = gated([3], before)
     text = gate_report_text(report, form).lower()  # type: ignore[arg-type]
-    assert (report.exit_code, f"no bar was asked; {said}" in text, "passed" in text) == (0, True, False)
+    assert (report.exit_code, f"no threshold given; {said}" in text, "passed" in text) == (0, True, False)
 
 
 def test_a_bar_is_said_to_be_held_against_the_mean(report: GateReport) -> None:
-    said = "A bar is held against the mean alone, whatever its interval."
+    said = "A threshold is compared with the mean only, not with its interval."
     assert said in gate_report_text(report)
     assert said not in gate_report_text(gated([3], [3], fail_if_worse={"coverage": 0.1}))
 

@@ -124,7 +124,7 @@ def test_nothing_is_asked_about_a_blank_text_or_a_blank_claim(
     (against_blank,) = check_claims([FOUND], " \n", judge=judge)
     (blank,) = check(judge, " ... ")
     assert (against_blank.label, against_blank.probability) == ("no", 0.0)
-    assert (blank.label, blank.reason) == (None, "The claim holds no words.")
+    assert (blank.label, blank.reason) == (None, "The claim contains no words.")
     assert check(judge) == ()
     assert extract_claims("  ", judge=judge) == ()
     assert llm_server.calls == []

@@ -236,11 +236,11 @@ def test_an_empty_summary_is_scored_by_rule(judge: OpenAIJudge, llm_server: LLMS
 @pytest.mark.parametrize(
     ("document", "reference", "reason"),
     [
-        (DOCUMENT, "", "The reference is empty."),
-        (DOCUMENT, " \n", "The reference is empty."),
-        (DOCUMENT, "...", "The reference holds no words."),
-        ("", None, "The document is empty."),
-        ("?! \u2014 \U0001f642\U0001f642", None, "The document holds no words."),
+        (DOCUMENT, "", "The reference contains no words."),
+        (DOCUMENT, " \n", "The reference contains no words."),
+        (DOCUMENT, "...", "The reference contains no words."),
+        ("", None, "The document contains no words."),
+        ("?! \u2014 \U0001f642\U0001f642", None, "The document contains no words."),
     ],
 )
 def test_where_there_is_nothing_to_cover_there_is_no_coverage(
@@ -266,13 +266,13 @@ def test_a_blank_reference_costs_nothing_else_its_score(judge: OpenAIJudge) -> N
             "",
             "It rained.",
             0.0,
-            "The document holds no elements that could be covered, but the summary does.",
+            "The document has no elements to cover, but the summary does.",
         ),
         (
             "!",
             "?",
             1.0,
-            "The document holds no elements that could be covered, and neither does the summary.",
+            "The document has no elements to cover, and neither does the summary.",
         ),
         ("It rained.", "It rained.", 1.0, "Every element is found."),
     ],
@@ -540,7 +540,7 @@ def test_bad_inputs_cost_no_other_its_result(judge: OpenAIJudge) -> None:
     assert "The summary must be a text, got NoneType" in missing.reasons["alignment"]
     assert "got str" in text.reasons["alignment"]
     assert "at least 1" in target.reasons["alignment"]
-    assert no_document.reasons["alignment"] == "The document is empty."
+    assert no_document.reasons["alignment"] == "The document contains no words."
 
 
 def test_a_second_run_makes_no_calls_and_a_cut_one_pays_for_the_rest(

@@ -44,7 +44,7 @@ def burn_up(kinds: Sequence[Work], *, caption: str) -> Picture:
     return Picture(
         name="progress-by-day",
         title="Work done by the end of each day",
-        description=f"Steps that rise with each day's work towards a dashed line at all there is to do: {told}.",
+        description=f"Steps that rise with each day's work towards a dashed line at the total: {told}.",
         caption=caption,
         drawing=Drawing(WIDTH, round(top - GAP + 44), tuple(shapes)),
         columns=("day", *(name for work in kinds for name in (work.key, f"{work.key}_so_far"))),

@@ -83,7 +83,7 @@ def _told_of_few(few: int, groups: int) -> str:
     if not few:
         return ""
     if few == groups:
-        return f" Every group rests on fewer than {FEW_ANSWERS} answers (hollow): too few to tell a curve by."
+        return f" Every group rests on fewer than {FEW_ANSWERS} answers (hollow): too few for a curve."
     return f" Hollow groups rest on fewer than {FEW_ANSWERS} answers: {few} of {groups}; they have no line."
 
 

@@ -55,7 +55,7 @@ def coverage_against_length(
     ends = [end for _, low, high in spans for end in (low, high) if end is not None]
     values = [*(of.coverage for of in points), *ends]
     up = fitted(values, FRAME.bottom, FRAME.top, floor=0.0, ceiling=1.0)
-    up_to = f", counted up to the target of {target}" if target else ""
+    up_to = f", capped at the target of {target}" if target else ""
     shapes = across(sideways, FRAME.top, FRAME.bottom, f"Mean length in {unit}{up_to}")
     shapes += upright(up, FRAME.left, FRAME.right, "Coverage")
     taken: list[Box] = []

@@ -86,8 +86,8 @@ def heat_map(
         name="claims",
         title=f"{_told_of_claims(len(claims), of_claims)} in the summaries of {counted(len(systems), 'system')}",
         description=(
-            "One line a claim, one column a system. A full square: the summary says it; a cross: it does not; a "
-            "triangle: unsure; a dot: no usable answer. A dark corner: a person decided."
+            "One row per claim, one column per system. Square: expressed; cross: not expressed; triangle: "
+            "unsure; dot: no usable answer. Dark corner: decided by a person."
         ),
         caption=caption,
         drawing=Drawing(width, round(y + 44), tuple(shapes)),

@@ -201,7 +201,7 @@ def bars(
 def told_of_bars(count: int, what: str, *, has_intervals: bool = True) -> str:
     """Where the intervals of so many points are to be found, if any has one."""
     if not has_intervals:
-        return "There are no intervals: too few document sets, or the same in all of them."
+        return "No intervals: too few document sets, or all give the same value."
     if count <= BARS_AT_MOST:
         return f"Bars: 95 % interval of {what}."
     return (

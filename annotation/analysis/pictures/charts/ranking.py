@@ -75,7 +75,7 @@ def ranking(systems: Sequence[RankedSystem], *, score: str, caption: str, is_mad
             f"{'with 95 % intervals' if has_intervals else 'without intervals'}"
         ),
         description=(
-            "One line a system, the best on top: a dot at its mean"
+            "One line per system, best first: a dot at its mean"
             + (
                 " and a bar over its interval. "
                 if has_intervals
@@ -99,7 +99,7 @@ def _first_in_words(systems: Sequence[RankedSystem]) -> str:
     level = [of.system for of in systems if of.rank == best.rank]
     if len(level) == 1:
         return f"{best.system} is first with {best.mean:.3f}."
-    return f"{len(level):,} systems are level in front with {best.mean:.3f}: {', '.join(level)}."
+    return f"{len(level):,} systems are tied for first with {best.mean:.3f}: {', '.join(level)}."
 
 
 def _row(of: RankedSystem, y: float, scale: Scale) -> list[Shape]:

@@ -176,7 +176,7 @@ def test_also_who_took_their_answer_back_first_leaves_it_to_others(world: World)
     verdict = override(check=world.check("alder", 3), by=world.cleo, label="yes").verdict
     withdraw_verdict(verdict=verdict, by=world.cleo)
     assert not any(voice.is_own for voice in voices_on_check(world.check("alder", 3), world.cleo))
-    with pytest.raises(NotAllowed, match="even after they withdraw their answer") as refused:
+    with pytest.raises(NotAllowed, match="even if you withdraw your answer") as refused:
         decide_check(check=world.check("alder", 3), by=world.cleo, label="yes")
     assert refused.value.code == "own_judgment"
     # Nor is it handed to her, in the queue or by name.

@@ -102,7 +102,7 @@ def test_ones_own_are_left_out_and_counted(world: World, cleo: Client) -> None:
     add_imported_verdict(world.check("alder", 3), "yes")
     page = html(cleo, ROOM)
     assert listed(page) == ["The harbour closes in April"]
-    assert "1 more holds an answer of your own and is left to others." in page
+    assert "1 more includes your own answer and is left to others." in page
     cleo.post(f"{ROOM}next/")
     assert list(Dispute.objects.filter(leased_to=world.cleo).values_list("check_row", flat=True)) == [
         world.check("alder", 1).pk
@@ -150,7 +150,7 @@ def test_two_people_are_handed_different_ones(
     first, second = cleo.post(f"{ROOM}next/")["Location"], vic.post(f"{ROOM}next/")["Location"]
     assert first != second
     assert vic.post(f"{ROOM}next/")["Location"] == second
-    assert "somebody has it open" in html(cleo, ROOM)
+    assert "open by someone else" in html(cleo, ROOM)
 
 
 def test_a_lease_that_ran_out_holds_nothing_back(world: World, cleo: Client) -> None:
@@ -238,7 +238,7 @@ def test_without_scripts_the_next_page_tells_what_was_done_and_undoes_it(world: 
     assert undone["Location"] == at(first)
     decision.refresh_from_db()
     assert decision.withdrawn_at is not None
-    assert "Decisions taken back (1)" in html(cleo, at(first))
+    assert "Withdrawn decisions (1)" in html(cleo, at(first))
 
 
 def test_after_the_last_one_the_queue_tells_what_was_done(world: World, cleo: Client) -> None:
@@ -248,7 +248,7 @@ def test_after_the_last_one_the_queue_tells_what_was_done(world: World, cleo: Cl
     assert answer["HX-Redirect"] == f"{ROOM}?last={decision.public_id}"
     page = html(cleo, answer["HX-Redirect"])
     assert "Resolved: no." in page
-    assert "Nothing waits here." in page
+    assert "No disputes to resolve." in page
     assert f"decisions/{decision.public_id}/withdraw/" in page
 
 
@@ -297,7 +297,7 @@ def test_a_newer_decision_is_a_conflict_that_shows_both(
     )
     assert answer.status_code == 409
     page = answer.content.decode()
-    assert "Somebody else was faster" in page
+    assert "Someone else decided first" in page
     assert "“Read it.”" in page
     assert "“It is there.”" in page
     assert Adjudication.objects.count() == 1

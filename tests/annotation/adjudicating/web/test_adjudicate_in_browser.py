@@ -231,7 +231,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     press(page, "5")
     assert "Coverage 0.450 → 0.600" in told(page)
     press(page, "u")
-    assert "taken back" in told(page)
+    assert "withdrawn" in told(page)
     assert coverage(world, "port", "alder") == pytest.approx(0.45)
     press(page, "5")
     assert "Coverage 0.450 → 0.600" in told(page)
@@ -243,7 +243,7 @@ def test_five_units_and_five_claims_by_keyboard_alone(world: World, desk: Callab
     # "port", alder, unit 1: 20 %: (.2 + .8) / 2 = .5. It was the last one.
     page.keyboard.press(letter_of(page, "20 %"))
     page.get_by_text("Resolved: 20 %. Coverage 0.600 → 0.500").wait_for()
-    page.get_by_text("Nothing waits here.").wait_for()
+    page.get_by_text("No disputes to resolve.").wait_for()
 
     page.goto("/p/harbour/adjudicate/?kind=check")
     page.get_by_text("5 to resolve").wait_for()

@@ -121,7 +121,7 @@ def test_work_is_cut_into_thirds_by_when_it_was_answered(world: World) -> None:
     ]
     assert of["thirds"][0]["last_at"] < of["thirds"][1]["first_at"]
     assert of["drift"] == (
-        "Whether agreement moved cannot be said: a third of the work holds too little (no interval: 1 document set, 5 "
+        "Any change over time is unknown: a third of the work is too small (no interval: 1 document set, 5 "
         "needed)."
     )
 

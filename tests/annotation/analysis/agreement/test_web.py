@@ -42,7 +42,7 @@ def answered(world: World) -> World:
 
 @pytest.mark.parametrize(
     ("address", "words"),
-    [(AGREEMENT, "There is nothing to compare yet."), (JUDGE, "No judge can be compared with people yet.")],
+    [(AGREEMENT, "No agreement to show yet."), (JUDGE, "No judge can be compared with people yet.")],
 )
 def test_a_project_without_answers_says_so(
     world: World, signed_in: SignedIn, address: str, words: str
@@ -57,25 +57,25 @@ def test_agreement_shows_scales_pairs_and_what_divides(answered: World, signed_i
     assert "<bdi>lexical</bdi> and <bdi>rex</bdi>" in html
     assert "4 answers to checks are left out" in html
     assert html.count('<span class="chip">1 × no</span>') == 3
-    assert "nothing has changed since" in html
+    assert ", up to date.</p>" in html
 
 
 def test_the_judge_page_answers_in_one_sentence(answered: World, signed_in: SignedIn) -> None:
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
-    assert "Should I trust <bdi>lexical</bdi> alone?" in html
+    assert "Can I trust <bdi>lexical</bdi> alone?" in html
     # Of 14 checks people are divided on three; of the rest Rex and Cleo say no to 1 to 3 alone, and so does the judge.
-    assert "It is right on 27 % of 11 checks in 1 document set" in html
+    assert "Accuracy is 27 % on 11 checks in 1 document set" in html
     assert "People chose which checks to answer" in html
-    assert "3 checks on which people are evenly divided are left out, which flatters the judge." in html
+    assert "3 checks on which people are evenly divided are left out, which favours the judge." in html
 
 
 def test_a_curve_of_few_answers_is_not_shown(answered: World, signed_in: SignedIn) -> None:
     Verdict.objects.filter(source="judge", origin_name="lexical|v:1").update(probability=0.25)
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
-    assert "11 answers are too few: below 30, chance alone bends the curve." in html
+    assert "A calibration curve needs at least 30 answers; there are 11." in html
     assert "On average" not in html
     drawn = signed_in(answered.olga).get("/p/harbour/scores/pictures/?show=calibration").content.decode()
-    assert "at least 30 of them" in " ".join(drawn.split())
+    assert "at least 30 answers" in " ".join(drawn.split())
     file = "/p/harbour/scores/pictures/calibration/file/"
     assert signed_in(answered.olga).get(file).status_code == 404
 
@@ -91,8 +91,11 @@ def test_calibration_stands_beside_chance_in_as_many_document_sets(world: World)
         "version": {"id": "lexical"},
     }
     html = " ".join(render_to_string("analysis/judge/_calibration.html", context).split())
-    assert "is 0 % away from people's share of yes, over 12 answers in 1 group." in html
-    assert "exactly right would show about 18 % with as many answers in 6 document sets." in html
+    assert "differs from people's share of yes by 0 % on average, over 12 answers in 1 group." in html
+    assert (
+        "With this many answers in 6 document sets, a perfectly calibrated judge would show about 18 %."
+        in html
+    )
 
 
 def test_checks_that_the_judge_was_never_asked_are_told_apart(answered: World, signed_in: SignedIn) -> None:
@@ -104,7 +107,7 @@ def test_checks_that_the_judge_was_never_asked_are_told_apart(answered: World, s
     Verdict.objects.filter(source="judge", check_row=min(both_yes), origin_name="lexical|v:1").delete()
     Analysis.objects.all().delete()
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
-    assert "<dt>Checks that people answered, of those it was asked</dt>" in html
+    assert "<dt>Checks that people answered and it was asked</dt>" in html
     assert "<dd>10 of 11 <span" in html
 
 
@@ -178,6 +181,6 @@ def test_parts_stand_in_their_file(answered: World, signed_in: SignedIn) -> None
     Check.objects.filter(claim__text="Claim 4").update(has_number=True)
     rows = json.loads(signed_in(answered.olga).get(f"{JUDGE}parts/file/?format=json").content)
     assert [(row["split"], row["part"], row["checks"]) for row in rows] == [
-        ("figure", "holds a figure", 1),
+        ("figure", "contains a number", 1),
         ("figure", "holds none", 10),
     ]

@@ -21,12 +21,12 @@ def told(alpha: Estimate, items: int = 40) -> str:
 @pytest.mark.parametrize(
     ("alpha", "words"),
     [
-        (of(0.85, 0.81, 0.9), "0.8 to rely on data: the whole interval lies above that."),
-        (of(0.85, 0.7, 0.9), "0.8 to rely on data: the value reaches that, not the whole interval."),
-        (of(1.0), "chance, is 1.00 (no interval: resampling shows no spread) over 40 checks"),
-        (of(1.0), "0.8 to rely on data: the value reaches that, without an interval."),
-        (of(0.7, 0.6, 0.8), "0.667 for tentative conclusions, which the value reaches, and for 0.8"),
-        (of(0.5, 0.4, 0.6), "below the 0.667 that Krippendorff asks for even for tentative conclusions."),
+        (of(0.85, 0.81, 0.9), "reliable data is 0.8; the whole interval reaches it."),
+        (of(0.85, 0.7, 0.9), "reliable data is 0.8; the value reaches it, the whole interval does not."),
+        (of(1.0), "Alpha is 1.00 (no interval: all document sets give the same value) over 40 checks"),
+        (of(1.0), "reliable data is 0.8; the value reaches it, but there is no interval."),
+        (of(0.7, 0.6, 0.8), "tentative conclusions (0.667), not the one for reliable data (0.8)."),
+        (of(0.5, 0.4, 0.6), "below Krippendorff's threshold for tentative conclusions (0.667)."),
         (of(-0.1, -0.2, 0.0), "no better than chance."),
     ],
 )
@@ -36,24 +36,27 @@ def test_what_alpha_is_good_for(alpha: Estimate, words: str) -> None:
 
 def test_the_numbers_stand_in_the_sentence() -> None:
     assert told(of(0.85, 0.81, 0.9)).startswith(
-        "Two people's answers to the same item are equal in 90 % of cases; alpha, agreement beyond chance, is 0.85 "
-        "(0.81 to 0.90) over 40 checks in 30 document sets. "
-        "Krippendorff asks for 0.8 to rely on data: the whole interval lies above that."
+        "Alpha is 0.85 (0.81 to 0.90) over 40 checks in 30 document sets that two or more people answered. "
+        "Krippendorff's threshold for reliable data is 0.8; the whole interval reaches it. 90 % of pairs of "
+        "answers to the same item match."
     )
     assert "over 1 check in 1 document set" in told(of(0.5, clusters=1), items=1)
 
 
 def test_few_document_sets_are_said_to_be_few() -> None:
-    assert told(of(0.5, 0.4, 0.6, clusters=9)).endswith("With 9 document sets the interval is rough.")
+    assert told(of(0.5, 0.4, 0.6, clusters=9)).endswith(
+        "The interval is rough because it rests on 9 document sets."
+    )
     assert "rough" not in told(of(0.5, 0.4, 0.6, clusters=10))
     assert "is 0.50 (no interval: 1 document set, 5 needed) over 40 checks" in told(of(0.5, clusters=1))
 
 
 def test_nothing_and_no_difference() -> None:
-    assert told(of(None), items=0) == (
-        "Nothing can be said yet: there are no checks that two people answered."
+    assert told(of(None), items=0) == ("No agreement yet: no two people have answered the same checks.")
+    assert (
+        "People gave the same answer to all 40 checks that two or more answered. Alpha is undefined"
+        in told(of(None))
     )
-    assert "are the same: without any difference alpha has no value." in told(of(None))
 
 
 @pytest.mark.parametrize(
@@ -61,14 +64,14 @@ def test_nothing_and_no_difference() -> None:
     [
         (of(0.8, 0.7, 0.9), of(0.5, 0.4, 0.6), "Agreement fell: alpha is 0.80 (0.70 to 0.90)"),
         (of(0.5, 0.4, 0.6), of(0.8, 0.7, 0.9), "Agreement rose: "),
-        (of(0.5, 0.4, 0.7), of(0.8, 0.7, 0.9), "No drift shows: "),
-        (of(0.5), of(0.8, 0.7, 0.9), "cannot be said"),
+        (of(0.5, 0.4, 0.7), of(0.8, 0.7, 0.9), "No change detected: "),
+        (of(0.5), of(0.8, 0.7, 0.9), "is unknown"),
         (
             of(0.5, clusters=3),
             of(0.8, clusters=4),
-            "a third of the work holds too little (no interval: 3 document sets, 5 needed).",
+            "a third of the work is too small (no interval: 3 document sets, 5 needed).",
         ),
-        (of(None), of(None), "cannot be said"),
+        (of(None), of(None), "is unknown"),
     ],
 )
 def test_drift_is_said_where_the_intervals_part(first: Estimate, last: Estimate, words: str) -> None:
@@ -86,6 +89,6 @@ def test_a_share_is_never_rounded_to_all_or_nothing() -> None:
     ]
     assert [between(of(0.5, 0.4, 0.6)), between(of(0.5)), between(of(None))] == [
         "0.50 (0.40 to 0.60)",
-        "0.50 (no interval: resampling shows no spread)",
+        "0.50 (no interval: all document sets give the same value)",
         "not known",
     ]

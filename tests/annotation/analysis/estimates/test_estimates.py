@@ -40,7 +40,7 @@ def test_without_a_draw_volunteered_answers_make_no_estimate(world: World) -> No
     answer(world, "alder")
     found = estimates(world.project).at(20)
     assert (found.state, estimate_in_words(found), found.systems) == ("none", NO_SAMPLE, None)
-    assert "enter only where the sample contains them too" in estimate_in_words(found)
+    assert "count only if the sample includes their checks" in estimate_in_words(found)
     assert found.average("alder").mean is None
 
 
@@ -126,10 +126,8 @@ def test_while_a_sample_is_answered_an_estimate_rests_on_its_first_answers(world
     override(check=gap, by=world.rex, label="yes")
     found = estimates(world.project).at(20)
     assert (found.draw_id, found.newer) == (draw.public_id, None)
-    assert estimate_in_words(found).startswith(
-        "20 of 36 answered in sampled order, so this estimate is interim"
-    )
-    assert "the next comes at 36" in estimate_in_words(found)
+    assert estimate_in_words(found).startswith("Interim estimate: 20 of 36 answered in sampled order")
+    assert "next update at 36" in estimate_in_words(found)
     # The no out of turn waits.
     assert found.average("alder").mean == 1.0
     assert found.confidence == look_confidence(20, (20, 36))
@@ -256,13 +254,13 @@ def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twen
 def test_without_probabilities_people_stand_alone() -> None:
     found = estimate_table(pool_of(DRAW), framed(60, answered=30, judge=False), 20)
     assert found.state == "people"
-    assert "The judge recorded no probability for any of it" in estimate_in_words(found)
+    assert "because the judge recorded no probabilities" in estimate_in_words(found)
 
 
 @pytest.mark.parametrize(
     ("by_system", "systems", "told"),
     [
-        (True, ("alder", "birch"), "summaries are used beside the judge's."),
+        (True, ("alder", "birch"), "summaries are used along with the judge's."),
         (False, ("alder", "birch"), "summaries are not used."),
         (True, ("alder",), ""),
     ],
@@ -297,20 +295,20 @@ def test_raters_who_differ_widen_the_interval_and_it_says_so() -> None:
     assert found.rater_error is not None
     told = f"a standard error of {100 * found.rater_error:.1f} points"
     assert (
-        f"200 checks have blind answers of several people. Intervals allow for raters who differ: {told}"
-        in (estimate_in_words(found))
+        "200 checks have blind answers from several people. Intervals include differences between raters: "
+        f"{told}" in (estimate_in_words(found))
     )
 
 
 @pytest.mark.django_db
 def test_raters_are_known_from_what_several_answered_blind(world: World) -> None:
-    assert "intervals leave out how raters differ" in estimate_in_words(complete(world))
+    assert "Intervals leave out differences between raters" in estimate_in_words(complete(world))
     # Rex said yes; what Cleo says of it is the second answer of one check.
     override(check=world.check("alder", 1), by=world.cleo, label="no")
     spread = spread_of_raters(world.project)
     # Yes and no lie .5 from their mean: .25 + .25 over one degree of freedom.
     assert (spread.items, spread.raters, spread.noise) == (1, 2, 0.5)
-    assert "1 check has blind answers of several people: too few" in estimate_in_words(
+    assert "1 check has blind answers from several people: too few" in estimate_in_words(
         estimates(world.project).at(20)
     )
 

@@ -72,9 +72,7 @@ def test_a_further_sample_of_the_same_checks_is_pooled(world: World, method: str
     table = estimates(world.project).at(20)
     day = found.latest.day
     assert (table.draw_id, table.answers) == (second.public_id, len(both))
-    assert f"2 random samples taken together, of {day} and {day}: {len(both)} checks" in estimate_in_words(
-        table
-    )
+    assert f"2 pooled random samples, of {day} and {day}: {len(both)} checks" in estimate_in_words(table)
 
 
 @pytest.mark.django_db
@@ -122,7 +120,7 @@ def test_a_sample_that_is_still_answered_holds_back_those_after_it(world: World)
     answer_first(world, first, 25)
     table = estimates(world.project).at(20)
     assert (table.draw_id, table.answers, table.waits) == (first.public_id, 20, True)
-    assert "Its answers join once the random sample of" in estimate_in_words(table)
+    assert "Its answers join the estimate once the random sample of" in estimate_in_words(table)
     answer_draw(world, first)
     table = estimates(world.project).at(20)
     assert (table.draw_id, table.answers, table.waits) == (

@@ -128,7 +128,7 @@ def test_what_was_answered_in_an_earlier_draw_keeps_its_answer(world: World) -> 
     assert kept == answers
     assert Event.objects.latest("pk").data["answered_before"] == 10
     assert Notice.objects.count() > told
-    assert Notice.objects.latest("pk").text == "20 checks were sampled for review."
+    assert Notice.objects.latest("pk").text == "20 checks sampled for review."
 
 
 def test_a_draw_that_is_all_answered_before_is_complete_at_once_and_nobody_is_told(world: World) -> None:

@@ -44,21 +44,21 @@ def test_the_plan_says_what_is_known_and_what_draws_would_bring(laid: World, sig
     html = signed_in(laid.olga).get(PLAN).content.decode()
     assert "review a random sample first" in html
     assert "There are 5 document sets here. Below 15" in html
-    assert "takes the judge&#x27;s probabilities at their word" in html
-    assert "Nobody&#x27;s time at a check is known yet" in html
-    assert "nothing has changed since" in html
+    assert "assumes that the judge&#x27;s probabilities are calibrated" in html
+    assert "No answers have been timed yet" in html
+    assert "up to date.</p>" in html
 
 
 def test_a_project_of_which_nothing_can_be_foretold_says_why(world: World, signed_in: SignedIn) -> None:
     html = signed_in(world.olga).get(PLAN).content.decode()
-    assert "No system has two document sets or more with claims" in html
-    assert "Draw" not in re.sub(r"<[^>]+>", "", html[html.index("What is known now") :])
+    assert "no system has claims in at least two document sets" in html
+    assert "Draw" not in re.sub(r"<[^>]+>", "", html[html.index("Current estimate") :])
 
 
 def test_the_chosen_size_and_design_show_where_checks_come_from(laid: World, signed_in: SignedIn) -> None:
     html = signed_in(laid.olga).get(f"{PLAN}?size=30&design=stratified").content.decode()
     assert "30 checks by system" in html
-    assert "Each group is sampled with exactly this size." in html
+    assert "Each group gets exactly this many checks." in html
     assert 'name="size" value="30"' in html
 
 
@@ -81,8 +81,11 @@ def test_what_is_no_planned_number_is_not_found(laid: World, signed_in: SignedIn
 
 def test_without_a_pilot_the_page_says_what_its_figures_rest_on(laid: World, signed_in: SignedIn) -> None:
     html = told(signed_in(laid.olga).get(PLAN).content.decode())
-    assert "If the judge's probabilities are right and answers within a document are independent, no" in html
-    assert "answers within a document as independent; where they are not, intervals are rather wider." in html
+    assert (
+        "If the judge's probabilities are calibrated and answers within a document are independent, no"
+        in html
+    )
+    assert "independent answers within a document; otherwise, intervals are wider." in html
 
 
 def told(html: str) -> str:
@@ -102,9 +105,9 @@ def test_a_goal_that_is_reached_is_said_to_be_and_a_further_sample_is_pooled(
     assert 0.24 < table["widest_now"] < 0.25
     client = signed_in(world.olga)
     html = client.get(f"{PLAN}?width=0.3").content.decode()
-    assert "No interval is wider than 0.25 now: 0.30 is reached already." in html
+    assert "No interval is wider than 0.25 now, so 0.30 is already reached." in html
     assert 'name="size" value="10"' in html
-    assert "the estimate pools it with the 111 answers that there are" in told(html)
+    assert "The estimate pools it with the 111 existing answers" in told(html)
     by_design = {
         design: each["widest"] for design, each in table["outlooks"]["10"].items() if design != "people"
     }
@@ -118,7 +121,7 @@ def test_after_new_document_sets_came_a_smaller_sample_would_replace_a_larger_on
     answer_draw(laid, sample_checks(project=laid.project, by=laid.mona, method="uniform", share=0.9, seed=3))
     lay_sets(laid, 2, first=4)
     html = told(signed_in(laid.olga).get(f"{PLAN}?size=30").content.decode())
-    assert "Checks have changed since: a new sample stands by itself" in html
+    assert "Checks have changed since, so a new sample is used on its own" in html
     assert "This smaller one would replace it" in html
     assert "the estimate uses it alone" in html
 
@@ -137,15 +140,12 @@ def test_where_people_have_answered_all_no_draw_is_offered(laid: World, signed_i
     rescore(project=laid.project)
     client = signed_in(laid.olga)
     html = client.get(PLAN).content.decode()
-    assert "People have answered all 38 checks: coverage on the leaderboard is theirs alone" in html
+    assert "people have answered all 38 checks, so coverage on the leaderboard rests on people alone" in html
     assert "Expected interval width by sample size" not in html
     assert "checks for reviewers</button>" not in client.get(f"{PLAN}?size=20").content.decode()
-    assert (
-        "Intervals of people alone are those of people's own scores, which no further answer can change."
-        in told(html)
-    )
-    assert "with the judge's errors in it" not in told(html)
-    assert "There is no estimate and none is needed: people answered every check." in told(html)
+    assert "Intervals for people alone are final: no further answer can change them." in told(html)
+    assert "includes the judge's errors" not in told(html)
+    assert "No estimate is needed: people answered every check." in told(html)
 
 
 def test_numbers_of_checks_add_up() -> None:
@@ -159,7 +159,7 @@ def test_what_is_sampled_already_comes_first(laid: World, signed_in: SignedIn) -
     sample_checks(project=laid.project, by=laid.mona, method="uniform", share=0.5, seed=3)
     html = signed_in(laid.olga).get(PLAN).content.decode()
     # Half of 38 checks, at 30 s each while nobody's time is known.
-    assert "First finish what is sampled: 19 claims, about 10 minutes." in html
+    assert "First finish the current sample: 19 claims, about 10 minutes." in html
 
 
 def test_document_sets_of_the_system_with_the_fewest_are_told_downwards(
@@ -174,8 +174,8 @@ def test_document_sets_of_the_system_with_the_fewest_are_told_downwards(
     assert outlook["documents"] == pytest.approx(4.441, abs=0.001)
     html = told(signed_in(laid.olga).get(f"{PLAN}?size=20&design=uniform").content.decode())
     assert (
-        "In more than half of such samples every system has answers in 4 document sets at least. "
-        "Estimates with the judge need 15"
+        "In more than half of such samples, every system has answers in 4 document sets at least. Estimates "
+        "with the judge need 15"
     ) in html
 
 
@@ -192,7 +192,7 @@ def test_document_sets_in_groups_are_counted_as_both(laid: World, signed_in: Sig
 def test_of_one_system_nothing_is_said_of_others(laid: World, signed_in: SignedIn) -> None:
     Check.objects.filter(peer__system=laid.systems["birch"]).delete()
     html = told(signed_in(laid.olga).get(PLAN).content.decode())
-    assert "The interval of the one system at this target length." in html
+    assert "The width of the only system's interval at this target length." in html
     assert "Every system" not in html
     assert "Widest" not in html
 
@@ -256,13 +256,13 @@ def test_only_who_assigns_may_draw(laid: World, signed_in: SignedIn) -> None:
 
 def test_sensitivity_says_where_the_order_turns(laid: World, signed_in: SignedIn) -> None:
     html = signed_in(laid.olga).get(SENSITIVITY).content.decode()
-    assert "Would another choice change the order?" in html
-    assert "at every a from 0 to 1" in html or "above that." in html
-    assert "people have changed nothing of what lexical says" in html
+    assert "Would other choices change the ranking?" in html
+    assert "at every a from 0 to 1" in html or "then" in html
+    assert "people have not changed any of lexical&#x27;s answers" in html
     assert "so nobody can be left out" in html
     # Ranks at six weights: a = 0 to 1 with the project's two thirds among them.
     assert html.count("a = 0.667") >= 1
-    assert "Tau with the order by coverage" in html
+    assert "Kendall's tau with ranking by coverage" in html
     assert "present order" not in html
 
 
@@ -271,8 +271,8 @@ def test_with_one_system_sensitivity_says_nothing_of_a_lead_or_an_order(
 ) -> None:
     laid.systems["birch"].summaries.all().delete()
     html = signed_in(laid.olga).get(SENSITIVITY).content.decode()
-    assert "alder alone has a mean here: nothing to compare it with." in html
-    assert "There is one system here: nothing to compare it with." in html
+    assert "Only alder has a mean, so there is nothing to compare." in html
+    assert "There is only one system, so there is nothing to compare." in html
     for words in (" leads ", " lead ", "Systems are listed", "is highest"):
         assert words not in html
 

@@ -51,33 +51,34 @@ def wanted(
     [
         (
             {"people": 500, "uniform": 300, "stratified": 200, "active": 200},
-            "at most 200 answers do it in more than half of samples that are stratified by judge uncertainty or "
-            "active. People alone "
-            "take more than 300 and at most 500.",
+            "at most 200 answers are enough in more than half of such samples (design: stratified by judge "
+            "uncertainty or active). People alone need more than 300 and at most 500.",
         ),
         (
             {"people": None, "uniform": 300, "stratified": 300, "active": 300},
-            "more than 200 and at most 300 answers do it in more than half of samples that are uniform, stratified by "
-            "judge uncertainty or active. With people alone no size does.",
+            "more than 200 and at most 300 answers are enough in more than half of such samples (design: "
+            "uniform, stratified by judge uncertainty or active). With people alone, no planned size is "
+            "enough.",
         ),
         (
             {"people": 300, "uniform": 300, "stratified": 300, "active": 500},
-            "more than 200 and at most 300 answers do it in more than half of samples that are uniform or "
-            "stratified by "
-            "judge uncertainty. People alone take as many.",
+            "more than 200 and at most 300 answers are enough in more than half of such samples (design: "
+            "uniform or stratified by judge uncertainty). People alone need as many.",
         ),
         # Fewer than it takes to lean on the judge: every such draw is people alone, so there is one number.
         (
             {"people": 300, "uniform": 500, "stratified": 500, "active": 500},
-            "more than 200 and at most 300 answers do it in more than half of such samples, with people alone.",
+            "more than 200 and at most 300 answers are enough in more than half of such samples, using "
+            "people alone.",
         ),
         (
             {"people": 1500, "uniform": None, "stratified": None, "active": None},
-            "more than 700 and at most 1,500 answers do it in more than half of such samples, with people alone.",
+            "more than 700 and at most 1,500 answers are enough in more than half of such samples, using "
+            "people alone.",
         ),
         (
             dict.fromkeys(("people", "uniform", "stratified", "active")),
-            "no planned number of answers does it in more than half of such samples.",
+            "no planned sample size is enough in more than half of such samples.",
         ),
     ],
 )
@@ -90,12 +91,13 @@ def test_the_cheapest_designs_are_named_no_finer_than_the_sizes(
 def test_of_one_system_there_is_one_interval() -> None:
     sizes: dict[Design, int | None] = {"people": 300, "uniform": None, "stratified": None, "active": None}
     assert wanted(sizes, [], 1) == (
-        "An interval no wider than 0.1: more than 200 and at most 300 answers do it on average, with people alone."
+        "An interval no wider than 0.1: more than 200 and at most 300 answers are enough on average, using "
+        "people alone."
     )
-    assert "on average in a sample that is active. With" in wanted({"people": None, "active": 200}, [], 1)
-    assert reached_in_words(0.4, 0.32, 1) == "The interval is 0.32 wide now: 0.40 is reached already."
+    assert "on average (design: active). With" in wanted({"people": None, "active": 200}, [], 1)
+    assert reached_in_words(0.4, 0.32, 1) == "The interval is 0.32 wide now, so 0.40 is already reached."
     assert wanted({}, [ShortSystem("birch", held=3, needed=9)], 1).endswith(
-        "birch would need about 9 instead of 3 on average, every check in them answered."
+        "birch needs about 9 instead of 3 on average, if every check in them is answered."
     )
 
 
@@ -103,9 +105,9 @@ def test_of_one_system_there_is_one_interval() -> None:
 def test_without_a_pilot_the_premise_comes_first(basis: ForecastBasis) -> None:
     told = wanted({"people": 300, "uniform": 300}, [], 2, basis=basis)
     assert told == (
-        "If the judge's probabilities are right and answers within a document are independent, no interval wider than "
-        "0.1: more than 200 and at most 300 answers do it in more than half of samples that are uniform. People alone "
-        "take as many."
+        "If the judge's probabilities are calibrated and answers within a document are independent, no "
+        "interval wider than 0.1: more than 200 and at most 300 answers are enough in more than half of such "
+        "samples (design: uniform). People alone need as many."
     )
     assert "independent, an interval no wider than 0.1" in wanted({"people": 300}, [], 1, basis=basis)
     assert wanted({}, [ShortSystem("birch", 3, 9)], 2, basis=basis).startswith("If the judge's probabilities")
@@ -114,28 +116,30 @@ def test_without_a_pilot_the_premise_comes_first(basis: ForecastBasis) -> None:
 def test_one_figure_for_all_systems_names_none_of_them() -> None:
     alike = [ShortSystem("birch", held=30, needed=36), ShortSystem("alder", held=30, needed=36)]
     assert wanted({}, alike, 2, enough=53).endswith(
-        "only more document sets. About 36 instead of 30 would do it on average, every check in them answered; single "
-        "systems may need more, and about 53 would do for every one in half of cases."
+        "it needs more document sets. About 36 instead of 30 are enough on average, if every check in them "
+        "is answered; individual systems may need more, and about 53 are enough for all of them in half of "
+        "cases."
     )
     held = [ShortSystem("birch", held=20, needed=36), ShortSystem("alder", held=30, needed=36)]
     assert wanted({}, held, 5).endswith(
-        "2 of 5 systems would need more: about 36 instead of 20 to 30 would do it on average, every check in them "
-        "answered; single systems may need more."
+        "2 of 5 systems need more: about 36 instead of 20 to 30 are enough on average, if every check in "
+        "them is answered; individual systems may need more."
     )
 
 
 def test_of_several_that_need_most_none_is_named() -> None:
     tied = [ShortSystem("alder", 3, 9), ShortSystem("birch", 3, 12), ShortSystem("cedar", 3, 12)]
     assert wanted({}, tied, 3).endswith(
-        "Every system would need more, up to about 12 document sets on average, every check in them answered."
+        "Every system needs more, up to about 12 document sets on average, if every check in them is "
+        "answered."
     )
 
 
 def test_what_is_reached_on_average_alone_takes_more_document_sets() -> None:
     sizes: dict[Design, int | None] = dict.fromkeys(("people", "uniform"))
     assert wanted(sizes, [], 2, enough=26) == (
-        "No interval wider than 0.1: no planned number of answers does it in more than half of such samples. About 26 "
-        "document sets instead of 20 would, every check in them answered."
+        "No interval wider than 0.1: no planned sample size is enough in more than half of such samples. "
+        "About 26 document sets instead of 20 are enough, if every check in them is answered."
     )
     # Already as many, so too few answers are what lacks.
     assert wanted(sizes, [], 2, enough=20).endswith("in more than half of such samples.")
@@ -143,68 +147,71 @@ def test_what_is_reached_on_average_alone_takes_more_document_sets() -> None:
 
 def test_the_least_widths_say_what_they_rest_on() -> None:
     assert least_in_words(ForecastBasis.JUDGE, [0.1, 0.1], 0.13, is_complete=False) == (
-        "If people answered every check, intervals would be about 0.10 wide, for document sets differ. This takes the "
-        "judge's probabilities as right and answers within a document as independent; where they are not, intervals "
-        "are rather wider."
+        "Even if people answered every check, intervals would be about 0.10 wide because document sets "
+        "differ. This assumes calibrated judge probabilities and independent answers within a document; "
+        "otherwise, intervals are wider."
     )
     assert least_in_words(ForecastBasis.PILOT, [0.165] * 25, 0.2074, is_complete=False).endswith(
-        "so a system's own interval may be narrower or wider: the widest of 25 probably about 0.21."
+        "so a system's own interval may be narrower or wider. The widest of 25 is probably about 0.21."
     )
     assert "0.12 to 0.17 wide" in least_in_words(ForecastBasis.PILOT, [0.12, 0.165], 0.2, is_complete=False)
     assert least_in_words(ForecastBasis.PILOT, [0.165], 0.165, is_complete=False).endswith("sets differ.")
     assert least_in_words(ForecastBasis.JUDGE, [], None, is_complete=False) == ""
-    assert "people's own scores" in least_in_words(ForecastBasis.JUDGE, [0.1, 0.2], None, is_complete=True)
+    assert "Intervals for people alone are final" in least_in_words(
+        ForecastBasis.JUDGE, [0.1, 0.2], None, is_complete=True
+    )
 
 
 def test_who_lacks_document_sets_is_named_with_how_many() -> None:
     one = [ShortSystem("birch", held=3, needed=9)]
     assert wanted({}, one, 2) == (
-        "birch alone keeps an interval wider than 0.1. No number of answers changes that, only more document sets: "
-        "about 9 instead of 3 on average, every check in them answered. The other systems have enough."
+        "birch is the only system whose interval stays wider than 0.1. More answers do not help; it needs "
+        "more document sets: about 9 instead of 3 on average, if every check in them is answered."
     )
     assert wanted({}, one, 1) == (
-        "An interval no wider than 0.1: no number of answers does it, only more document sets. birch would need about "
-        "9 instead of 3 on average, every check in them answered."
+        "An interval no wider than 0.1: more answers are not enough; it needs more document sets. birch "
+        "needs about 9 instead of 3 on average, if every check in them is answered."
     )
     both = [*one, ShortSystem("alder", held=11, needed=1200)]
-    assert "Every system would need more, most of all alder: about 1,200 instead of 11" in wanted({}, both, 2)
-    assert "2 of 5 systems would need more" in wanted({}, both, 5)
-    assert "only more document sets. " in wanted({}, both, 2)
-    assert "only more groups: " in wanted({}, one, 2, clusters=GROUPED)
+    assert "Every system needs more, alder most: about 1,200 instead of 11" in wanted({}, both, 2)
+    assert "2 of 5 systems need more" in wanted({}, both, 5)
+    assert "it needs more document sets. " in wanted({}, both, 2)
+    assert "it needs more groups: " in wanted({}, one, 2, clusters=GROUPED)
 
 
 def test_a_width_that_is_reached_already_is_told_with_the_number_upwards() -> None:
     # .3201 is not at most .32.
     assert reached_in_words(0.4, 0.3201, 2) == (
-        "No interval is wider than 0.33 now: 0.40 is reached already."
+        "No interval is wider than 0.33 now, so 0.40 is already reached."
     )
     assert "wider than 0.32 now" in reached_in_words(0.4, 0.32, 2)
 
 
 def test_all_answered_needs_no_draw() -> None:
     assert complete_in_words(7500) == (
-        "People have answered all 7,500 checks: coverage on the leaderboard is theirs alone, and no sample adds to it."
+        "No sample is needed: people have answered all 7,500 checks, so coverage on the leaderboard rests "
+        "on people alone."
     )
-    assert complete_in_words(1).startswith("People have answered the only check:")
+    assert complete_in_words(1).startswith("No sample is needed: people have answered the only check,")
 
 
 def test_a_draw_that_is_no_larger_than_the_answered_one_is_warned_of() -> None:
     assert replacing_in_words(101, 100, is_narrower=False) == ""
-    assert "as large and would replace it" in replacing_in_words(100, 100, is_narrower=False)
+    assert "same size and would replace it" in replacing_in_words(100, 100, is_narrower=False)
     assert replacing_in_words(70, 1000, is_narrower=False) == (
         "The latest answered sample has 1,000 checks. This smaller one would replace it and make intervals wider."
     )
     # A better design may make up for the size: then widths are not said to grow.
-    assert replacing_in_words(70, 100, is_narrower=True).endswith("estimates would rest on fewer answers.")
+    assert replacing_in_words(70, 100, is_narrower=True).endswith("estimates would use fewer answers.")
 
 
 @pytest.mark.parametrize(
     ("documents", "words"),
     [
-        (1, "There is 1 document set here (no interval: 1 document set, 5 needed). Below 15 an"),
+        (1, "There is 1 document set here (no interval: 1 document set, 5 needed). Below 15, an"),
         (14, "Below 15"),
         (15, "Below 20"),
-        (19, "Below 20 an"),
+        (19, "Below 20, an"),
     ],
 )
 def test_few_document_sets_are_warned_of(documents: int, words: str) -> None:
@@ -213,7 +220,7 @@ def test_few_document_sets_are_warned_of(documents: int, words: str) -> None:
 
 def test_grouped_document_sets_are_counted_and_the_rule_goes_by_groups() -> None:
     assert documents_in_words(GROUPED).startswith(
-        "There are 12 document sets in 11 groups here. Below 15 groups an estimate"
+        "There are 12 document sets in 11 groups here. Below 15 groups, an estimate"
     )
     assert documents_in_words(Clusters(groups=1, sets=3)).startswith(
         "There are 3 document sets in 1 group here (no interval: 1 group, 5 needed)."
@@ -227,39 +234,38 @@ def test_enough_document_sets_are_no_reason_to_warn() -> None:
 
 
 def test_no_time_no_hours() -> None:
-    assert "30 s each are assumed" in hours_in_words(None, 0)
+    assert "30 s per check is assumed" in hours_in_words(None, 0)
     assert (
         hours_in_words(12.4, 1)
-        == "Hours are at 12 s a check, the median of the 1 timed answer in this project."
+        == "Hours assume 12 s per check, the median of the 1 timed answer in this project."
     )
 
 
 def test_a_width_that_nobody_asked_for_says_so() -> None:
     assert width_in_words(0.2) == (
-        "No width is chosen. 0.2 is the narrowest of these that a sample of half of all checks reaches."
+        "No width chosen. 0.2 is the narrowest that a sample of half of all checks reaches."
     )
-    assert width_in_words(None).endswith("half of all checks reaches none of these: the widest is shown.")
+    assert width_in_words(None).endswith("half of all checks reaches none of these, so the widest is shown.")
 
 
 def test_a_size_is_that_of_a_new_draw_and_says_what_earlier_answers_count() -> None:
     told = new_sample_in_words(50, checks=200, answered=0, is_by_lot=True, pooled=0)
-    assert told == (
-        "This is a new random sample of 50: once all of it is answered, the estimate uses it alone."
-    )
+    assert told == ("This is a new random sample of 50. Once it is complete, the estimate uses it alone.")
     assert new_sample_in_words(50, checks=200, answered=0, is_by_lot=True, pooled=60) == (
-        "This is a new random sample of 50; the estimate pools it with the 60 answers that there are."
+        "This is a new random sample of 50. The estimate pools it with the 60 existing answers."
     )
     # 60 of 200 are answered: of 50 by lot 15.
     assert new_sample_in_words(50, checks=200, answered=60, is_by_lot=True, pooled=0) == (
-        f"{told} 60 checks have a blind answer already: where it is sampled it keeps that answer and nobody is asked "
-        "(about 15 of these 50). What no sample holds does not enter the estimate."
+        f"{told} 60 checks have a blind answer already. If sampled, "
+        "they keep that answer and nobody is asked again (about 15 of "
+        "these 50). Checks outside a sample do not enter the estimate."
     )
     assert "about" not in new_sample_in_words(50, checks=200, answered=60, is_by_lot=False, pooled=0)
 
 
 def test_below_five_sets_there_is_no_interval_and_it_is_said() -> None:
     assert documents_in_words(Clusters(groups=3, sets=3)).startswith(
-        "There are 3 document sets here (no interval: 3 document sets, 5 needed). Below 15 an estimate"
+        "There are 3 document sets here (no interval: 3 document sets, 5 needed). Below 15, an estimate"
     )
     assert "(no interval: 4 groups, 5 needed). Below 15 groups" in documents_in_words(Clusters(4, 9))
     assert "no interval" not in documents_in_words(Clusters(5, 5))
@@ -267,6 +273,6 @@ def test_below_five_sets_there_is_no_interval_and_it_is_said() -> None:
 
 def test_the_judges_word_is_said_to_be_taken_for_independent_answers() -> None:
     assert (
-        "It takes the answers within a document as independent; where they rise and fall together, intervals come out "
-        "wider."
+        "It also assumes that answers within a document are independent. Intervals come out wider if the "
+        "judge is overconfident or answers are correlated."
     ) in basis_in_words(ForecastBasis.JUDGE, None)

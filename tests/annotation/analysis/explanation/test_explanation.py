@@ -347,7 +347,7 @@ def test_a_unit_whose_only_claim_was_deleted_says_who_did_it_and_when(world: Wor
     only = Claim.objects.get(text="Ferries move to the southern quay")
     changed = delete_claim(claim=only, by=world.rex, reason="No claim")
     first, second = explanation(world, world.peers["port", "alder"]).comparisons[0].units
-    assert (second.coverage.value, second.source) == (None, "its one claim was deleted by rex")
+    assert (second.coverage.value, second.source) == (None, "its only claim was deleted by rex")
     assert second.emptied is not None
     assert (second.emptied.at, second.emptied.reason) == (changed.change.created_at, "No claim")
     assert first.emptied is None
@@ -359,7 +359,7 @@ def test_of_several_deleted_claims_the_last_one_is_told(world: World) -> None:
     for text, person in (("its wall is weak", world.cleo), ("The harbour closes in April", world.rex)):
         delete_claim(claim=Claim.objects.get(text=text), by=person)
     first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
-    assert first.source == "its claims were deleted, the last one by rex"
+    assert first.source == "all its claims were deleted, the last one by rex"
 
 
 def test_comments_on_a_claim_are_counted(world: World) -> None:

@@ -99,4 +99,4 @@ def test_nothing_runs_off_a_phone_and_too_few_is_said_there_too(world: World, de
     page.goto(BIAS)
     assert page.evaluate(OVERFLOW) == 0
     # Cleo differed at 4 and 7 to 12, and changed nothing.
-    assert page.get_by_text("too few to say (0 of 7)").is_visible()
+    assert page.get_by_text("too few (0 of 7)").is_visible()

@@ -140,8 +140,8 @@ def test_other_words_make_another_version(world: World, checks: list[Check]) -> 
     assert (of["p"], of["left_out"], pair["difference"]) == (0.5, 1, pytest.approx(2 / 7))
     assert pair["p"] == 1
     assert pair["sentence"] == (
-        "On 7 checks that people and both answered, lexical-2 is ahead of lexical-1 by 28.6 points, which chance alone "
-        "could bring about (p = 1.000)."
+        "On 7 checks that people and both answered, lexical-2 is ahead of lexical-1 by 28.6 points; the "
+        "difference is not significant (p = 1.000)."
     )
 
 
@@ -157,7 +157,7 @@ def test_where_it_errs(world: World, checks: list[Check]) -> None:
     splits = {split["key"]: split["parts"] for split in first(world)["splits"]}
     assert [(part["name"], part["checks"]) for part in splits["system"]] == [("alder", 8), ("birch", 1)]
     assert [(part["name"], part["accuracy"]["value"]) for part in splits["figure"]] == [
-        ("holds a figure", 0.0),
+        ("contains a number", 0.0),
         ("holds none", pytest.approx(6 / 7)),
     ]
     assert "side" not in splits
@@ -250,7 +250,9 @@ def test_own_words_are_named(world: World, checks: list[Check]) -> None:
 def test_chosen_checks_are_said_to_be_chosen(world: World, checks: list[Check]) -> None:
     found = told(judge_quality(world.project))
     assert found["basis"]["kind"] == "chosen"
-    assert found["basis_in_words"].endswith("describe those 8 checks only, and say nothing of the others.")
+    assert found["basis_in_words"].endswith(
+        "describe those 8 checks only. To measure all checks, review a random sample."
+    )
 
 
 def test_all_checks_answered_are_all(world: World, checks: list[Check]) -> None:
@@ -259,7 +261,7 @@ def test_all_checks_answered_are_all(world: World, checks: list[Check]) -> None:
     found = told(judge_quality(world.project))
     assert (found["basis"]["kind"], found["basis"]["frame"]) == ("all", 14)
     assert found["basis_in_words"] == (
-        "People answered all 14 checks of coverage: the figures describe all of them."
+        "People answered all 14 checks of coverage; the figures describe all of them."
     )
 
 
@@ -288,7 +290,7 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
     found = told(judge_quality(world.project))
     assert (found["basis"]["kind"], found["checks"], found["basis"]["others"]) == ("drawn", 3, 1)
     assert (
-        "stand for all 6. 1 check that people answered beyond the sample is left out."
+        "represent all 6. 1 check that people answered outside the sample is left out."
         in found["basis_in_words"]
     )
 
@@ -305,7 +307,9 @@ def test_what_people_picked_stands_beside_the_sample(world: World) -> None:
     found = told(judge_quality(world.project))
     [version] = [each for each in found["versions"] if each["picked"]]
     assert (version["picked"]["value"], version["picked_checks"]) == (0.75, 12)
-    assert version["contrast"].startswith("Hand-picked claims: judge 75 % right; random sample: 100 %.")
+    assert version["contrast"].startswith(
+        "Accuracy is 75 % on hand-picked claims and 100 % on the random sample."
+    )
 
 
 def test_few_picked_claims_say_nothing(world: World) -> None:
@@ -327,7 +331,9 @@ def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: Wor
     assert (found["basis"]["kind"], found["basis"]["changed"]) == ("drawn", gone)
     # What the sentence counts is what the figures rest on.
     assert found["checks"] == len(asked) - gone
-    assert "changed since, left out, the figures stand for the claims" in found["basis_in_words"]
+    assert (
+        "changed since are left out, so the figures represent the unchanged claims" in found["basis_in_words"]
+    )
 
 
 def test_unequal_chances_are_said(world: World) -> None:
@@ -338,7 +344,7 @@ def test_unequal_chances_are_said(world: World) -> None:
     draw.drawn_checks.filter(check_row=asked[0]).update(inclusion_probability=0.9)
     found = told(judge_quality(world.project))
     assert found["basis"]["kind"] == "uneven"
-    assert "those on which the judge was expected to be off are over-represented" in found["basis_in_words"]
+    assert "over-represent those with a high expected judge error" in found["basis_in_words"]
 
 
 def test_a_new_draw_that_waits_does_not_put_the_answered_one_out_of_force(world: World) -> None:

@@ -217,7 +217,7 @@ def test_the_page_offers_it_and_shows_what_came_of_it(
     client.post("/p/mill/scores/judge/pair/", {**form, "confirmed": "1"})
     perform_all(JudgeCascade.objects.get().judge.runs.get())
     page = client.get("/p/mill/scores/judge/?judge=cheap").content.decode()
-    assert "cheap-then-dear</bdi>, spent in its own runs" in page
+    assert "cheap-then-dear</bdi>, measured in its own runs" in page
 
 
 def test_what_is_refused(

@@ -105,7 +105,7 @@ def test_probabilities_that_are_right_are_left_alone(world: World) -> None:
     rescore(project=world.project)
     found = told(judge_quality(world.project))["versions"][0]["recalibrated"]
     assert not found["helps"]
-    assert found["sentence"].startswith("No gain: on document sets that it did not learn from, the Brier ")
+    assert found["sentence"].startswith("No proven gain: on held-out document sets, the Brier ")
     with pytest.raises(Conflict, match="nothing is changed") as refused:
         recalibrate_judge(project=world.project, by=None)
     assert refused.value.code == "no_gain"
@@ -135,7 +135,7 @@ def test_the_page_shows_it_and_one_click_uses_it(sampled: World, signed_in: Call
     client = signed_in(sampled.mona)
     page = client.get("/p/harbour/scores/judge/").content.decode()
     assert "Use recalibrated probabilities" in page
-    assert "Yes: on document sets that it did not learn from" in page
+    assert "Yes: on held-out document sets" in page
     answer = client.post("/p/harbour/scores/judge/recalibrate/", follow=True).content.decode()
     assert "Recalibrated probabilities are in use" in answer
     answer = client.post("/p/harbour/scores/judge/recalibrate/", {"end": "1"}, follow=True).content.decode()

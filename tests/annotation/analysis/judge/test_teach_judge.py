@@ -141,7 +141,8 @@ def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge)
     assert (found["accuracy"]["after"]["value"], found["kappa"]["after"]["value"]) == (1.0, 1.0)
     assert found["brier"]["after"]["value"] < found["brier"]["before"]["value"]
     assert found["helps"]
-    assert found["sentence"].startswith("Yes: it is right more often with examples than without, by ")
+    assert found["sentence"].startswith("Yes: accuracy is ")
+    assert " points higher with examples than without, on 40 checks" in found["sentence"]
     # Examples are paid for with every call.
     assert 0 < found["cost_before"] < found["cost_after"]
     event = Event.objects.get(verb="teach judge")
@@ -256,7 +257,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert project.deciding_judge == llm_judge
 
     page = client.get("/p/mill/scores/judge/?judge=scripted-examples").content.decode()
-    assert "Use it from now on" in page
+    assert "Use this judge" in page
     calls = len(llm_server.calls)
     form = {"judge": own.name}
     asked = client.post("/p/mill/settings/judges/decide/", form).content.decode()

@@ -48,23 +48,23 @@ def test_a_good_judge_is_trusted() -> None:
     said, is_trusted = trust(report(1, 1))
     assert is_trusted is True
     assert said == (
-        "Yes, by the bar of 90 % right answers and 5 points of bias. It is right on 97 % (97 % to 97 %) of 2,400 "
-        "checks in 40 document sets; the commonest answer alone would be right on 50 %. It says yes as often as "
-        "people (+0.0 to +0.0)."
+        "Yes: it meets the threshold of 90 % accuracy and 5 points of bias. Accuracy is 97 % (97 % to 97 %) "
+        "on 2,400 checks in 40 document sets; the majority baseline is 50 %. It says yes as often as people "
+        "(+0.0 to +0.0)."
     )
 
 
 def test_a_judge_that_is_wrong_too_often_is_not() -> None:
     said, is_trusted = trust(report(6, 6))
     assert is_trusted is False
-    assert said.startswith("No, for it stays below the 90 % of right answers that are asked for here. ")
+    assert said.startswith("No: its accuracy is below 90 %. ")
 
 
 @pytest.mark.parametrize(
     ("wrong_yes", "wrong_no", "words"),
     [
-        (5, 0, "raises the share of yes by more than 5 points"),
-        (0, 5, "lowers the share of yes by more than 5 points"),
+        (5, 0, "says yes over 5 points more often than people"),
+        (0, 5, "says yes over 5 points less often than people"),
     ],
 )
 def test_a_judge_that_leans_is_not(wrong_yes: int, wrong_no: int, words: str) -> None:
@@ -75,7 +75,7 @@ def test_a_judge_that_leans_is_not(wrong_yes: int, wrong_no: int, words: str) ->
 def test_always_giving_the_commonest_answer_is_no_merit() -> None:
     # Right on 56 of 60, where saying yes to all would be right on 57.
     said, is_trusted = trust(report(2, 2, yes=57, no=3))
-    assert (is_trusted, "always giving the commonest answer would be right more often" in said) == (
+    assert (is_trusted, "the majority baseline is more accurate" in said) == (
         False,
         True,
     )
@@ -84,8 +84,8 @@ def test_always_giving_the_commonest_answer_is_no_merit() -> None:
 def test_few_document_sets_settle_nothing() -> None:
     said, is_trusted = trust(report(0, 0, sets=19))
     assert is_trusted is None
-    assert said.startswith("Too early to say: 20 document sets are needed, and 19 are answered. ")
-    assert trust(report(0, 0, sets=1))[0].startswith("Too early to say: 1 document set, 5 needed. ")
+    assert said.startswith("Not known yet: this needs 20 answered document sets, and there are 19. ")
+    assert trust(report(0, 0, sets=1))[0].startswith("Not known yet: 1 document set, 5 needed. ")
 
 
 def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
@@ -95,20 +95,22 @@ def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
     documents = [place // 10 for place in range(400)]
     said, is_trusted = trust(judge_report(judge, people, documents, draws=200))
     assert is_trusted is None
-    assert said.startswith("Not clear yet: further answers may put it above or below the bar of 90 % right")
+    assert said.startswith(
+        "Not known yet: the intervals do not show whether it meets the threshold of 90 % accuracy"
+    )
 
 
 def test_no_better_than_the_commonest_answer_settles_nothing() -> None:
     # Right on 57 of 60 in every set, as saying yes to all would be.
     said, is_trusted = trust(report(1, 2, yes=57, no=3))
     assert is_trusted is None
-    assert said.startswith("Not clear yet: always giving the commonest answer may be right as often. ")
+    assert said.startswith("Not known yet: the majority baseline may be as accurate. ")
 
 
 def test_a_volunteered_sample_is_named_in_the_answer() -> None:
     said, _ = trust(report(1, 1), CHOSEN)
     assert said.startswith(
-        "Yes on the checks that people answered, which are no random sample, by the bar of "
+        "Yes for the checks that people answered, which are not a random sample: it meets the threshold of "
     )
 
 
@@ -117,15 +119,15 @@ def test_a_volunteered_sample_is_named_in_the_answer() -> None:
     [
         (
             AnswerBasis(kind="uneven", frame=2400, drawn=240, answered=240),
-            "Yes on the checks that were sampled, with unequal probabilities, by the bar of ",
+            "Yes for the checks sampled with unequal probabilities: it meets the threshold of ",
         ),
         (
             AnswerBasis(kind="uneven", frame=2400, drawn=240, answered=240, others=3),
-            "Yes on the checks that were sampled, with unequal probabilities, or that people chose, by the bar of ",
+            "Yes for the checks sampled with unequal probabilities or chosen by people: it meets the threshold of ",
         ),
         (
             AnswerBasis(kind="open", frame=2400, drawn=240, answered=100),
-            "Yes on the checks answered so far, by the bar of ",
+            "Yes for the checks answered so far: it meets the threshold of ",
         ),
     ],
 )
@@ -137,14 +139,14 @@ def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said
     said, is_trusted = trust(shown(report(0, 0)))
     assert is_trusted is None
     assert said.startswith(
-        "Too early to say: its bias is the same in all document sets, so it has no interval. It is right on 100 %"
+        "Not known yet: bias is the same in all document sets, so it has no interval. Accuracy is 100 %"
     )
 
 
 def test_people_among_themselves_stand_beside() -> None:
     said, _ = trust_in_words(report(1, 1), basis=ALL, people=of(0.86, 0.8, 0.9), compared=120)
     assert said.endswith(
-        " Two people agree in 86 % (80 % to 90 %) of their pairs of answers, unsure counted as no, over 120 checks."
+        " Two people agree in 86 % (80 % to 90 %) of pairs of answers over 120 checks, counting unsure as no."
     )
 
 
@@ -167,7 +169,7 @@ def test_the_worst_part_is_named_where_the_intervals_part() -> None:
         ("Score", "c", of(0.5, 0.2, 0.8)),
     ]
     assert weakness_in_words(whole, parts) == (
-        "It errs most at system “b”: right on 60 % (50 % to 70 %) there, against 80 % (76 % to 84 %) over all."
+        "It is least accurate for system “b”: 60 % (50 % to 70 %), compared with 80 % (76 % to 84 %) overall."
     )
     assert weakness_in_words(whole, parts[2:]).startswith(
         "No system, length, score or type of claim stands out"
@@ -178,18 +180,19 @@ def test_the_worst_part_is_named_where_the_intervals_part() -> None:
 
 
 def test_divided_checks_are_no_part_of_all() -> None:
-    assert basis_in_words(ALL, 2390).endswith("describe the 2,390 on which they are not divided.")
+    assert basis_in_words(ALL, 2390).endswith("describe the 2,390 on which they are not evenly divided.")
 
 
 def test_drawn_claims_that_were_changed_since_are_said_to_be_left_out() -> None:
     assert basis_in_words(replace(DRAWN, changed=2), 238) == (
-        "240 checks of 2,400 were sampled (simple random sample) and all of them are answered: 2 of them, "
-        "whose claims were changed since, left out, the figures stand for the claims that kept their words."
+        "240 checks of 2,400 were sampled (simple random sample) and all are answered: 2 whose claims were "
+        "changed since are left out, so the figures represent the "
+        "unchanged claims."
     )
 
 
 def test_a_draw_is_named_by_how_it_was_drawn() -> None:
     assert basis_in_words(DRAWN, 240) == (
-        "240 checks of 2,400 were sampled (simple random sample) and all of them are answered: the figures "
-        "stand for all 2,400."
+        "240 checks of 2,400 were sampled (simple random sample) and all are answered: the figures "
+        "represent all 2,400."
     )

@@ -190,7 +190,7 @@ def test_where_people_decided_everything_no_error_of_a_judge_is_left_out(world: 
     Score.objects.filter(summary__in=peers).update(human_share=1.0)
     board = leaderboard(world.project)
     (table,) = board.tables
-    said = "people decided all that it rests on; sampling of documents only"
+    said = "people decided everything it uses; sampling of documents only"
     assert caption_of("coverage", table) == caption_of("composite_2_3", table) == said
     # The judge's own coverage is the judge's whatever people decided, and other claims may be left to it.
     for name in ("coverage_judge", "claim_coverage", "alignment"):

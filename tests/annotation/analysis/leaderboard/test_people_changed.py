@@ -34,29 +34,29 @@ def test_a_new_leader_is_named() -> None:
     assert found.systems["birch"].by == pytest.approx(0.3)
     assert (found.systems["alder"].rank_by_judge, found.systems["alder"].rank_by_blend) == (1, 2)
     assert changed_in_words(found) == (
-        "People decided 20 % of what coverage rests on (mean over systems). That moved the mean of 1 of 2 systems, "
-        "birch: from 0.500 by the judge alone to 0.800. By the judge alone alder would be first, not "
-        "birch."
+        "People decided 20 % of coverage (mean over systems). This changed the mean of 1 of 2 systems, "
+        "birch, from 0.500 (judge alone) to 0.800. The judge alone would rank alder first instead of birch."
     )
 
 
 def test_of_several_means_the_one_that_moved_most_is_named() -> None:
     # Alder moves by .1, birch by .3.
     found = changed({"alder": [(0.9, 0.8, 0.4)], "birch": [(0.5, 0.2, 0.4)]})
-    assert "moved the mean of 2 of 2 systems, most that of birch: from 0.200" in changed_in_words(found)
+    assert "moved the means of 2 of 2 systems; the largest change is birch, from 0.200" in changed_in_words(
+        found
+    )
 
 
 def test_a_system_by_itself_is_compared_to_no_other() -> None:
     found = changed({"alder": [(0.9, 0.8, 0.4)]})
     assert changed_in_words(found) == (
-        "People decided 40 % of what coverage rests on. That moved the mean of alder from 0.800 by the judge alone "
-        "to 0.900."
+        "People decided 40 % of coverage. This changed the mean of alder from 0.800 (judge alone) to 0.900."
     )
 
 
 def test_the_same_order_is_said_to_be() -> None:
     found = changed({"alder": [(0.9, 0.8, 1.0)], "birch": [(0.2, 0.2, 0.0)]})
-    assert changed_in_words(found).endswith("The order of the systems is the same.")
+    assert changed_in_words(found).endswith("The ranking is unchanged.")
 
 
 def test_systems_are_compared_on_the_sets_that_have_both() -> None:
@@ -68,12 +68,14 @@ def test_systems_are_compared_on_the_sets_that_have_both() -> None:
 
 def test_nothing_decided_by_people() -> None:
     found = changed({"alder": [(0.5, 0.5, 0.0)]})
-    assert changed_in_words(found) == "People have decided nothing here yet: the blend is the judge's."
+    assert (
+        changed_in_words(found) == "People have not decided anything yet, so the blend is the judge's score."
+    )
 
 
 def test_answers_that_moved_nothing() -> None:
     assert changed_in_words(changed({"alder": [(0.5, 0.5, 1.0)]})) == (
-        "People decided 100 % of what coverage rests on; no mean moved by it."
+        "People decided 100 % of coverage; no mean changed."
     )
 
 
@@ -81,8 +83,8 @@ def test_what_came_in_lists_is_said_beside_the_share() -> None:
     found = changed({"alder": [(0.5, 0.5, 0.98)]}, TakenOver(answers=100, in_lists=96))
     assert (found.answers, found.in_lists) == (100, 96)
     assert changed_in_words(found) == (
-        "People decided 98 % of what coverage rests on (96 of 100 reviewers' verdicts by accepting the "
-        "judge's in lists); no mean moved by it."
+        "People decided 98 % of coverage (96 of 100 reviewers' verdicts accepted from the judge in lists); "
+        "no mean changed."
     )
 
 
@@ -90,8 +92,8 @@ def test_of_several_systems_too() -> None:
     taken = TakenOver(answers=2000, in_lists=1500)
     found = changed({"alder": [(0.9, 0.8, 1.0)], "birch": [(0.2, 0.2, 0.0)]}, taken)
     assert changed_in_words(found).startswith(
-        "People decided 50 % of what coverage rests on (mean over systems; 1,500 of 2,000 reviewers' verdicts "
-        "by accepting the judge's in lists). That moved the mean of 1 of 2 systems, alder:"
+        "People decided 50 % of coverage (mean over systems; 1,500 of 2,000 reviewers' verdicts accepted "
+        "from the judge in lists). This changed the mean of 1 of 2 systems, alder,"
     )
 
 

@@ -35,7 +35,7 @@ def test_a_leader_whose_differences_hold_leads() -> None:
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
     assert (
         ranking_in_words(found)
-        == "alder leads: over 8 document sets its difference from every other system is significant."
+        == "alder leads: its difference from every other system is significant over 8 document sets."
     )
     assert (found.pairs, found.holding) == (3, 2)
     assert found.groups == (("alder",), ("cedar", "birch"))
@@ -60,7 +60,7 @@ def test_a_leader_with_the_same_score_in_all_sets_is_not_said_to_have_too_few() 
     found = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
     assert (
         ranking_in_words(found)
-        == "alder leads: over 8 document sets its difference from every other system is significant."
+        == "alder leads: its difference from every other system is significant over 8 document sets."
     )
 
 
@@ -68,7 +68,7 @@ def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
     found = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
     assert (
         ranking_in_words(found)
-        == "alder is ahead, but over 8 document sets it is not significantly different from birch."
+        == "alder is ahead, but not significantly different from birch over 8 document sets."
     )
     assert found.groups == (("alder", "birch"), ("cedar",))
 
@@ -93,20 +93,20 @@ def test_so_few_sets_that_no_difference_could_hold() -> None:
     found = ranked({"alder": [0.8] * 5, "birch": [0.4] * 5})
     assert found.least_p == 0.0625
     assert ranking_in_words(found) == (
-        "alder is ahead, but with 5 document sets and 1 pair of systems no difference could hold after "
-        "correction."
+        "alder is ahead, but with 5 document sets no difference among 1 pair of systems can be significant "
+        "after correction."
     )
 
 
 def test_fewer_sets_still_say_nothing_of_how_surely() -> None:
     assert ranking_in_words(ranked({"alder": [0.8] * 3, "birch": [0.4] * 3})) == (
-        "alder is ahead, but 3 document sets are too few to say how surely."
+        "alder is ahead, but 3 document sets are too few to test it."
     )
 
 
 def test_equal_means_are_level() -> None:
     assert ranking_in_words(ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})) == (
-        "alder and birch are level in front."
+        "alder and birch are tied for first."
     )
 
 
@@ -122,7 +122,7 @@ def test_a_leader_that_is_beaten_on_common_sets_is_said_to_be() -> None:
     found = set_means(seen, ["c"])
     means = {system: scores["c"] for system, scores in averages_of(found, draws=500).items()}
     assert ranking_in_words(ranking_of(found, means, ["alder", "birch"], "c")) == (
-        "alder has the highest mean, but on the document sets that both have birch is better."
+        "alder has the highest mean, but birch is better on the document sets that both have."
     )
 
 

@@ -64,4 +64,4 @@ def test_the_leaderboard_says_it(world: World) -> None:
     accept(world)
     (table,) = leaderboard(world.project).tables
     assert table.changed is not None
-    assert "6 of 6 reviewers' verdicts by accepting the judge's in lists" in changed_in_words(table.changed)
+    assert "6 of 6 reviewers' verdicts accepted from the judge in lists" in changed_in_words(table.changed)

@@ -48,7 +48,7 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     page = answer.content.decode()
     assert "0.750" in page
     by = "According to the lexical judge (an offline baseline, not checked by people), "
-    assert f"{by}alder is ahead, but 1 document set is too few to say how surely." in page
+    assert f"{by}alder is ahead, but 1 document set is too few to test it." in page
 
 
 def test_the_interval_says_what_it_covers(world: World, vic: Client) -> None:
@@ -77,11 +77,11 @@ def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
 def test_without_an_interval_nothing_is_said_of_draws_and_ranges(world: World, vic: Client) -> None:
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "bootstrap samples, seed 0" not in page
-    assert "Under a rank" not in page
+    assert "Below a rank" not in page
     more_sets(world, {"alder": [0.7, 0.8, 0.7, 0.8], "birch": [0.1, 0.2, 0.1, 0.2]})
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "10,000 bootstrap samples, seed 0" in page
-    assert "Under a rank: the ranks that the tests leave open" in page
+    assert "Below a rank: the range of ranks consistent with the tests" in page
     assert "resampling shows no spread" not in page
 
 
@@ -92,9 +92,9 @@ def test_where_a_system_has_the_same_in_all_sets_it_has_no_interval_and_no_range
     answer = vic.get("/p/harbour/scores/?by=alignment")
     page = " ".join(answer.content.decode().split())
     # Both have an alignment of 1 in all six sets.
-    assert "No interval where all document sets have the same score: resampling shows no spread." in page
+    assert "There is no interval if all document sets have the same score." in page
     assert "bootstrap samples, seed 0" not in page
-    assert "Under a rank" not in page
+    assert "Below a rank" not in page
     assert {place.low for place in answer.context["places"].values()} == {None}
 
 
@@ -109,10 +109,10 @@ def test_of_many_pairs_the_surest_stand_on_the_page(
         {"alder": [0.8, 0.7] * 3, "birch": [0.7, 0.8] * 3, "cedar": [0.2, 0.1] * 3},
     )
     address = "/p/harbour/scores/differences/?by=coverage&target=20"
-    assert "pairs, the surest" not in vic.get(address).content.decode()
+    assert "pairs, smallest p first" not in vic.get(address).content.decode()
     monkeypatch.setattr(scores, "SYSTEM_PAIRS_SHOWN", 2)
     page = " ".join(vic.get(address).content.decode().split())
-    assert "2 of 3 pairs, the surest differences first; all in the file." in page
+    assert "2 of 3 pairs, smallest p first. The file has all pairs." in page
     assert page.count('<th scope="row"><span dir="auto">') == 2
     assert '<span dir="auto">alder</span> − <span dir="auto">birch</span>' not in page
     # Of the port's scores only alder and birch have one: Tukey's sets are the six that all have.
@@ -159,7 +159,7 @@ def test_what_is_not_judged_yet_is_not_shown_first(world: World, vic: Client) ->
     # Asked for, they say what is missing, and are no ranking by length.
     unjudged = vic.get("/p/harbour/scores/?target=90")
     assert unjudged.context["column"] == "coverage"
-    assert "no run of the judge has answered its claims" in unjudged.content.decode()
+    assert "no judge run has answered the claims" in unjudged.content.decode()
 
 
 def test_a_target_that_no_summary_has_is_not_found(world: World, vic: Client) -> None:
@@ -197,7 +197,7 @@ def test_what_is_blank_says_why_and_leads_to_what_brings_it(
     Score.objects.update(brevity=None, composite_2_3=None)
     Summary.objects.update(target_words=None)
     page = " ".join(signed_in(world.mona).get("/p/harbour/scores/").content.decode().split())
-    assert "</strong>: no values, since the summaries have no target length." in page
+    assert "</strong>: no values because the summaries have no target length." in page
     assert '<a href="/p/harbour/settings/#id_target_length">Set a default target length</a>' in page
     assert 'data-name="brevity"' not in page
     seen = vic.get("/p/harbour/scores/").content.decode()
@@ -248,7 +248,7 @@ def test_flags_are_told_in_words(world: World, vic: Client) -> None:
 def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> None:
     page = vic.get(f"/p/harbour/scores/summaries/{world.peers['bridge', 'alder'].public_id}/")
     assert page.status_code == 200
-    assert "nobody has said anything of it" in page.content.decode()
+    assert "not judged" in page.content.decode()
 
 
 def test_a_unit_without_claims_says_who_deleted_them(world: World, vic: Client) -> None:
@@ -256,10 +256,10 @@ def test_a_unit_without_claims_says_who_deleted_them(world: World, vic: Client) 
     changed = delete_claim(claim=only, by=world.rex, reason="No claim")
     page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/").content.decode()
     at = date_format(timezone.localtime(changed.change.created_at), "j M Y, H:i")
-    assert f'its one claim was deleted by rex, {at} <span dir="auto">“No claim”</span>' in " ".join(
+    assert f'its only claim was deleted by rex, {at} <span dir="auto">“No claim”</span>' in " ".join(
         page.split()
     )
-    assert "nobody has said anything of it" not in page
+    assert "not judged" not in page
 
 
 def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: Client) -> None:
@@ -306,13 +306,13 @@ def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> 
     assert "by=conciseness" not in page
     Score.objects.filter(summary=world.peers["port", "birch"]).update(conciseness=0.4)
     page = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
-    assert "Which system wastes fewest words?" in page
+    assert "Which system is most to the point?" in page
     assert cells(page, "birch")[2].startswith("0.400")
 
 
 def test_mixed_summarization_is_told_where_it_is_drawn(world: World, vic: Client) -> None:
     mix_summarization(world)
-    said = "(summaries by questions: 1, by claims: 1)"
+    said = "if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
     assert said in vic.get("/p/harbour/scores/?by=summarization").content.decode()
     assert said not in vic.get("/p/harbour/scores/?by=coverage").content.decode()
 
@@ -326,7 +326,7 @@ def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -
         for words in ("Target 20 words</th>", ">bridge</a>", "Target 100 words</th>", ">port</a>")
     ]
     assert places == sorted(places)
-    assert "the lowest coverage of each target length first" in page
+    assert "Summaries with the lowest coverage come first within each target length" in page
 
 
 def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_it(
@@ -370,7 +370,7 @@ def test_a_system_with_many_summaries_goes_on_on_further_pages(
             break
     # The lowest coverage of each target first; what has no coverage, or no target, last.
     assert walked == [(10, 0.4), (10, None), (30, 0.4), (30, None), (None, 0.4), (None, None)]
-    assert "6 in all, of which these are the first 2" in pages[0]
+    assert "6 in total; showing the first 2" in pages[0]
     assert ["The next ones" in page for page in pages] == [True, True, False]
     assert vic.get(f"{address}?after=nowhere").status_code == 422
 
@@ -385,7 +385,10 @@ def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: C
     rows = rows_of(page.content.decode())
     assert ["question coverage", "0.500", "no interval: 1 document set, 5 needed", "1 of 2"] in rows
     assert ["brevity", "0.350", "no interval: 2 document sets, 5 needed", "2"] in rows
-    assert "(summaries by questions: 1, by claims: 1)" in page.content.decode()
+    assert (
+        "if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
+        in page.content.decode()
+    )
 
 
 def test_a_systems_intervals_say_what_they_cover_once_for_scores_alike(world: World, vic: Client) -> None:
@@ -422,8 +425,8 @@ def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
     override(check=world.check("birch", 1), by=world.rex, label="yes")
     page = vic.get("/p/harbour/scores/").content.decode()
     # Birch: (.5 + 0) / 2 with Rex's yes, 0 by the judge. Rex decided one of the two scored claims of one of two units.
-    assert "moved the mean of 1 of 2 systems, birch: from 0.000 by the judge alone to 0.250" in page
-    assert "The order of the systems is the same." in page
+    assert "changed the mean of 1 of 2 systems, birch, from 0.000 (judge alone) to 0.250" in page
+    assert "The ranking is unchanged." in page
 
 
 def test_without_a_draw_the_page_says_that_there_is_no_estimate(world: World, vic: Client) -> None:
@@ -439,10 +442,10 @@ def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
             override(check=check, by=world.rex, label=label)
     page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
     assert (
-        "According to the estimate of what people would say, alder is ahead, but 1 document set is too few"
+        "According to the estimate of people&#x27;s answers, alder is ahead, but 1 document set is too few"
         in page
     )
-    assert "only people&#x27;s sampled answers are used" in page
+    assert "Only people&#x27;s sampled answers are used" in page
     assert cells(page, "alder")[2].startswith("0.750")
     assert cells(page, "birch")[2].startswith("0.250")
 
@@ -479,16 +482,16 @@ def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, v
     vic.get("/p/harbour/scores/")
     page = " ".join(vic.get("/p/harbour/scores/").content.decode().split())
     assert "Which system would people say covers most?" in page
-    assert "According to the estimate of what people would say, alder is ahead" in page
+    assert "According to the estimate of people&#x27;s answers, alder is ahead" in page
     assert page.index("?by=coverage_estimate") < page.index("?by=coverage&")
     # The tests do not tell the two apart, and so say ranks and headline.
-    assert "it is not significantly different from any other system" in page
+    assert "not significantly different from any other system" in page
     assert cells(page, "alder")[0] == "1 1–2"
     blend = " ".join(vic.get("/p/harbour/scores/?by=coverage").content.decode().split())
-    assert "whose errors its interval leaves out; the estimate has them in it" in blend
-    assert "errors are left out of this; the estimate includes them." in blend
+    assert "interval leaves out the judge's errors; the estimate includes them" in blend
+    assert "errors; the estimate includes them." in blend
     overview = " ".join(vic.get("/p/harbour/").content.decode().split())
-    assert "According to the estimate of what people would say, alder is ahead" in overview
+    assert "According to the estimate of people&#x27;s answers, alder is ahead" in overview
     # Its file, the API and the command go by the same rule.
     lines = vic.get("/p/harbour/scores/file/?format=json").json()
     assert [row["rank"] for row in lines if row["score"] == "coverage_estimate"] == [1, 2]
@@ -517,17 +520,14 @@ def test_estimates_are_compared_pair_by_pair(world: World, vic: Client) -> None:
     # One document set shows no error: there is nothing to test by.
     assert "none of the 1 difference is significant at 5 %" in page
     assert "+1.000" in page
-    assert "moves the estimates of both systems" in page
+    assert "affects both systems on the same document" in page
 
 
 def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/")
     at = page.context["made"].made_at
     told = " ".join(re.sub("<[^>]+>", "", page.content.decode()).split())
-    assert (
-        f"Computed on {at:%-d %b %Y, %H:%M}, from the scores as they stood; nothing has changed since."
-        in told
-    )
+    assert f"Computed on {at:%-d %b %Y, %H:%M}, up to date." in told
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     assert cells(vic.get("/p/harbour/scores/").content.decode(), "alder")[2].startswith("1.000")
 
@@ -545,7 +545,7 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
     for each in (told, page):
         note = each.partition('id="made"')[2].partition("</p>")[0]
         assert 'hx-trigger="load delay:5s"' in note
-        assert "Newer answers exist" in note
+        assert "An update is being computed" in note
     # Means and counts are those of this moment.
     assert cells(page, "alder")[2].startswith("1.000")
     # Five further sets have an alignment: enough for intervals, which nobody has made yet.
@@ -555,7 +555,7 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
     assert "resampling shows no spread" not in coming
     assert "interval is being calculated" in coming
     unmade = vic.get("/p/harbour/scores/?by=brevity").content.decode()
-    assert "These numbers are being computed." in unmade
+    assert "Computing these numbers." in unmade
     estimate = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
     assert "The ranking is being computed." in estimate
     assert "no random sample has been answered" not in estimate

@@ -123,7 +123,7 @@ def test_work_is_drawn_by_day_where_progress_is(world: World, signed_in: Callabl
 
 def test_of_no_work_nothing_is_drawn(world: World, signed_in: Callable[[User], Client]) -> None:
     page = get(signed_in(world.mona), "/p/harbour/progress/?view=days")
-    assert "Nobody has judged or answered anything here yet" in page
+    assert "No answers yet" in page
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -131,7 +131,7 @@ def test_a_project_without_scores_says_what_is_lacking(
     world: World, signed_in: Callable[[User], Client], name: str
 ) -> None:
     page = get(signed_in(world.dan), f"/p/quarry/scores/pictures/?show={name}")
-    assert "There is nothing to plot yet" in page
+    assert "No data to plot yet" in page
 
 
 @pytest.mark.parametrize(

@@ -89,15 +89,14 @@ def test_summaries_without_brevity_stay_out_of_the_composite() -> None:
     table = found([*ROWS, scored(3, "alder", 0.1, None)])
     assert table["length"]["left_out"] == 1
     assert table["length"]["at_one"]["alder"] == pytest.approx(0.7)
-    assert table["sentences"]["length"].endswith("Left out: 1 summary without a brevity.")
+    assert table["sentences"]["length"].endswith("1 summary without brevity left out.")
 
 
 def test_without_any_brevity_there_is_no_composite() -> None:
     table = found([row._replace(brevity=None) for row in ROWS])
     assert table["length"] is None
     assert (
-        table["sentences"]["length"]
-        == "No summary has both coverage and a brevity, so there is no composite."
+        table["sentences"]["length"] == "No summary has both coverage and brevity, so there is no composite."
     )
 
 
@@ -114,7 +113,7 @@ def test_a_weighted_blend_stands_at_its_own_weight() -> None:
     what_if = WhatIf(({11: 1.0}, {11: 0.5}), [], [], [], 6)
     (table,) = told(sensitivity(project, ROWS, what_if))["targets"]
     assert table["blend"]["own"] == 0.4
-    assert "The project's weight of people is w = 0.4." in table["sentences"]["blend"]
+    assert "This project's weight of people is w = 0.4." in table["sentences"]["blend"]
 
 
 def test_where_percents_and_claims_agree_the_blend_changes_nothing() -> None:
@@ -130,7 +129,7 @@ def test_another_judge_and_the_one_without_people_are_other_orders() -> None:
     table = found(rows, judges=[OtherJudge("other", kept, kept | {11: 0.0, 12: 0.0})])
     alone, other, other_alone = table["judges"]
     assert (alone["name"], alone["ahead"]) == ("lexical alone, without people", ("cedar",))
-    in_place = "other in lexical's place and people's answers kept"
+    in_place = "other in lexical's place, keeping people's answers"
     assert (other["name"], other["means"]["alder"], other["ahead"]) == (in_place, 0.0, ("birch",))
     assert f"With {in_place}, birch would lead instead of alder (tau" in table["sentences"]["judges"]
     assert (other_alone["name"], other_alone["means"]["birch"]) == ("other alone, without people", 0.0)
@@ -143,20 +142,20 @@ def test_where_people_decide_everything_another_judge_is_shown_alone_only() -> N
     table = found(rows, judges=[OtherJudge("other", same, dict.fromkeys(same, 0.5))])
     assert [order["name"] for order in table["judges"]] == ["other alone, without people"]
     assert table["sentences"]["judges"].startswith(
-        "People decide everything here, so another judge changes nothing. With other alone, without people, alder, "
-        "birch and cedar would be level in front instead of alder"
+        "People decided everything, so another judge changes nothing. With other alone, without people, "
+        "alder, birch and cedar would be tied for first instead of alder"
     )
 
 
 def test_what_people_did_not_touch_is_no_other_order() -> None:
     table = found()
     assert table["judges"] == []
-    assert "people have changed nothing of what lexical says" in table["sentences"]["judges"]
+    assert "people have not changed any of lexical's answers" in table["sentences"]["judges"]
 
 
 def test_without_any_judge_there_is_no_order_by_one() -> None:
     table = found([row._replace(coverage_judge=None) for row in ROWS])
-    assert table["sentences"]["judges"].startswith("No judge's answers decide anything here")
+    assert table["sentences"]["judges"].startswith("No judge's answers affect these scores")
 
 
 def test_leaving_somebody_out_changes_what_they_touched() -> None:

@@ -81,7 +81,7 @@ def test_another_judge_that_answered_everything_is_an_order_of_its_own(world: Wo
     other = Judge.objects.create(name="other", kind=Judge.Kind.LEXICAL)
     answer_as(world, other, 6)
     (order,) = table_of(world)["judges"]
-    in_place = "other in lexical's place and people's answers kept"
+    in_place = "other in lexical's place, keeping people's answers"
     assert (order["name"], order["means"]) == (in_place, {"alder": 0.0, "birch": 0.0})
     world.project.refresh_from_db()
     assert world.project.deciding_judge == world.judge

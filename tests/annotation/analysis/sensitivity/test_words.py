@@ -44,14 +44,14 @@ def test_a_leader_at_every_weight_is_said_to_be_one() -> None:
         "The composite is a × coverage + (1 − a) × brevity. a leads at every a from 0 to 1."
     )
     three = say({"a": 0.6, "b": 0.2, "c": 0.1}, {"a": 0.7, "b": 0.5, "c": 0.1})
-    assert three.endswith("No two systems change places in between.")
+    assert three.endswith("No systems change places.")
 
 
 def test_every_change_of_the_leader_is_told_with_its_weight() -> None:
     said = say({"x": 1.0, "y": 0.6, "z": 0.0}, {"x": 0.0, "y": 0.6, "z": 1.0}, own=0.45)
     assert said == (
-        f"{COMPOSITE} x leads up to a = 0.4, y from there to 0.6, z above that. Of 3 pairs of systems 3 change places "
-        "on the way up; nearest to the present a = 0.45, y passes x at a = 0.4."
+        f"{COMPOSITE} x leads up to a = 0.4, then y up to 0.6, then z. 3 of 3 pairs of systems change "
+        "places; closest to the current a = 0.45, y overtakes x at a = 0.4."
     )
 
 
@@ -64,11 +64,11 @@ def test_of_many_changes_only_the_one_in_force_is_named() -> None:
     assert len(lines.leads) > 4
     (now,) = [lead for lead in lines.leads if lead.low <= 0.45 <= lead.high]
     said = length_in_words(turning(zero, one, own=0.45), has_target=True)
-    assert f"at the present a = 0.45 {now.systems[0]} leads" in said
+    assert f"At the current a = 0.45, {now.systems[0]} leads" in said
 
 
 def test_without_a_target_brevity_is_unknown() -> None:
-    assert length_in_words(None, has_target=False).startswith("There is no target length here")
+    assert length_in_words(None, has_target=False).startswith("Without a target length there is no brevity")
 
 
 @pytest.mark.parametrize(
@@ -82,23 +82,23 @@ def test_a_weight_between_the_ends_is_never_told_as_one(weight: float, words: st
 def test_nobody_on_whom_the_first_place_hangs() -> None:
     orders = [order("ana", "x", tau=0.8), order("ben", "x")]
     assert people_in_words(orders, ["x"], systems=2) == (
-        "Whichever of the 2 people is left out, x would still lead. "
-        "The least tau with the order by coverage is 0.80."
+        "Without any one of the 2 people, x would still lead. The lowest Kendall's tau with the ranking by "
+        "coverage is 0.80."
     )
     assert people_in_words(orders[:1], ["x"], systems=2).startswith(
-        "One person has answers that count: without ana, x would"
+        "Only one person's answers count. Without ana, x would"
     )
 
 
 def test_somebody_on_whom_the_first_place_hangs() -> None:
     orders = [order("ana", "y", tau=None), order("ben", "x", "y", tau=None)]
     assert people_in_words(orders, ["x"], systems=2) == (
-        "Without ana, y would lead instead of x. Without ben, x and y would be level in front instead of x."
+        "Without ana, y would lead instead of x. Without ben, x and y would be tied for first instead of x."
     )
 
 
 def test_nobody_to_leave_out() -> None:
-    assert people_in_words([], ["x"], systems=2).startswith("Nobody of this project has given an answer")
+    assert people_in_words([], ["x"], systems=2).startswith("No person's answers affect these scores")
 
 
 def test_of_one_system_nothing_is_said_of_a_lead_or_an_order() -> None:
@@ -106,5 +106,5 @@ def test_of_one_system_nothing_is_said_of_a_lead_or_an_order() -> None:
     assert people_in_words(alone, ["x"], systems=1) == ONE_SYSTEM
     assert judges_in_words(alone, ["x"], judge="lexical", systems=1) == ONE_SYSTEM
     assert judges_in_words([], ["x"], judge="", systems=1) == ONE_SYSTEM
-    assert say({"x": 0.6}, {"x": 0.7}) == "x alone has a mean here: nothing to compare it with."
+    assert say({"x": 0.6}, {"x": 0.7}) == "Only x has a mean, so there is nothing to compare."
     assert not {"lead", "order"} & set(ONE_SYSTEM.split())

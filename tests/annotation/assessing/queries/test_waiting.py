@@ -94,7 +94,7 @@ def test_an_author_is_left_but_told_of(world: World) -> None:
 def test_the_preview_tells_before_the_queue_is_filled(world: World) -> None:
     plan = preview(world, 3)
     assert plan.stranded == 2
-    assert any("2 assignments would have nobody to take them" in note for note in plan_notes(plan))
+    assert any("2 assignments will have no eligible assessor" in note for note in plan_notes(plan))
     assert preview(world, 2).stranded == 0
 
 

@@ -91,7 +91,7 @@ def test_a_second_plan_of_everything_tops_up(world: World) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     plan = seen(world, Way.PLAN, "ana", "ben", per_set=1)
     assert (plan.sittings, plan.enough) == (1, 1)
-    assert "1 set has as many assessors already." in plan_notes(plan)
+    assert "1 set already has enough assessors." in plan_notes(plan)
     do(world, Way.PLAN, "ana", "ben", per_set=1)
     assert assessors_of(world) == {"port": 1, "bridge": 1}
     with pytest.raises(Invalid) as refused:
@@ -245,8 +245,8 @@ def test_a_preview_says_how_much_of_a_draw_nobody_gets(world: World) -> None:
         == "1 assignment for 1 person, 1 each; 2 summaries; 3 of the 4 sampled get no assessor."
     )
     assert tuple(plan_notes(plan))[1:] == (
-        "3 of the 4 sampled get no assessor, because the people asked have them already: the recorded inclusion "
-        "probabilities will not hold for an unbiased estimate.",
+        "3 of the 4 sampled get no assessor, because the chosen people already have them. The recorded "
+        "inclusion probabilities will not give an unbiased estimate.",
     )
     # Each of the 4 sets has 2 summaries, told one by one where each has assessors of its own.
     alone = seen(world, Way.PLAN, "ana", by_summary=True, **columns)

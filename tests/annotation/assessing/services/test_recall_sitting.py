@@ -116,7 +116,7 @@ def test_begun_work_that_went_into_the_queue_is_told_so(world: World, sitting: S
     recall(sitting=other, by=world.mona)
     rows = sitting_page(world.project, viewer=None, state=WorkState.RECALLED).rows
     told = {row.document_set: recalled_in_words(row) for row in rows}
-    assert told == {"port": "Put into the queue", "bridge": "Recalled"}
+    assert told == {"port": "Moved to the queue", "bridge": "Recalled"}
 
 
 def test_an_owner_may_be_given_what_somebody_has(world: World, sitting: Sitting) -> None:

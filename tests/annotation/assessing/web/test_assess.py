@@ -69,7 +69,7 @@ def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world:
     pulled = pull(project=world.project, by=world.ana)
     page = ana.get("/p/harbour/work/").content.decode()
     minutes = world.project.lease_minutes
-    assert "kept for you until <span data-lease><time" in page
+    assert "reserved for you until <span data-lease><time" in page
     assert f"<span data-left>{minutes} minutes</span>" in page
     assert f"/sets/{pulled.public_id}/give-back/" in page
     assert page.index(f"set-{pulled.public_id}") < page.index(f"set-{given.public_id}")
@@ -200,7 +200,7 @@ def test_a_closed_set_is_shown_and_takes_nothing_more(world: World, ana: Client,
     judge_everything(world, ana, sitting, percent=60)
     ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
     page = ana.get(form_of(first(sitting))).content
-    assert b"can no longer be changed" in page
+    assert b"cannot be changed" in page
     assert b">Save unit " not in page
     assert ana.post(act(world, first(sitting)), {"percent": "0"}, headers=HTMX).status_code == 409
 

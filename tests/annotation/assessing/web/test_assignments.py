@@ -98,7 +98,7 @@ def test_a_plan_is_shown_before_it_is_done(world: World, mona: Client, headers: 
 def test_whoever_gives_themselves_work_is_told_what_it_closes(
     world: World, signed_in: Callable[[User], Client]
 ) -> None:
-    olga, told = signed_in(world.olga), b"You are among them: scores, verdicts"
+    olga, told = signed_in(world.olga), b"This includes you: scores, verdicts"
     assert told in olga.post(ASSIGN, {**PLAN, "people": ["ana", "olga"], "act": "preview"}).content
     assert told not in olga.post(ASSIGN, {**PLAN, "act": "preview"}).content
 
@@ -116,7 +116,7 @@ def test_a_plan_that_changed_since_is_refused(world: World, mona: Client) -> Non
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     done = mona.post(ASSIGN, {**PLAN, "act": "give", **hidden(shown)})
     assert done.status_code == 422
-    assert b"have changed since this was shown" in done.content
+    assert b"have changed since the preview" in done.content
     assert Sitting.objects.count() == 1
 
 
@@ -124,8 +124,8 @@ def test_a_plan_that_changed_since_is_refused(world: World, mona: Client) -> Non
     ("form", "sittings", "words"),
     [
         ({"way": "more", "assessor": "ben", "count": "1"}, 1, "ben has 1 document set to judge."),
-        ({"way": "queue", "per_set": "2", "draw": "everything"}, 4, "4 assignments wait in the queue."),
-        ({**PLAN, "per_set": "2"}, 4, "4 assignments given out."),
+        ({"way": "queue", "per_set": "2", "draw": "everything"}, 4, "4 assignments added to the queue."),
+        ({**PLAN, "per_set": "2"}, 4, "4 assignments created."),
     ],
 )
 def test_every_way_of_giving_sets(
@@ -206,10 +206,10 @@ def test_what_waits_for_nobody_is_told_with_what_to_do(
 ) -> None:
     # Ana, Ben and Olga may assess: the fourth copy of each of the two sets is for nobody.
     preview = mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything", "act": "preview"})
-    assert b"2 assignments would have nobody to take them" in preview.content
+    assert b"2 assignments will have no eligible assessor" in preview.content
     mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything"})
     page = " ".join(mona.get(ROOM).content.decode().split())
-    assert "2 of 8 wait without an assessor who could take them." in page
+    assert "2 of 8 waiting assignments have no eligible assessor." in page
     done = mona.post(f"{ROOM}withdraw/", headers=headers, follow=True)
     assert b"2 assignments were removed from the queue." in done.content
     assert b"for nobody" not in mona.get(ROOM).content
@@ -227,7 +227,7 @@ def test_draws_are_shown_with_method_seed_frame_and_chances(world: World, mona: 
 
 def test_without_draws_the_page_says_so(world: World, mona: Client) -> None:
     page = mona.get(f"{ROOM}draws/").content.decode()
-    assert "No sets have been sampled yet." in page
+    assert "No random samples yet." in page
     assert '<a href="/p/harbour/review/draws/">Random samples of checks</a>' in page
 
 

@@ -28,7 +28,7 @@ def test_a_plan_is_previewed_and_done(world: World, desk: Desk, viewport: Any) -
     page.goto(ROOM)
     assert not page.get_by_label("Assessors for each set", exact=True).is_visible()
     page.get_by_role("radio", name="A plan").check()
-    assert not page.get_by_label("How many more sets", exact=True).is_visible()
+    assert not page.get_by_label("Number of additional sets", exact=True).is_visible()
     page.get_by_role("checkbox", name="ana").check()
     page.get_by_role("checkbox", name="ben").check()
     page.get_by_label("Assessors for each set", exact=True).fill("1")
@@ -39,7 +39,7 @@ def test_a_plan_is_previewed_and_done(world: World, desk: Desk, viewport: Any) -
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert not Sitting.objects.exists()
     page.get_by_role("button", name="Assign", exact=True).click()
-    page.get_by_text("4 assignments given out.").wait_for()
+    page.get_by_text("4 assignments created.").wait_for()
     assert Sitting.objects.count() == 4
 
 
@@ -56,11 +56,11 @@ def test_nothing_on_the_page_breaks_its_content_policy(
     page.get_by_role("radio", name="The queue").check()
     page.get_by_label("Assessors for each set", exact=True).fill("4")
     page.get_by_role("button", name="Preview").click()
-    page.get_by_text("2 assignments would have nobody to take them").wait_for()
-    page.get_by_role("button", name="Put into the queue").click()
-    page.get_by_text("2 of 8 wait without an assessor who could take them.").wait_for()
+    page.get_by_text("2 assignments will have no eligible assessor").wait_for()
+    page.get_by_role("button", name="Moved to the queue").click()
+    page.get_by_text("2 of 8 waiting assignments have no eligible assessor.").wait_for()
     assert violations(page) == []
-    page.get_by_role("button", name="Take 2 out of the queue").click()
+    page.get_by_role("button", name="Remove 2 from the queue").click()
     page.get_by_text("2 assignments were removed from the queue.").wait_for()
     for name in ("In the queue 6", "Closed 0", "Withdrawn 2", "Open 0"):
         page.get_by_role("link", name=name).click()
@@ -82,7 +82,7 @@ def test_a_sitting_is_given_to_somebody_else(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "mona")
     page.goto(ROOM)
     page.locator("details.change summary").click()
-    page.get_by_label("Give it to").fill("ben")
+    page.get_by_label("Assign to").fill("ben")
     page.get_by_role("button", name="Give", exact=True).click()
     page.get_by_text("ben has port to judge.").wait_for()
     assert violations(page) == []

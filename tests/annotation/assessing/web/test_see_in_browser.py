@@ -115,7 +115,7 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     page.keyboard.press("n")
     page.get_by_role("button", name="Close the set").focus()
     page.keyboard.press("Enter")
-    page.get_by_text("Your judgments count from now on").wait_for()
+    page.get_by_text("Your judgments now count").wait_for()
 
 
 def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
@@ -129,7 +129,7 @@ def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
     page.locator("#unmarked .scale label", has_text="40").click()
     page.locator("#ahead a", has_text="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
-    page.get_by_text("Your judgments count from now on").wait_for()
+    page.get_by_text("Your judgments now count").wait_for()
     assert percents(sitting) == [60, 0, 0, 20, 100, 0]
     assert marks(sitting) == [[1], [], [], [], [2], []]
 
@@ -152,7 +152,7 @@ def test_a_published_row_comes_out_of_what_was_judged(world: World, desk: Desk, 
     press(page, "111" + "a4" + "bc4" + "d4" + "e6")
     page.locator("#ahead a", has_text="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
-    page.get_by_text("Your judgments count from now on").wait_for()
+    page.get_by_text("Your judgments now count").wait_for()
 
     summary = sitting.assignments.get().comparison
     assert summary is not None
@@ -419,7 +419,7 @@ def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: De
     press(page, "n")
     page.locator(".models a[aria-current]", has_text="Model 2").wait_for()
     rest = len(page.locator("[data-item=unit]").all())
-    page.get_by_text("Asked when every model unit").wait_for()
+    page.get_by_text("Available once every model unit").wait_for()
     press(page, "b4" + "1" * (rest - 1))
     page.locator("#unmarked.now").wait_for()
     lit = [peer.get_attribute("data-peer") for peer in page.locator(".pu.lit").all()]
@@ -566,14 +566,14 @@ def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
     open_set(page, sitting)
     page.locator("#question-clear label", has_text="yes").click()
     page.locator("#question-short label", has_text="no").click()
-    page.get_by_role("button", name="Save the answers").click()
+    page.get_by_role("button", name="Save answers").click()
     for number, percent in ((1, "60"), (2, "0 %")):
         unit = page.locator("[data-item=unit]").nth(number - 1)
         unit.locator("[name=marks]").nth(number - 1).check()
         unit.locator(".scale label", has_text=percent).first.click()
         unit.get_by_role("button", name="Save unit").click()
     page.locator("#unmarked .scale label", has_text="20").first.click()
-    page.get_by_role("button", name="Save the answer", exact=True).click()
+    page.get_by_role("button", name="Save answer", exact=True).click()
     page.get_by_role("link", name="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
     assert percents(sitting) == [60, 0]

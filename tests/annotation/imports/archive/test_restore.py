@@ -353,5 +353,5 @@ def test_the_command_restores_and_tells(full: World, tmp_path: Path) -> None:
 
 def test_an_archive_comes_alone(full: World, tmp_path: Path) -> None:
     path = archived(full.project, tmp_path / "a.zip")
-    with pytest.raises(ImportRefused, match="comes alone"):
+    with pytest.raises(ImportRefused, match="Import it alone"):
         import_files(project=full.other_project, files=[NamedFile("a.zip", path)] * 2, by=None)

@@ -104,5 +104,5 @@ def test_a_version_without_words_makes_no_sense(
 ) -> None:
     answer = client_of("mona").post(f"{EXTRACT}versions/", body, format="json")
     assert answer.status_code == 400
-    assert "Name the new words" in str(answer.json())
+    assert "Send the new system text" in str(answer.json())
     assert not PromptVersion.objects.exists()

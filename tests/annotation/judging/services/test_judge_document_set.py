@@ -335,7 +335,7 @@ def test_without_a_source_text_alignment_stays_unscored(project: Project) -> Non
     add_document_set(project, external_id="a", documents=[" "], peers={"elm": "The mill burned."})
     run = run_to_end(project, lexical(), ["alignment"])
     check = Check.objects.get()
-    assert (check.final_label, check.unscored_reason) == (None, "The document set holds no source text.")
+    assert (check.final_label, check.unscored_reason) == (None, "The document set has no source text.")
     assert run.jobs.get().unscored == 1
 
 

@@ -242,7 +242,7 @@ def test_the_archive_takes_a_judge_out_of_use_and_gives_it_back(world: World) ->
         start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)
     judge = restore_judge(judge=judge, by=world.olga)
     let_decide(project=world.project, judge=judge, by=world.olga)
-    with pytest.raises(Conflict, match="Let another judge decide first"):
+    with pytest.raises(Conflict, match="Choose another deciding judge first"):
         archive_judge(judge=judge, by=world.olga)
     let_decide(project=world.project, judge=world.judge, by=world.olga)
     start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)

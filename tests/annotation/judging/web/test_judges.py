@@ -61,7 +61,7 @@ def tried(client: Client, page: str, typed: dict[str, Any] | None = None) -> tup
 
 def test_a_judge_is_tried_before_it_is_saved(mona: Client, world: World, llm_server: LLMServer) -> None:
     _, page = tried(mona, f"{AT}add/", profile(llm_server))
-    assert "It answers: yes." in page
+    assert "Answer: yes." in page
     assert "answers by JSON schema" in page
     assert not Judge.objects.filter(name="mine").exists()
     assert mona.post(f"{AT}add/", {**profile(llm_server), "act": "save"}).status_code == 302
@@ -72,7 +72,7 @@ def test_a_judge_is_tried_before_it_is_saved(mona: Client, world: World, llm_ser
 def test_a_trial_that_fails_says_why_and_keeps_what_was_typed(mona: Client, llm_server: LLMServer) -> None:
     llm_server.api_key = "another"
     page, said = tried(mona, f"{AT}add/", profile(llm_server))
-    assert "It did not answer." in said
+    assert "No answer." in said
     assert "401" in said
     assert 'value="mine"' in page
 
@@ -85,10 +85,10 @@ def test_a_trial_is_for_whoever_asked_and_has_a_page(
     here = f"{AT}trials/{trial.public_id}/"
     assert "No worker is running." in mona.get(here).content.decode()
     report_alive("ada:1")
-    assert "The judge is being asked" in mona.get(here).content.decode()
+    assert "Asking the judge" in mona.get(here).content.decode()
     assert signed_in(world.olga).get(here).status_code == 404
     perform_asked()
-    assert "<h1>Trial of a judge</h1>" in mona.get(here).content.decode()
+    assert "<h1>Judge trial</h1>" in mona.get(here).content.decode()
 
 
 def test_all_that_is_wrong_is_named_at_once(mona: Client, llm_server: LLMServer) -> None:
@@ -96,7 +96,7 @@ def test_all_that_is_wrong_is_named_at_once(mona: Client, llm_server: LLMServer)
     answer = mona.post(f"{AT}add/", {**wrong, "act": "save"})
     page = answer.content.decode()
     assert answer.status_code == 422
-    for told in ("COVERDICT_JUDGE_URLS", "at least one question at once", "prompts would count as free"):
+    for told in ("COVERDICT_JUDGE_URLS", "at least 1 concurrent call", "prompts would count as free"):
         assert told in page
     assert not Judge.objects.filter(name="mine").exists()
 
@@ -111,7 +111,7 @@ def test_a_form_shows_what_its_kind_needs_alone(mona: Client) -> None:
 
 def test_a_panel_is_tried_and_saved(mona: Client, world: World) -> None:
     asked = {"name": "several", "members": [str(world.judge.pk)]}
-    assert "It answers: yes." in tried(mona, f"{AT}add/?kind=panel", asked)[1]
+    assert "Answer: yes." in tried(mona, f"{AT}add/?kind=panel", asked)[1]
     assert mona.post(f"{AT}add/?kind=panel", {**asked, "act": "save"}).status_code == 302
     assert list(Judge.objects.get(name="several").members.all()) == [world.judge]
 
@@ -132,7 +132,7 @@ def test_a_judge_is_changed_archived_and_taken_back(
     mona.post(f"{page}archive/")
     made.refresh_from_db()
     assert (made.concurrency, made.archived_at is None) == (2, False)
-    assert "Take out of the archive" in mona.get(AT).content.decode()
+    assert "Unarchive" in mona.get(AT).content.decode()
     mona.post(f"{page}archive/", {"restore": "1"})
     mona.post(f"{page}texts/")
     assert TextPermission.objects.get().address == llm_server.base_url
@@ -151,8 +151,8 @@ def test_one_click_chooses_the_built_in_judge(world: World, signed_in: Callable[
 
 def test_a_shared_judge_is_shown_and_tried_and_not_changed(mona: Client, world: World) -> None:
     page = f"{AT}{world.judge.public_id}/"
-    assert "The built-in judge" in mona.get(page).content.decode()
-    assert "It answers: yes." in tried(mona, page)[1]
+    assert "The built-in offline judge" in mona.get(page).content.decode()
+    assert "Answer: yes." in tried(mona, page)[1]
     assert mona.post(page, {"act": "save", "name": "mine-now"}).status_code == 403
 
 

@@ -66,7 +66,7 @@ def test_the_form_holds_the_words_in_force_so_that_saving_them_changes_nothing(m
         sent = {name: html.unescape(words).replace("\n", "\r\n") for name, words in fields.items()}
         assert "system" in sent
         answer = mona.post(f"{ROOM}{step}/reword/", {**sent, "seen": "0"}, headers=HTMX)
-        assert "These words are in force already." in text_of(answer)
+        assert "No changes: this is already the current prompt." in text_of(answer)
     assert not PromptVersion.objects.exists()
 
 
@@ -76,10 +76,10 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     row = PromptVersion.objects.get()
     assert (row.project, row.step, row.system, row.note) == (world.project, "extract", OWN, "Shorter.")
     page = text_of(mona.get(EXTRACT))
-    assert "own, version 1" in page
+    assert "custom, version 1" in page
     assert "Saved as version 1." in page
     assert "Shorter." in page
-    assert "own, version 1" in text_of(mona.get(ROOM))
+    assert "custom, version 1" in text_of(mona.get(ROOM))
 
 
 def test_htmx_gets_the_step_as_it_stands_then(mona: Client) -> None:
@@ -144,7 +144,7 @@ def test_a_preview_shows_the_words_with_a_sample_and_keeps_nothing(mona: Client)
     sent = {"system": "Cut.$custom_instruction", "sample": "Mind <this>.", "seen": "0"}
     page = text_of(mona.post(f"{EXTRACT}preview/", sent, headers=HTMX))
     assert "Cut.\nThe user of this evaluation adds:\nMind <this>.</pre>" in page
-    assert "not saved" in page
+    assert "unsaved changes" in page
     assert '"units_wanted"' in page
     assert not PromptVersion.objects.exists()
 
@@ -173,7 +173,7 @@ def test_going_back_to_the_built_in_words(world: World, mona: Client, headers: d
     mona.post(f"{EXTRACT}restore/", {"seen": "1"}, headers=headers)
     assert PromptVersion.objects.get(number=2).is_built_in
     page = text_of(mona.get(EXTRACT))
-    assert "back to the built-in words" in page
+    assert "restored the built-in prompt" in page
     assert f"{EXTRACT}restore/" not in page
 
 
@@ -209,7 +209,7 @@ def test_a_run_tells_in_which_words_it_asked(world: World, mona: Client) -> None
     told = [" ".join(re.findall(r"prompts: .*", re.sub(r"<[^>]+>", "", page))) for page in pages]
     assert [words.strip() for words in told] == [
         "prompts: built-in",
-        "prompts: own, Take claims from a text v1",
+        "prompts: custom, Extract claims from a text v1",
     ]
 
 

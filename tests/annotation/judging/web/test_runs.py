@@ -54,11 +54,11 @@ def test_the_list_asks_again_until_its_runs_are_over_and_leads_to_the_ranking(
     page = mona.get("/p/harbour/runs/", headers=HTMX).content.decode()
     assert "<html" not in page
     assert asks in page
-    assert "See the ranking" not in page
+    assert "View ranking" not in page
     Run.objects.filter(pk=run.pk).update(state=Run.State.FINISHED)
     page = mona.get("/p/harbour/runs/", headers=HTMX).content.decode()
     assert asks not in page
-    assert "See the ranking" in page
+    assert "View ranking" in page
 
 
 def test_htmx_is_told_where_to_go(mona: Client) -> None:
@@ -163,7 +163,7 @@ def confirmed(client: Client, asked: dict[str, object]) -> HttpResponse:
 def test_a_run_starts_with_a_cap_once_its_cost_is_confirmed(mona: Client, priced: Judge) -> None:
     asked: dict[str, object] = {"judge": "priced", "metrics": ["coverage"], "max_cost": "2.5"}
     page = mona.post(START, asked, headers=HTMX).content.decode()
-    assert "Start and spend it" in page
+    assert "Start at this cost" in page
     assert "<strong>cost " in page
     assert not Run.objects.exists()
     # What was confirmed for one metric is not confirmed for two.
@@ -181,7 +181,7 @@ def test_the_form_tells_what_the_run_comes_to(mona: Client, priced: Judge, world
     both = mona.get(about, {"judge": "priced", "metrics": ["coverage", "alignment"]}).content.decode()
     estimate = run_estimate(project=world.project, judge=priced, parts=["coverage", "alignment"])
     assert f"About <strong>{estimate.calls} calls</strong>" in both
-    assert "guessed from the lengths of the texts" in both
+    assert "estimated from text lengths" in both
     assert mona.get(about, {"judge": "nobody"}).status_code == 404
 
 
@@ -213,22 +213,22 @@ def failed_run(world: World, *, usable: int, unusable: int) -> Run:
 def test_a_run_without_a_usable_answer_is_no_success(mona: Client, world: World) -> None:
     run = failed_run(world, usable=0, unusable=3)
     page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
-    assert "Finished: no answer can be used" in " ".join(page.split())
-    assert "3 of 3 answers cannot be used" in page
+    assert "Finished: no usable answers" in " ".join(page.split())
+    assert "3 of 3 answers are unusable" in page
     assert "&lt;b&gt;Sorry&lt;/b&gt;" in page
     assert "use one that supports JSON schemas" in page
     assert 'class="panel progress unusable"' in page
-    assert "for the scores</button>" not in page
-    assert "3 answers unusable" in mona.get("/p/harbour/runs/").content.decode()
+    assert "for scores</button>" not in page
+    assert "3 unusable answers" in mona.get("/p/harbour/runs/").content.decode()
 
 
 def test_a_tenth_that_came_to_nothing_is_not_shown_as_good(mona: Client, world: World) -> None:
     run = failed_run(world, usable=4, unusable=1)
     page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
     assert 'class="panel progress poor"' in page
-    assert "20 % came to nothing" in " ".join(page.split())
+    assert "20 % unusable" in " ".join(page.split())
     assert "Sorry" not in page
-    assert "Use mute for the scores" in page
+    assert "Use mute for scores" in page
 
 
 def test_calls_are_read_word_for_word_but_not_by_the_blind(
@@ -241,7 +241,7 @@ def test_calls_are_read_word_for_word_but_not_by_the_blind(
     assert signed_in(world.ana).get(address).status_code == 403
 
 
-@pytest.mark.parametrize(("cap", "told"), [("much", b"A cap is a number"), ("0", b"A cap is a number")])
+@pytest.mark.parametrize(("cap", "told"), [("much", b"The cost cap must be"), ("0", b"The cost cap must be")])
 def test_a_cap_that_makes_no_sense_is_refused_on_the_form(
     mona: Client, priced: Judge, cap: str, told: bytes
 ) -> None:
@@ -262,7 +262,7 @@ def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
         judge=priced, run=run, key="k", step="extract", prompt_version="1", request="{}", prompt_tokens=750
     )
     page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
-    assert "1 call</a> paid for · 750 tokens sent" in " ".join(page.split())
+    assert "1 call</a> paid · 750 tokens sent" in " ".join(page.split())
     assert "cost 1.5000 of at most 1.6" in page
     resume = f"/p/harbour/runs/{run.public_id}/resume/"
     refused = mona.post(resume, {"max_cost": "1.2"}, headers=HTMX)
@@ -276,11 +276,11 @@ def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
 def test_every_fault_of_the_form_is_named_at_once(mona: Client) -> None:
     form = {"judge": "lexical", "metrics": ["coverage"], "n_questions": "some", "max_cost": "much"}
     page = mona.post(START, form, headers=HTMX).content.decode()
-    assert "The number of questions is a whole number." in page
-    assert "A cap is a number above 0." in page
+    assert "The number of questions must be a whole number." in page
+    assert "The cost cap must be above 0." in page
     assert page.count('aria-invalid="true"') == 2
     page = mona.post(START, {**form, "n_questions": "5", "max_cost": "1"}, headers=HTMX).content.decode()
-    assert "Questions are asked for question_coverage alone." in page
+    assert "Questions are used only for question coverage." in page
     assert "The judge lexical has no price" in page
     assert not Run.objects.exists()
 
@@ -329,10 +329,10 @@ def answered(run: Run | None, judge: Judge, *models: str) -> None:
         (
             "gpt-may",
             ["gpt-june"],
-            "Another model answers for judge lexical: gpt-june; before this run gpt-may.",
+            "Judge lexical is now served by another model: gpt-june (before this run: gpt-may).",
         ),
-        ("", ["gpt-june", "gpt-may"], "Another model answers for judge lexical: gpt-june, gpt-may."),
-        ("gpt-may", ["gpt-may", "gpt-may"], "Judge lexical answered as gpt-may."),
+        ("", ["gpt-june", "gpt-may"], "Judge lexical is now served by another model: gpt-june, gpt-may."),
+        ("gpt-may", ["gpt-may", "gpt-may"], "Model behind lexical: gpt-may."),
         ("gpt-may", [""], ""),
     ],
 )

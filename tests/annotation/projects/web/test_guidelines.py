@@ -40,7 +40,7 @@ def test_the_first_version_begins_with_the_description(world: World, mona: Clien
     assert re.search(r'<textarea id="text"[^>]*>\nMark what is said\.</textarea>', page)
     mona.post(f"{ROOM}write/", {"text": "# Units\n\nOne at a time.", "note": "", "seen": "0"})
     page = text_of(mona.get(ROOM))
-    assert "In force: version 1" in page
+    assert "Current: version 1" in page
     assert "<h3>Units</h3>" in page
 
 
@@ -96,8 +96,8 @@ def test_an_old_version_says_that_it_is_old(world: World, mona: Client) -> None:
         write_guidelines(project=world.project, text=text, by=world.mona)
     page = text_of(mona.get(f"{ROOM}1/"))
     assert "<p>One.</p>" in page
-    assert "An older version" in page
-    assert "An older version" not in text_of(mona.get(f"{ROOM}2/"))
+    assert "This is an older version" in page
+    assert "This is an older version" not in text_of(mona.get(f"{ROOM}2/"))
 
 
 def test_who_may_not_change_them_reads_them(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -154,4 +154,4 @@ def test_a_manager_with_open_work_is_told_of_no_gap(world: World, mona: Client) 
     page = text_of(mona.get(ROOM))
     assert "Is May?" not in page
     assert "1 open" not in page
-    assert "shown here once your open sets are closed" in page
+    assert "hidden until you close your open sets" in page

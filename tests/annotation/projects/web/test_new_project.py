@@ -132,11 +132,11 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     assert mill.deciding_judge is not None
     run = start_run(project=mill, judge=mill.deciding_judge, by=world.rex)
     assert steps(mill, world.rex)["runs"] is True
-    assert "A run is under way" in client.get("/").content.decode()
+    assert "A run is in progress" in client.get("/").content.decode()
     Run.objects.filter(pk=run.pk).update(state="finished")
     assert steps(mill, world.rex) == {}
     assert "Steps to a first ranking" not in client.get("/p/mill/").content.decode()
-    assert "See the scores" in client.get("/").content.decode()
+    assert "View scores" in client.get("/").content.decode()
 
 
 def test_the_steps_are_for_those_who_may_take_them(world: World) -> None:

@@ -65,7 +65,7 @@ def test_the_last_owner_cannot_be_removed_on_the_page(olga: Client, world: World
     assert f"{ROOM}{row.public_id}/remove/" not in text_of(olga.get(ROOM))
     answer = olga.post(f"{ROOM}{row.public_id}/remove/")
     assert answer.status_code == 409
-    assert "make somebody else one first" in text_of(answer)
+    assert "Make someone else an owner first" in text_of(answer)
     assert member(world, "olga")
 
 
@@ -80,7 +80,7 @@ def test_roles_are_changed_by_checkboxes(olga: Client, world: World) -> None:
     [
         ([], "reviewer", 422, "Choose at least one role."),
         (["king"], "reviewer", 422, "There is no role"),
-        (["viewer"], "manager", 409, "Somebody has changed the roles of rex"),
+        (["viewer"], "manager", 409, "Someone changed the roles of rex"),
     ],
 )
 def test_what_is_refused_is_said_beside_what_was_chosen(
@@ -120,7 +120,7 @@ def test_before_somebody_goes_it_is_told_what_stays(olga: Client, world: World) 
 def test_open_work_of_somebody_who_goes_is_pointed_out(olga: Client, world: World) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     page = text_of(olga.get(f"{ROOM}{member(world, 'ana').public_id}/remove/"))
-    assert "1 document set of theirs is not closed" in page
+    assert "1 of their document sets is not closed" in page
     assert 'href="/p/harbour/assignments/"' in page
 
 
@@ -157,8 +157,8 @@ def test_taking_an_invitation_back(olga: Client, world: World) -> None:
     olga.post(f"/p/harbour/settings/invitations/{row.public_id}/revoke/")
     answer = Client().get(f"/invitations/{secret}/")
     assert answer.status_code == 409
-    assert "taken back" in text_of(answer)
-    assert "taken back" in text_of(olga.get(ROOM))
+    assert "revoked" in text_of(answer)
+    assert "revoked" in text_of(olga.get(ROOM))
 
 
 def test_somebody_signed_in_joins_with_one_button(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -172,7 +172,7 @@ def test_somebody_signed_in_joins_with_one_button(world: World, signed_in: Calla
 def test_a_member_is_told_and_the_link_stays_good(world: World, signed_in: Callable[[User], Client]) -> None:
     address = f"/invitations/{invite(project=world.project, roles=['manager'], by=world.olga).secret}/"
     client = signed_in(world.rex)
-    assert "member of this project already" in text_of(client.get(address))
+    assert "already a member of this project" in text_of(client.get(address))
     assert client.post(address).status_code == 409
     assert Invitation.objects.get().accepted_at is None
 

@@ -85,8 +85,8 @@ def test_how_far_sets_are_and_what_has_stalled(world: World, signed_in: SignIn) 
     assert "1 assignment closed, 1 open, 0 waiting in the queue." in page
     assert "4 of 4" in page
     assert "0 of 4" in page
-    assert "Stalled leases" in page
-    assert "nobody has worked at it since" in page
+    assert "Expired assignments" in page
+    assert "inactive since the lease expired on" in page
 
 
 def test_the_flags_of_a_person_lead_to_their_closed_work(world: World, signed_in: SignIn) -> None:
@@ -156,7 +156,7 @@ def test_flags_in_words() -> None:
         "the same percent throughout in 1 of 2 sets",
         "1 percent without marks",
         "2 marked units at 0 %",
-        "1 against a model summary of their own",
+        "1 with their own model summary",
         "1 peer summary of their own",
     ]
     assert flags_in_words(Flags(sittings=1, alike_sittings=1)) == ["the same percent throughout"]
@@ -169,19 +169,19 @@ def test_own_work_shows_time_and_agreement_with_oneself(world: World, signed_in:
         say(sitting, system, (60, [1], 120_000), (20, [2], 120_000))
     say(sitting, "alder", (60, [1], 120_000), (100, [2], 120_000), again=True)
     client = signed_in(world.ana)
-    assert "With yourself" not in text_of(client, WORK)
+    assert "Self-consistency" not in text_of(client, WORK)
     finish(sitting)
     page = text_of(client, WORK)
     # Six units of two minutes: 12 minutes, 30 an hour. 60 and 60, 20 and 100: half the same, 40 apart.
     for told in (
-        "<dt>Units an hour</dt><dd>30</dd>",
+        "<dt>Units per hour</dt><dd>30</dd>",
         "<dt>Units judged twice</dt><dd>2</dd>",
-        "<dt>The same percent</dt><dd>50 %</dd>",
-        "<dt>Points apart on average</dt><dd>40.0</dd>",
+        "<dt>Same percent</dt><dd>50 %</dd>",
+        "<dt>Mean difference in points</dt><dd>40.0</dd>",
         "<dt>Sets submitted</dt><dd>1</dd>",
     ):
         assert told in page
-    assert "With yourself" not in text_of(signed_in(world.ben), WORK)
+    assert "Self-consistency" not in text_of(signed_in(world.ben), WORK)
 
 
 def test_the_queue_is_offered_held_and_given_back(world: World, signed_in: SignIn) -> None:
@@ -189,17 +189,17 @@ def test_the_queue_is_offered_held_and_given_back(world: World, signed_in: SignI
     client = signed_in(world.ana)
     page = text_of(client, WORK)
     assert "Take the next set" in page
-    assert "2 sets wait." in page
+    assert "2 sets waiting." in page
     client.post(f"{WORK}pull/")
     page = text_of(client, WORK)
     assert "Take the next set" not in page
-    assert "From the queue, kept for you until" in page
+    assert "From the queue, reserved for you until" in page
     held = Sitting.objects.get(assessor=world.ana)
-    assert "will not be counted" not in page
+    assert "will not count" not in page
     begin(held)
-    assert "will not be counted" in text_of(client, WORK)
+    assert "will not count" in text_of(client, WORK)
     client.post(f"{WORK}sets/{held.public_id}/give-back/")
-    assert "1 set waits." in text_of(client, WORK)
+    assert "1 set waiting." in text_of(client, WORK)
 
 
 def test_what_lapsed_is_offered_again(world: World, signed_in: SignIn) -> None:
@@ -211,7 +211,7 @@ def test_what_lapsed_is_offered_again(world: World, signed_in: SignIn) -> None:
     client = signed_in(world.ana)
     assert "Resume" in text_of(client, WORK)
     client.post(f"{WORK}sets/{sitting.public_id}/take-up/")
-    assert "Go on" in text_of(client, WORK)
+    assert "Continue" in text_of(client, WORK)
 
 
 def test_sets_beyond_the_next_one_take_a_line_each(world: World, signed_in: SignIn) -> None:
@@ -233,10 +233,10 @@ def test_quality_answers_stand_beside_the_leaderboard(world: World, signed_in: S
     Assignment.objects.update(state="submitted", submitted_at=timezone.now())
     client = signed_in(world.mona)
     page = text_of(client, "/p/harbour/scores/")
-    assert "Quality, by people" in page
+    assert "Quality ratings by people" in page
     assert '<td class="num" data-name="focus">4.00</td>' in page
     Project.objects.update(question_set="none")
-    assert "Quality, by people" not in text_of(client, "/p/harbour/scores/")
+    assert "Quality ratings by people" not in text_of(client, "/p/harbour/scores/")
 
 
 @pytest.mark.parametrize("address", [*(f"{PROGRESS}?view={view}" for view in VIEWS), WORK])

@@ -65,7 +65,7 @@ def test_axe_finds_nothing(busy: World, desk: Desk, scheme: Literal["light", "da
         for place in places:
             page.goto(place)
             if place == SCORES:
-                page.get_by_role("heading", name="Quality, by people").wait_for()
+                page.get_by_role("heading", name="Quality ratings by people").wait_for()
             if faults := violations(page):
                 found[place] = faults
     assert found == {}

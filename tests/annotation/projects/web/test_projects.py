@@ -38,7 +38,7 @@ def test_who_is_in_no_project_is_told_how_one_is_made(
 def test_the_list_tells_what_waits(world: World, signed_in: Callable[[User], Client]) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     # Two peer summaries are held against the model summary of "port".
-    assert "2 summaries wait for your judgment" in signed_in(world.ana).get("/").content.decode()
+    assert "2 summaries to judge" in signed_in(world.ana).get("/").content.decode()
 
 
 def test_an_empty_project_says_how_to_fill_it(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -81,10 +81,10 @@ def test_each_role_is_told_its_own_next_step(world: World, signed_in: Callable[[
         return steps[0].what if steps else None
 
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    assert first(world.ana) == "Go on with your judgments"
+    assert first(world.ana) == "Continue your judgments"
     assert first(world.rex) == "Review claims"
     assert first(world.cleo) == "Review claims"
-    assert first(world.vic) == "Read the scores"
+    assert first(world.vic) == "View scores"
     assert first(world.mona) == "Start a run"
 
 
@@ -96,15 +96,15 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: Callable[[U
     first = cleo.get("/p/harbour/").context["steps"][0]
     assert (first.what, first.why) == (
         "Resolve disagreements",
-        "1 dispute over claims or units without a decision, the largest differences first.",
+        "1 dispute over claims or units without a decision, largest differences first.",
     )
-    assert "Disputes wait for your decision" in cleo.get("/").content.decode()
+    assert "Disputes to resolve" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
-    assert "Disputes wait" not in page
-    assert "Claims wait for review" in page
+    assert "Disputes to resolve" not in page
+    assert "Claims to review" in page
     # Her own answer among the voices: it is for others to settle.
     override(check=check, by=world.cleo, label="unsure")
-    assert "Disputes wait" not in cleo.get("/").content.decode()
+    assert "Disputes to resolve" not in cleo.get("/").content.decode()
 
 
 def test_whoever_is_blind_is_told_of_their_own_work_alone(
@@ -116,17 +116,17 @@ def test_whoever_is_blind_is_told_of_their_own_work_alone(
     assign(document_set=world.sets["port"], assessor=world.cleo, by=None)
     cleo = signed_in(world.cleo)
     page = cleo.get("/").content.decode()
-    assert "2 summaries wait for your judgment" in page
-    assert "Disputes wait" not in page
+    assert "2 summaries to judge" in page
+    assert "Disputes to resolve" not in page
     assert "Claims wait" not in page
-    assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Go on with your judgments"]
+    assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Continue your judgments"]
 
 
 def test_a_draw_and_a_queue_that_wait_are_steps(world: World, signed_in: Callable[[User], Client]) -> None:
     draw = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
     client = signed_in(world.rex)
     page = client.get("/p/harbour/")
-    assert page.context["steps"][0].why == "6 of 6 checks of a random sample have no answer."
+    assert page.context["steps"][0].why == "6 of 6 checks in a random sample have no answer."
     assert f"/p/harbour/review/?draw={draw.public_id}" in page.content.decode()
     carry_out(project=world.project, by=world.mona, order=AssignmentOrder(way=Way.QUEUE, seed=1, per_set=1))
     assert signed_in(world.ana).get("/p/harbour/").context["steps"][0].what == "Take a set from the queue"

@@ -147,7 +147,7 @@ def test_a_preview_says_what_moves_and_saves_nothing(world: World, mona: Client)
     assert "Scores of 2 of 4 summaries change." in told
     assert "Open disputes: 0 → " in told
     assert "Composite of the project" in told
-    assert "Nothing is saved yet." in told
+    assert "Not saved yet." in told
     assert 'value="0.75"' in page
     assert Project.objects.get(slug="harbour").composite_weight == pytest.approx(2 / 3)
     assert not Event.objects.filter(verb="change project").exists()

@@ -27,16 +27,16 @@ def text_of(client: Client, address: str = BIAS) -> str:
 
 
 def test_without_answers_it_says_so(world: World, signed_in: SignIn) -> None:
-    assert "Nobody has answered a check here yet." in text_of(signed_in(world.mona))
+    assert "No checks have been answered yet." in text_of(signed_in(world.mona))
 
 
 def test_what_can_be_said_is_said_in_words(world: World, signed_in: SignIn) -> None:
     answer_fourteen(world)
     text = text_of(signed_in(world.mona))
     # See the tests of the query: 4 of 17 switched, 9 of 12 pairs agree.
-    assert "Of 17 answers that were not the judge&#x27;s" in text.replace("'", "&#x27;")
-    assert "4 (24 %) became the judge" in text
-    assert "two people gave the same answer in 9 of 12 pairs (75 %)." in text
+    assert "Reviewers changed 4 of 17 differing answers (24 %)" in text.replace("'", "&#x27;")
+    assert "to the judge" in text
+    assert "pairs of reviewers gave the same answer in 9 of 12 cases (75 %)." in text
     assert "control items (" not in text
     assert "No control items are shown at present" in text
 
@@ -50,16 +50,16 @@ def test_answers_with_a_planted_verdict_are_not_counted_and_that_is_said(
         say(check, world.rex, "yes")
     text = text_of(signed_in(world.mona))
     # 12 - 2 = 10, and none of the ten was changed.
-    assert "Of 10 answers that were not the judge's before its verdict was shown, 0 (0 %)" in text
-    assert "Left out are those where a control item was shown in its place" in text
+    assert "Reviewers changed 0 of 10 differing answers (0 %)" in text
+    assert "Left out are checks with a control item" in text
 
 
 def test_too_few_is_said_with_how_many_there_are(world: World, signed_in: SignIn) -> None:
     for check in add_checks(world, 9):
         say(check, world.rex, "yes", ms=4200)
     text = text_of(signed_in(world.mona))
-    assert "There are too few answers to say: fewer than 10 of each kind that would tell." in text
-    assert "too few to say (9 of 9)" in text
+    assert "Not known yet: this needs at least 10 answers of a kind." in text
+    assert "too few (9 of 9)" in text
     assert "100 %" not in text
 
 
@@ -68,7 +68,7 @@ def test_where_the_verdict_is_always_shown_it_says_that_nothing_comes_before(
 ) -> None:
     world.project.reveal = "shown"
     world.project.save()
-    assert "so no new answer is given before it" in text_of(signed_in(world.mona))
+    assert "so there are no new blind answers" in text_of(signed_in(world.mona))
 
 
 def test_one_reviewer_has_no_line_for_all_together(world: World, signed_in: SignIn) -> None:

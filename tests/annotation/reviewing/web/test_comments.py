@@ -59,12 +59,12 @@ def test_a_fault_keeps_what_was_typed_in_its_place(world: World, signed_in: Sign
 
 def test_who_was_not_told_is_said(world: World, signed_in: SignIn) -> None:
     answer = signed_in(world.rex).post(f"{room_of(world)}write/", {"text": "@ana"}, headers=HTMX)
-    assert "ana may not read this and was not told." in text_of(answer)
+    assert "ana cannot read this and was not notified." in text_of(answer)
 
 
 def test_a_name_that_nobody_has_is_said_and_the_comment_stays(world: World, signed_in: SignIn) -> None:
     page = text_of(signed_in(world.rex).post(f"{room_of(world)}write/", {"text": "@nobody?"}, headers=HTMX))
-    assert "Nobody here is called @nobody: only members of the project can be told." in page
+    assert "Nobody here is called @nobody: only members of the project can be notified." in page
     assert '<p class="words" dir="auto">@nobody?</p>' in page
 
 
@@ -76,7 +76,7 @@ def test_only_the_writer_takes_a_comment_back(world: World, signed_in: SignIn) -
     assert signed_in(world.cleo).post(address).status_code == 404
     assert signed_in(world.rex).post(address)["Location"] == room_of(world)
     page = text_of(signed_in(world.cleo).get(room_of(world)))
-    assert "Taken back." in page
+    assert "Deleted." in page
     assert "Hm." not in page
 
 
@@ -92,9 +92,9 @@ def test_what_others_say_waits_for_the_answers_to_all_checks_of_the_claim(
     for address in addresses:
         page = text_of(client.get(address))
         assert "Clearly no." not in page
-        assert "1 comment of others is shown once you have answered all checks of this claim." in page
+        assert "1 comment by others is hidden until you have answered all checks of this claim." in page
         # The way to the one that is left.
-        assert f'href="/p/harbour/review/{second.public_id}/">review it</a>' in page
+        assert f'href="/p/harbour/review/{second.public_id}/">Review this claim</a>' in page
     override(check=second, by=world.rex, label="yes")
     for address in addresses:
         assert "Clearly no." in text_of(client.get(address))

@@ -101,7 +101,7 @@ def test_the_queue_by_suggestion_begins_with_what_contradicts_the_judge(world: W
     rows = page.context["page"].rows
     assert [row.check_id for row in rows[:2]] == [world.check("alder", place).public_id for place in (1, 2)]
     assert [row.change for row in rows] == [pytest.approx(0.7), 0.6, *[0.0] * (len(rows) - 2)]
-    assert "Likely changed</th>" in page.text
+    assert "Probability of change</th>" in page.text
 
 
 def test_no_order_tells_a_reviewer_who_waits_where_others_contradict_the_judge(
@@ -255,7 +255,7 @@ def test_on_request_nothing_is_lit_before_the_verdict_is_asked_for(world: World,
         assert "evidence </span>" not in page
     page = rex.post(f"{at(said_yes)}reveal/").content.decode()
     assert '<mark><span data-unit="1">The harbour of Lund closes in April.' in page
-    assert "<mark>lit<sup>1</sup></mark> the judge's evidence" in page
+    assert "<mark>highlighted<sup>1</sup></mark> the judge's evidence" in page
 
 
 def test_asking_for_the_verdict_gets_nothing_where_the_own_answer_comes_first(
@@ -335,14 +335,14 @@ def test_the_scores_before_and_after_are_told(world: World, cleo: Client) -> Non
 
 def test_an_answer_that_agrees_moves_nothing_and_says_so(world: World, cleo: Client) -> None:
     page = cleo.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
-    assert b"No score moves." in page.content
+    assert b"No scores changed." in page.content
 
 
 def test_under_human_first_it_is_said_that_coverage_stays(world: World, cleo: Client) -> None:
     assess_port(world, percent=60)
     check = world.check("alder", 2)
     page = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
-    assert "an answer does not move coverage" in page
+    assert "Coverage does not change because" in page
     # Percents of 60 stand; claim coverage goes from 2/3 to 1.
     assert "Coverage unchanged, claim coverage 0.667 → 1.000" in page
 
@@ -353,7 +353,7 @@ def test_under_the_weighted_blend_coverage_moves_with_the_answer(world: World, c
     check = world.check("alder", 2)
     # Recomputed at the answer: unit 1 becomes 0.5·0.6 + 0.5·1 = 0.8, unit 2 is 0.8 as well.
     page = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
-    assert "does not move coverage" not in page
+    assert "Coverage does not change because" not in page
     assert "→ 0.800" in page
 
 
@@ -362,7 +362,7 @@ def test_undo_takes_the_own_answer_back(world: World, cleo: Client) -> None:
     cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
     data = {"verdict": newest(check).public_id}
     page = cleo.post(f"{at(check)}withdraw/", data, headers=HTMX).content.decode()
-    assert "Taken back. Coverage 1.000 → 0.750" in page
+    assert "Answer withdrawn. Coverage 1.000 → 0.750" in page
     check.refresh_from_db()
     assert (check.final_label, check.final_source) == ("no", "judge")
 
@@ -373,7 +373,7 @@ def test_whoever_may_not_view_the_scores_is_not_told_how_they_move(world: World,
     strip = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
     assert '<p class="moved">Saved: yes.</p>' in strip
     taken = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id}, headers=HTMX)
-    assert "Taken back. </p>" in taken.content.decode()
+    assert "Answer withdrawn. </p>" in taken.content.decode()
     for page in (strip, taken.content.decode()):
         assert "overage" not in page
         assert "→" not in page
@@ -395,7 +395,7 @@ def test_without_scripts_the_movement_is_told_to_the_same_people(
         str(each) for each in client.post(f"{at(check)}withdraw/", data, follow=True).context["messages"]
     ]
     assert ("Coverage 1.000 → 0.750" in taken) == bool(said)
-    assert (taken == "Your answer is taken back.") == (not said)
+    assert (taken == "Answer withdrawn.") == (not said)
 
 
 def test_where_wrong_verdicts_are_planted_nobody_is_told_how_scores_move(world: World, cleo: Client) -> None:
@@ -440,8 +440,8 @@ def test_a_newer_answer_of_somebody_else_is_a_conflict_that_loses_nothing(
     assert answer.status_code == 409
     assert "hard to say" in page
     assert 'value="it is there"' in page
-    assert "Your answer is kept, set aside" in page
-    assert "set aside: somebody answered first" in page
+    assert "Your answer was set aside" in page
+    assert "set aside: someone else answered first" in page
     # The judge says no, which whoever met a person's answer does not know yet.
     assert answer.context["outcome"].judge is None
     assert newest(check).is_set_aside
@@ -458,7 +458,7 @@ def test_of_other_answers_only_the_one_that_was_met_is_told_before_ones_own_stan
     page = rex.get(at(check))
     assert [said.reason for said in page.context["outcome"].people] == ["hard to say", "it is there"]
     assert page.context["outcome"].judge is None
-    told = page.text[page.text.index("kept, set aside.</strong>") :].partition("</dl>")[0]
+    told = page.text[page.text.index("was set aside.</strong>") :].partition("</dl>")[0]
     assert "hard to say" in told
     assert "a later one" not in page.text
     # Taken back, it is nothing that one's own could differ from.
@@ -473,9 +473,9 @@ def test_an_answer_that_was_set_aside_is_told_with_what_stands_against_it(world:
     seen = newest(check).public_id
     override(check=check, by=world.cleo, label="unsure", reason="hard to say")
     data = {"label": "yes", "reason": "it is there", "seen": seen}
-    assert "kept, set aside.</strong>" not in rex.post(f"{at(check)}answer/", data).text
+    assert "was set aside.</strong>" not in rex.post(f"{at(check)}answer/", data).text
     page = rex.get(at(check)).text
-    told = page[page.index("kept, set aside.</strong>") :].partition("</dl>")[0]
+    told = page[page.index("was set aside.</strong>") :].partition("</dl>")[0]
     assert [word in told for word in ("it is there", "cleo", "hard to say", "not there")] == [
         True,
         True,
@@ -483,10 +483,10 @@ def test_an_answer_that_was_set_aside_is_told_with_what_stands_against_it(world:
         False,
     ]
     stands = override(check=check, by=world.rex, label="yes", reason="it is there").verdict
-    assert "kept, set aside.</strong>" not in rex.get(at(check)).text
+    assert "was set aside.</strong>" not in rex.get(at(check)).text
     # Taken back, it is no answer after the one that was set aside.
     rex.post(f"{at(check)}withdraw/", {"verdict": stands.public_id})
-    assert "kept, set aside.</strong>" in rex.get(at(check)).text
+    assert "was set aside.</strong>" in rex.get(at(check)).text
 
 
 def test_an_answer_seen_that_nobody_gave_shows_nobodys(world: World, rex: Client) -> None:
@@ -514,9 +514,9 @@ def test_where_people_differ_it_is_said_whose_answer_counts(
     check = world.check("alder", 2)
     override(check=check, by=world.cleo, label="no")
     strip = rex.post(f"{at(check)}answer/", {"label": "yes"}, headers=HTMX).content.decode()
-    assert "your yes, the later one, counts until an adjudicator resolves it." in strip
+    assert "your later answer, yes, counts until an adjudicator resolves it." in strip
     page = signed_in(world.cleo).get(at(check)).content.decode()
-    assert "the latest answer counts, until an adjudicator resolves it." in page
+    assert "latest answer counts until an" in page
     decide_check(check=check, by=world.olga, label="no", reason="Not there.")
     page = rex.get(at(check)).content.decode()
     assert "an adjudicator has resolved it." in page
@@ -526,9 +526,9 @@ def test_it_is_said_that_an_answer_to_what_is_settled_moves_no_score(world: Worl
     check = world.check("alder", 2)
     override(check=check, by=world.olga, label="yes")
     decide_check(check=check, by=world.cleo, label="yes", reason="It does.")
-    assert "moves no score as long as the decision stands" in rex.get(at(check)).content.decode()
+    assert "do not change scores while the decision stands" in rex.get(at(check)).content.decode()
     strip = rex.post(f"{at(check)}answer/", {"label": "no"}, headers=HTMX).content.decode()
-    assert "no score moves as long as the decision stands" in strip
+    assert "Scores do not change while an adjudicator's decision stands" in strip
     check.refresh_from_db()
     assert (check.final_label, check.final_source) == ("yes", "adjudicator")
 
@@ -566,12 +566,12 @@ def test_the_last_claim_of_a_draw_that_is_with_somebody_else_is_told_with_its_le
     # 14:02 to 14:07 of a day long ago and of one to come, so that the words do not hang on today's date.
     CheckLook.objects.update(opened_at=datetime(2026, 1, 5, 14, 2, tzinfo=UTC))
     Check.objects.filter(pk=check.pk).update(lease_until=datetime(2126, 1, 5, 14, 7, tzinfo=UTC))
-    told = "1 claim is with somebody else, opened 5 Jan, 14:02. It is free again at 5 Jan, 14:07, unless they go on."
+    told = "1 claim is open by someone else, opened 5 Jan, 14:02. It is released at 5 Jan, 14:07 if inactive."
     query = f"?draw={drawn.public_id}"
     assert told in rex.get(f"{QUEUE}{query}").content.decode()
     assert told in rex.post(f"{QUEUE}next/{query}", headers=HTMX).content.decode()
     assert told in rex.get("/p/harbour/").content.decode()
-    assert "1 with somebody" in signed_in(world.mona).get(f"{QUEUE}draws/").content.decode()
+    assert "1 in progress" in signed_in(world.mona).get(f"{QUEUE}draws/").content.decode()
     # To its own reader it is not somebody else's.
     assert "somebody else" not in signed_in(world.cleo).get(f"{QUEUE}{query}").content.decode()
 
@@ -713,7 +713,7 @@ def test_no_list_or_count_tells_a_reviewer_what_others_said_before_their_own_ans
     override(check=check, by=world.cleo, label="yes")
     answer = rex.get(f"{QUEUE}?{query}")
     assert (answer.context["page"].rows, answer.context["page"].counted) == ((), 0)
-    assert "Only claims that you have answered" in answer.content.decode()
+    assert "This filter shows only claims whose answers you already know" in answer.content.decode()
     if query != "label=yes":
         override(check=check, by=world.rex, label="yes")
         rows = rex.get(f"{QUEUE}?{query}").context["page"].rows
@@ -815,7 +815,7 @@ def test_a_planted_verdict_that_is_shown_at_once_looks_like_a_true_one(world: Wo
     planted, true = (rex.get(at(world.check("alder", position))).content.decode() for position in (1, 2))
     assert CheckLook.objects.get(check_row=world.check("alder", 1)).planted_label == "no"
     assert outcome_on(planted) == outcome_on(true)
-    assert "Stands:" in outcome_on(planted)
+    assert "Current:" in outcome_on(planted)
 
 
 def test_a_planted_verdict_after_the_own_answer_looks_like_a_true_one(world: World, rex: Client) -> None:
@@ -836,7 +836,7 @@ def test_taking_an_answer_back_tells_nothing_of_a_planted_verdict(world: World, 
     check = world.check("alder", 1)
     rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
     page = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id}, headers=HTMX)
-    assert "Taken back. </p>" in page.content.decode()
+    assert "Answer withdrawn. </p>" in page.content.decode()
 
 
 def test_a_planted_verdict_moves_no_score(world: World, rex: Client) -> None:
@@ -856,7 +856,7 @@ def test_a_batch_is_offered_on_a_narrowed_list_alone(world: World, rex: Client) 
         assert "Accept" not in rex.get(f"{QUEUE}{query}").content.decode()
         page = rex.get(f"{QUEUE}batch/{query}")
         assert page.context["offer"] is None
-        assert "Narrow the queue first" in page.content.decode()
+        assert "Filter the queue first" in page.content.decode()
     assert "Accept" in rex.get(f"{QUEUE}?side=reference").content.decode()
 
 
@@ -868,7 +868,7 @@ def test_a_batch_is_offered_to_those_alone_who_may_know_what_the_judge_says(
         assert "Accept" not in rex.get(f"{QUEUE}?side=reference").content.decode()
         page = rex.get(f"{QUEUE}batch/?side=reference")
         assert page.context["offer"] is None
-        assert "nobody accepts what they have not seen" in page.content.decode()
+        assert "verdicts cannot be accepted in lists" in page.content.decode()
         data = {"expected": 6, "fingerprint": "0" * 16}
         assert rex.post(f"{QUEUE}batch/accept/?side=reference", data).status_code == 403
     assert not VerdictBatch.objects.exists()
@@ -884,7 +884,7 @@ def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Clien
     assert Verdict.objects.filter(person=world.rex, batch__isnull=False, shown="judge").count() == 6
     batch = VerdictBatch.objects.get()
     page = rex.post(f"{QUEUE}batch/{batch.public_id}/withdraw/", follow=True).content.decode()
-    assert "6 verdicts are taken back" in page
+    assert "6 verdicts are withdrawn" in page
     assert Check.objects.filter(final_source="judge").count() == 6
 
 
@@ -950,7 +950,7 @@ def test_a_draws_queue_is_at_random_and_explains_no_other_order(
     world: World, rex: Client, signed_in: Callable[[User], Client]
 ) -> None:
     signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
-    words = "means what the judge is least sure of"
+    words = "means that the judge is least sure"
     assert words in rex.get(QUEUE).content.decode()
     assert words not in rex.get(f"{QUEUE}?draw={Draw.objects.get().public_id}").content.decode()
 
@@ -975,11 +975,13 @@ def test_a_claim_that_was_reworded_since_is_asked_in_its_old_words_and_the_scree
     told = rex.post(
         f"{at(check)}answer/{query}", {"label": otherwise, "seen": ""}, headers=HTMX
     ).content.decode()
-    assert "No score moves, since the claim has been changed: the answer counts in the sample alone." in told
+    assert (
+        "Scores do not change because the claim was reworded. The answer counts only in the sample." in told
+    )
     # Old words are answered once, so that there is nothing to change it to.
     assert "Change to" not in told
     again = rex.get(f"{at(check)}{query}").content.decode()
-    assert "is no longer checked in these words" in again
+    assert "so this wording is no longer checked" in again
     assert "This is an earlier wording" not in again
 
 
@@ -987,7 +989,7 @@ def test_old_words_outside_of_a_draw_take_no_answer(world: World, rex: Client) -
     check = world.check("alder", 1)
     reword_claim(claim=check.claim, by=world.cleo, text="Other words")
     page = " ".join(rex.get(at(check)).content.decode().split())
-    assert "is no longer checked in these words" in page
+    assert "so this wording is no longer checked" in page
     assert 'value="yes" data-key="1" aria-pressed="false" disabled' in page
 
 
@@ -1011,21 +1013,21 @@ def test_it_is_told_that_a_draw_keeps_the_answer_that_is_taken_back(
 def test_review_begins_with_an_open_sample_and_says_why(
     world: World, rex: Client, signed_in: Callable[[User], Client]
 ) -> None:
-    assert "Begin with the random sample" not in rex.get(QUEUE).content.decode()
+    assert "Start with the random sample" not in rex.get(QUEUE).content.decode()
     mona = signed_in(world.mona)
     asked = mona.post(f"{QUEUE}draws/draw/", {**lot("50"), "confirmed": ""}).content.decode()
-    assert "3 answers: about 2 minutes of work, taken as 30 s each" in asked
+    assert "3 answers: about 2 minutes of work, assuming 30 s each" in asked
     assert not Draw.objects.exists()
     [seed] = re.findall(r'name="seed" value="(\d+)"', asked)
     mona.post(f"{QUEUE}draws/draw/", {**lot("50"), "seed": seed})
     draw = Draw.objects.get()
     assert draw.seed == int(seed)
     page = rex.get(QUEUE).content.decode()
-    assert "3 claims of a random sample are left" in page
+    assert "3 claims in the random sample are left" in page
     assert f'action="{QUEUE}next/?draw={draw.public_id}"' in page
-    assert "Begin with the random sample" not in rex.get(f"{QUEUE}?order=document").content.decode()
+    assert "Start with the random sample" not in rex.get(f"{QUEUE}?order=document").content.decode()
     cancelled = mona.post(f"{QUEUE}draws/{draw.public_id}/cancel/", follow=True).content.decode()
-    assert "The random sample is cancelled" in cancelled
+    assert "Random sample cancelled" in cancelled
     assert "of a random sample" not in rex.get(QUEUE).content.decode()
     assert rex.get(f"{QUEUE}?draw={draw.public_id}").status_code == 422
 
@@ -1037,7 +1039,7 @@ def test_the_end_of_a_sample_leads_to_the_estimate(
     draw = Draw.objects.get()
     for row in draw.drawn_checks.all():
         override(check=row.check_row, by=world.rex, label="yes")
-    finished = "random sample is finished"
+    finished = "random sample is complete"
     assert finished in rex.get(f"{QUEUE}?draw={draw.public_id}").content.decode()
     end = rex.post(f"{QUEUE}next/?draw={draw.public_id}", headers=HTMX).content.decode()
     assert finished in end
@@ -1055,13 +1057,10 @@ def test_no_draw_is_made_where_the_verdict_is_shown_at_once_and_the_page_says_so
 ) -> None:
     reveal(world, "shown")
     mona = signed_in(world.mona)
-    assert (
-        "nobody can give the blind answers that a random sample needs"
-        in mona.get(f"{QUEUE}draws/").content.decode()
-    )
+    assert "A random sample needs blind answers" in mona.get(f"{QUEUE}draws/").content.decode()
     refused = mona.post(f"{QUEUE}draws/draw/", lot("50"))
     assert (refused.status_code, Draw.objects.count()) == (422, 0)
-    assert "a random sample needs blind answers" in refused.content.decode()
+    assert "A random sample needs blind answers" in refused.content.decode()
 
 
 def test_a_share_that_makes_no_sense_is_refused(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -1076,4 +1075,4 @@ def test_a_dispute_is_shown_with_who_said_what(world: World, rex: Client) -> Non
     override(check=check, by=world.rex, label="no")
     page = rex.get(at(check)).content.decode()
     assert ">disputed<" in page
-    assert "What people said (2)" in page
+    assert "People's answers (2)" in page

@@ -111,7 +111,7 @@ def test_twenty_claims_by_one_key_each(world: World, desk: Desk) -> None:
         at_claim(page, THINGS[number % 10])
         page.keyboard.press(key)
         moved = f"Coverage {before[number]:.3f} → {after[number]:.3f}"
-        told = moved if before[number] != after[number] else "No score moves."
+        told = moved if before[number] != after[number] else "No scores changed."
         page.locator("#strip .moved", has_text=told).wait_for()
         system = "alder" if number < 10 else "birch"
         stands = Score.objects.get(summary=world.peers["long", system]).coverage
@@ -188,7 +188,7 @@ def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World,
     page.keyboard.press("2")
     page.locator("#strip .moved").wait_for()
     page.keyboard.press("u")
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert answers(check_of(world, "alder", "ferry")) == []
     page.keyboard.press("1")
@@ -208,7 +208,7 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
     # Nothing is waited for: each is taken back when the one after it is.
     for key in "uuu":
         page.keyboard.press(key)
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert [answers(check_of(world, "alder", thing)) for thing in things] == [[], [], []]
     assert page.locator("form.undo").count() == 0
@@ -238,7 +238,7 @@ def test_a_double_click_on_undo_takes_one_answer_back(world: World, desk: Desk) 
         expect_saved(page)
     with standing_still(page):
         page.locator("#strip form.undo button").click()
-        page.locator("#outcome", has_text="Taken back.").wait_for()
+        page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
         page.locator("#strip form.undo button").click()
     at_claim(page, "wall")
     assert [answers(check_of(world, "alder", thing)) for thing in ("ferry", "wall")] == [["yes"], []]
@@ -275,7 +275,7 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
         route.continue_()
     page.context.set_offline(False)
     thing = "wall" if way == "slow" else "ferry"
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, thing)
     assert answers(check_of(world, "alder", thing)) == []
     if way == "slow":
@@ -284,7 +284,7 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
         page.keyboard.press("u")
         at_claim(page, "ferry")
         assert answers(check_of(world, "alder", "ferry")) == []
-    page.locator("#strip", has_text="Your last answer comes here, with undo.").wait_for()
+    page.locator("#strip", has_text="Your last answer appears here, with undo.").wait_for()
     desk.watch.expect("Failed to fetch")
 
 
@@ -298,7 +298,7 @@ def test_undo_after_a_change_takes_back_the_change_and_then_the_answer(world: Wo
     # Both at once: undo is about the change, when it has arrived.
     for key in "yu":
         page.keyboard.press(key)
-    page.locator("#outcome", has_text="Taken back. Your other answer to this claim stands.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn. Your other answer to this claim stands.").wait_for()
     at_claim(page, "wall")
     assert answers(check_of(world, "alder", "wall")) == ["no"]
     page.keyboard.press("u")
@@ -318,7 +318,7 @@ def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk
     expect_saved(page)
     override(check=check_of(world, "alder", "wall"), by=world.cleo, label="unsure")
     page.keyboard.press("2")
-    page.locator("#problems", has_text="Somebody else was faster.").wait_for()
+    page.locator("#problems", has_text="Someone else answered first.").wait_for()
     at_claim(page, "quay")
     assert page.locator("#strip .of").inner_text() == "The ferry is old"
     page.keyboard.press("u")
@@ -365,7 +365,7 @@ def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world
     at_claim(page, "wall")
     assert filled_in(page) == NOTHING
     page.keyboard.press("u")
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert filled_in(page) == FILLED_IN
     # Also however the claim is left before it is answered anew.
@@ -392,7 +392,7 @@ def test_an_answer_that_is_taken_back_on_its_own_page_stays_filled_in(world: Wor
     page.locator("#answer-no[aria-pressed=true]").wait_for()
     page.wait_for_timeout(CALM_MS)
     page.keyboard.press("u")
-    page.locator("#outcome", has_text="Taken back.").wait_for()
+    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     assert page.locator("[aria-pressed=true]").count() == 0
     assert filled_in(page) == FILLED_IN
 
@@ -442,7 +442,7 @@ def test_whoever_was_taken_out_of_the_project_meanwhile_is_told(world: World, de
         page.keyboard.press(key)
     problem = page.locator("#problems", has_text="Not saved.")
     problem.wait_for()
-    assert "your part in this project has ended" in problem.inner_text()
+    assert "Your roles in this project may have changed" in problem.inner_text()
     page.wait_for_load_state("networkidle")
     assert "Saving" not in page.locator("#strip").inner_text()
     assert not Verdict.objects.filter(person=world.rex).exists()
@@ -656,7 +656,7 @@ def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, de
     for key in ("w", "m", "i", "n", "e", "Escape", "2"):
         page.keyboard.press(key)
     at_claim(page, "wall")
-    problem = page.locator("#problems", has_text="Somebody else was faster.")
+    problem = page.locator("#problems", has_text="Someone else answered first.")
     problem.wait_for()
     assert "hard to say" in problem.inner_text()
     assert answers(check) == ["unsure"]
@@ -678,7 +678,7 @@ def test_an_answer_that_was_set_aside_is_in_sight_after_a_reload_until_it_is_giv
     override(check=check, by=world.cleo, label="unsure", reason="hard to say")
     for key in ("w", "m", "i", "n", "e", "Escape", "2"):
         page.keyboard.press(key)
-    page.locator("#problems", has_text="Somebody else was faster.").wait_for()
+    page.locator("#problems", has_text="Someone else answered first.").wait_for()
     page.keyboard.press("b")
     at_claim(page, "ferry")
     page.reload()

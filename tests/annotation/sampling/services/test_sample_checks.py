@@ -218,7 +218,7 @@ def test_reviewers_are_told_and_the_log_too(world: World) -> None:
 def test_where_the_judges_verdict_is_shown_at_once_nothing_is_drawn(world: World) -> None:
     # Not even where the caller read the project before it was changed.
     Project.objects.update(reveal="shown")
-    with pytest.raises(Invalid, match="after the own answer, or on request, then sample") as refused:
+    with pytest.raises(Invalid, match="“after own answer” or “on request” first") as refused:
         draw(world)
     assert refused.value.code == "shown"
     assert not Draw.objects.exists()

@@ -369,7 +369,7 @@ def test_a_claim_on_which_a_decision_rests_is_not_changed_by_a_reviewer(world: W
         "join": lambda: join_claims(claims=[claim(world, 1), decided], by=world.rex, text="Both"),
         "delete": lambda: delete_claim(claim=decided, by=world.rex),
     }
-    with pytest.raises(NotAllowed, match=r"cleo resolved .* ask an adjudicator") as refusal:
+    with pytest.raises(NotAllowed, match=r"cleo resolved .* only an adjudicator can change it") as refusal:
         acts[act]()
     assert refusal.value.code == "decided"
     assert coverage(world) == 1.0  # (2/2 + 1) / 2
@@ -398,14 +398,14 @@ def test_who_may_adjudicate_changes_it_and_whose_decision_falls_is_told(world: W
     reword_claim(claim=decided, by=world.olga, text="The wall is weak")
     told = Notice.objects.filter(kind="reopened")
     assert [(notice.person, notice.text) for notice in told] == [
-        (world.cleo, "olga reworded a claim: a decision of yours counts no more.")
+        (world.cleo, "olga reworded a claim: one of your decisions no longer counts.")
     ]
     assert told[0].address == f"/p/harbour/claims/{world.models['port'].public_id}/"
     act = Event.objects.get(verb="reword claim")
     # Rex's answer and the imported one.
     assert (act.data["answers_fallen"], act.data["decisions_fallen"]) == (2, 1)
-    assert ("people's answers that count no more", "2") in facts_of(act.data)
-    assert ("adjudicators' decisions that count no more", "1") in facts_of(act.data)
+    assert ("people's answers that no longer count", "2") in facts_of(act.data)
+    assert ("adjudicators' decisions that no longer count", "1") in facts_of(act.data)
 
 
 def test_who_changes_what_they_decided_themselves_is_not_told(world: World) -> None:

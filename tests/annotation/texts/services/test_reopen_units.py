@@ -81,9 +81,10 @@ def test_the_consequence_is_told_with_names_and_numbers(world: World) -> None:
     assert (len(dropped.judgments), len(dropped.answers), dropped.number) == (8, 2, 10)
     assert (dropped.assessors, dropped.reopened) == (("ana", "ben"), ("ana",))
     assert dropped_in_words(dropped) == (
-        "8 judgments and 2 answers about unmarked units of 2 assessors on this summary will no longer count; they "
-        "stay in the log and in the export as superseded. Sets are opened again for: ana. Nothing that they said "
-        "in them counts until they close them again, and by now they may have seen what others said."
+        "8 judgments and 2 answers about unmarked units of 2 assessors on this summary will no longer count. "
+        "They stay in the log and, as superseded, in exports. Sets are reopened for: ana. Their judgments in "
+        "these sets do not count until they close them again, and they may have seen other people's "
+        "judgments by now."
     )
 
 
@@ -164,8 +165,8 @@ def test_a_peer_loses_what_names_its_numbers_and_nothing_else(world: World) -> N
 def test_answers_to_checks_stand(world: World) -> None:
     alder, before = world.peers["port", "alder"], Score.objects.get(summary=world.peers["port", "alder"])
     assert dropped_in_words(dropped_by_reopening(alder)) == (
-        "Nobody's judgments are lost. 2 answers to checks point to units of this summary: they stand, and their "
-        "evidence follows the words."
+        "No judgments are lost. 2 answers to checks point to units of this summary. They still count, and "
+        "their evidence moves with the words."
     )
     reopen(world, alder, 0)
     join_units(summary=alder, by=world.mona, unit_id=current_units(alder)[0].public_id)

@@ -74,7 +74,7 @@ def test_each_act_is_a_form_that_works_without_scripts(
     new = Claim.objects.get(text="The wall is weak")
     lines = {"claim": new.public_id, "texts": "A wall is there\n\nIt is weak\n"}
     status, page = post(client, address(world, "split-claim"), lines)
-    assert "What is open now is asked of lexical." in page
+    assert "Open checks are sent to lexical." in page
     parts = list(Claim.objects.filter(made_by__kind="split").order_by("position"))
     join = {"claim": [part.public_id for part in parts], "text": "A weak wall"}
     post(client, address(world, "join-claims"), join)
@@ -111,7 +111,7 @@ def test_whoever_comes_too_late_sees_theirs_and_keeps_their_own_words(
     status, page = post(signed_in(world.rex), address(world, "reword-claim"), fields)
     notice = page.partition("warning refused")[2].partition("</div>")[0]
     assert status == 409
-    assert "<bdi>cleo</bdi> made of it:" in notice
+    assert "<bdi>cleo</bdi> changed it to:" in notice
     assert ">The wall is weak</a>" in notice
     assert ">The wall is old</li>" in notice
 
@@ -131,12 +131,15 @@ def test_what_an_act_does_to_answers_and_scores_is_said_before_it(
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     page = unescape(signed_in(world.rex).get(address(world)).content.decode())
     checks = wall.checks.count()
-    stays = f"People have answered 1 of its {checks} checks. Their answers stay with these words and count no more."
-    assert [page.count(f"{stays} {then}") for then in ("The new words", "The parts", "Undoing")] == [1, 1, 1]
+    stays = (
+        f"People have answered 1 of its {checks} checks. Their answers stay with this wording and no longer "
+        "count."
+    )
+    assert [page.count(f"{stays} {then}") for then in ("The new wording", "The parts", "Undo")] == [1, 1, 1]
     # Joined with the other claim of its unit.
-    assert page.count("People have answered 1 check of the claims here.") == 1
-    assert "Unit 1 then has 1 claim left" in page
-    assert "It is the only claim of unit 2: where nobody gave the unit a percent it then has no value" in page
+    assert page.count("People have answered 1 check of these claims.") == 1
+    assert "The share of yes of unit 1 will use 1 claim" in page
+    assert "This is the only claim of unit 2. Without it and without a percent, the unit has no value" in page
 
 
 def test_parts_of_a_split_that_are_the_same_are_named_so(
@@ -187,7 +190,7 @@ def test_a_text_without_claims_says_so_and_takes_some(
     documents = reverse("claims", kwargs={"slug": "harbour", "text_id": world.sets["bridge"].public_id})
     assert "No claims yet" in client.get(documents).content.decode()
     status, page = post(client, f"{documents}add/", {"text": "The harbour closes", "unit": ""})
-    assert (status, "Of no unit" in page, "<bdi>written by rex</bdi>" in page) == (200, True, True)
+    assert (status, "Without a unit" in page, "<bdi>written by rex</bdi>" in page) == (200, True, True)
 
 
 def test_queries_do_not_grow_with_claims(
@@ -212,7 +215,7 @@ def test_a_settled_claim_says_who_settled_it_in_the_place_of_its_forms(
     decide_check(check=check, by=world.cleo, label="yes", reason="It says so.")
     client = signed_in(world.rex)
     page = client.get(address(world)).content.decode()
-    assert "cleo resolved what was asked of this claim. Only somebody who may adjudicate changes it" in page
+    assert "cleo resolved a dispute on this claim, so only an adjudicator can change it" in page
     # Of the other two alone.
     assert page.count("<summary>Reword") == 2
     assert page.count("data-tick") == 1
@@ -229,9 +232,12 @@ def test_an_adjudicator_is_told_what_becomes_of_a_decision(
     decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It says so.")
     page = signed_in(world.olga).get(address(world)).content.decode()
     assert page.count("<summary>Reword") == 3
-    assert "count no more, adjudicators’ decisions too. The new claim is asked again." in page
+    assert (
+        "adjudicators’ decisions on them are kept but no longer count. The new claim is checked again."
+        in page
+    )
     # To reword, to split, to delete.
-    assert page.count("cleo resolved what was asked of this claim: the decision stays with these words") == 3
+    assert page.count("cleo resolved a dispute on this claim. The decision stays with this wording") == 3
 
 
 def test_a_reviewer_is_told_where_the_judge_waits_for_its_next_run(
@@ -241,4 +247,4 @@ def test_a_reviewer_is_told_where_the_judge_waits_for_its_next_run(
     wanted = {"claim": wall.public_id, "text": "The wall gives way", "reason": ""}
     _, page = post(signed_in(world.rex), address(world, "reword-claim"), wanted)
     assert "Reworded. Nobody has started a run of lexical here yet, and it costs money" in page
-    assert "What is open now is asked of" not in page
+    assert "Open checks are sent to" not in page

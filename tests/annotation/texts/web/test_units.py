@@ -62,7 +62,7 @@ def test_the_list_tells_what_was_changed_and_what_is_judged(world: World, mona: 
 
 
 def test_what_becomes_of_weights_is_said_where_units_are_cut(world: World, mona: Client) -> None:
-    rule = b"the larger one where they differ; both parts of a split unit have its whole weight"
+    rule = b"Set weights after splitting and joining"
     assert rule in mona.get(f"/p/harbour/units/{world.models['bridge'].public_id}/").content
     peer = world.peers["bridge", "alder"]
     assert rule not in mona.get(f"/p/harbour/units/{peer.public_id}/").content
@@ -111,7 +111,7 @@ def test_whoever_saw_an_older_cut_sees_both(world: World, mona: Client, headers:
     html = answer.content.decode()
     assert answer.status_code == 409
     assert "olga changed the units of this summary" in html
-    assert "You wanted to split “The harbour closes in April because its wall is weak.”" in html
+    assert "Your change: split “The harbour closes in April because its wall is weak.”" in html
     assert answer.context["cut"].token == token_of(current_units(model))
     assert answer.get("HX-Retarget") == ("#units" if headers else None)
 
@@ -119,10 +119,10 @@ def test_whoever_saw_an_older_cut_sees_both(world: World, mona: Client, headers:
 @pytest.mark.parametrize(
     ("verb", "data", "said"),
     [
-        ("split", {"at": ""}, "Choose the place"),
-        ("split", {"at": "x"}, "Choose the place"),
+        ("split", {"at": ""}, "Choose where"),
+        ("split", {"at": "x"}, "Choose where"),
         ("split", {"at": "0"}, "reaches from 0 to 53"),
-        ("weigh", {"weight": "heavy"}, "A weight is a number"),
+        ("weigh", {"weight": "heavy"}, "The weight must be a number"),
         ("weigh", {"weight": "0"}, "above 0"),
         ("undo", {}, "nothing to undo"),
     ],

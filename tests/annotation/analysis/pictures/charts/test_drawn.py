@@ -193,7 +193,7 @@ def test_all_who_are_level_in_front_are_named() -> None:
         score="Coverage",
         caption="",
     )
-    assert "2 systems are level in front with 0.600: alder, birch." in drawn.description
+    assert "2 systems are tied for first with 0.600: alder, birch." in drawn.description
     assert ranking([ranked(1, "alder", 0.6)], score="Coverage", caption="").title.startswith(
         "Coverage of 1 system, with"
     )

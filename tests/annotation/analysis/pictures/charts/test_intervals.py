@@ -87,7 +87,7 @@ def test_a_league_is_ordered_by_what_it_is_drawn_for_and_may_be_cut() -> None:
     ("sets", "why"),
     [
         (3, "no interval: 3 document sets, 5 needed"),
-        (12, "no interval: the same in all document sets, or too few groups of them"),
+        (12, "no interval: all document sets give the same value, or there are too few groups"),
     ],
 )
 def test_a_mean_without_interval_says_why(sets: int, why: str) -> None:
