@@ -235,8 +235,8 @@ def test_what_was_typed_is_kept_where_a_decision_was_taken_back(world: World, st
     told = staff("cleo").post(page_of(dispute), {**TYPED, "seen": theirs.public_id})
     page = " ".join(re.sub(r"<[^>]*>", " ", told.content.decode()).split())
     assert "Someone withdrew the decision after you opened it." in page
-    assert "Stands now no decision" in page
-    assert "You typed no The wall is not mentioned." in page
+    assert "Current no decision" in page
+    assert "Your input no The wall is not mentioned." in page
     assert b'value="Resolve"' in told.content
     staff("cleo").post(page_of(dispute), {**TYPED, "seen": told.context["form"]["seen"].value()})
     assert Adjudication.objects.get(withdrawn_at=None).decided_by == world.cleo

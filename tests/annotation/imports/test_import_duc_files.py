@@ -530,10 +530,12 @@ def test_the_explanation_shows_both_pyramid_scores(project: Project, tmp_path: P
     made = explain(project, peer, record.value, score(record.value, score_rules(project)))
     modified, original = made.formulas[-2:]
     assert modified.value == pytest.approx(0.411765, abs=5e-7)
-    assert modified.text.startswith("7 / 17(maximum weight of 7 content units)")
+    assert modified.text.startswith(
+        "7 / 17 (maximum weight of 7 content units: the average of model summaries, rounded down)"
+    )
     # One unit beyond the pyramid: the best three weigh 4 + 3 + 3.
     assert original.value == pytest.approx(0.7)
-    assert original.text == "7 / 10(maximum weight of 3 content units)"
+    assert original.text == "7 / 10 (maximum weight of 3 content units)"
 
 
 def test_another_annotation_may_come_later(project: Project, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
     assert found.state == "open"
-    assert "5 of 6 are answered. An estimate needs all of them." in estimate_in_words(found)
+    assert "has 5 of 6 answered. An estimate needs all of them." in estimate_in_words(found)
 
 
 @pytest.mark.django_db
@@ -120,7 +120,7 @@ def test_while_a_sample_is_answered_an_estimate_rests_on_its_first_answers(world
     # Twenty are answered, the first four of them without a gap.
     found = estimates(world.project).at(20)
     assert found.state == "open"
-    assert "20 of 36 are answered. An estimate needs the first 20 in sampled order." in estimate_in_words(
+    assert "has 20 of 36 answered. An estimate needs the first 20 in sampled order." in estimate_in_words(
         found
     )
     override(check=gap, by=world.rex, label="yes")
@@ -308,8 +308,9 @@ def test_raters_are_known_from_what_several_answered_blind(world: World) -> None
     spread = spread_of_raters(world.project)
     # Yes and no lie .5 from their mean: .25 + .25 over one degree of freedom.
     assert (spread.items, spread.raters, spread.noise) == (1, 2, 0.5)
-    assert "1 check has blind answers from several people: too few" in estimate_in_words(
-        estimates(world.project).at(20)
+    assert (
+        "1 check has blind answers from several people, too few to measure how raters differ."
+        in estimate_in_words(estimates(world.project).at(20))
     )
 
 

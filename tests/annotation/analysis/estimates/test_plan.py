@@ -249,7 +249,7 @@ def test_a_width_that_no_answers_reach_takes_document_sets(world: World) -> None
     assert set(narrowest["sizes"].values()) == {None}
     (alder,) = [each for each in narrowest["short"] if each["system"] == "alder"]
     assert (alder["held"], alder["needed"]) == (5, forecast.documents_for(0.02))
-    assert "only more document sets" in narrowest["sentence"]
+    assert "more answers are not enough; it needs more document sets" in narrowest["sentence"]
 
 
 def test_hours_go_by_the_median_time_of_answers(world: World) -> None:
@@ -295,7 +295,9 @@ def test_what_a_second_rating_is_worth_is_told_once_some_checks_have_two(world: 
     table = table_of(world)
     assert 0 < table["second_rating"] <= 0.5
     percent = f"{100 * table['second_rating']:.0f} %"
-    assert f"narrows intervals about {percent} of what one to a new check does" in table["second_in_words"]
+    assert (
+        f"narrows intervals about {percent} as much as an answer to a new check" in table["second_in_words"]
+    )
 
 
 def test_of_systems_together_the_variance_of_document_sets_is_one(world: World) -> None:

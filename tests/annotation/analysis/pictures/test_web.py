@@ -101,7 +101,7 @@ def test_cells_lead_to_where_the_claim_is_explained(vic: Client) -> None:
 def test_the_judge_is_drawn_on_its_own_page(vic: Client) -> None:
     page = get(vic, "/p/harbour/scores/judge/")
     assert page.count('<svg class="picture"') == 2
-    assert "too few to tell a curve by" in page
+    assert "too few for a curve" in page
 
 
 def test_a_system_stands_where_people_and_judge_put_it(vic: Client) -> None:

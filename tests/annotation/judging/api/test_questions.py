@@ -33,7 +33,7 @@ def test_questions_come_with_what_the_source_answers(world: World, client_of: Ap
         "id": first.public_id,
         "position": 1,
         "text": "Is it so?",
-        "origin": "asked by mona",
+        "origin": "added by mona",
         "is_made_up": False,
         "retired_at": None,
         "source": {"label": "yes", "probability": None, "evidence": [], "reason": "It says so."},

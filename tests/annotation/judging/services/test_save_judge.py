@@ -246,7 +246,7 @@ def test_the_archive_takes_a_judge_out_of_use_and_gives_it_back(world: World) ->
         archive_judge(judge=judge, by=world.olga)
     let_decide(project=world.project, judge=world.judge, by=world.olga)
     start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)
-    with pytest.raises(Conflict, match="at work"):
+    with pytest.raises(Conflict, match="own is running"):
         archive_judge(judge=judge, by=world.olga)
 
 

@@ -212,11 +212,11 @@ def failed_run(world: World, *, usable: int, unusable: int) -> Run:
 
 def test_a_run_without_a_usable_answer_is_no_success(mona: Client, world: World) -> None:
     run = failed_run(world, usable=0, unusable=3)
-    page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
-    assert "Finished: no usable answers" in " ".join(page.split())
+    page = " ".join(mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode().split())
+    assert "Finished: no usable answers" in page
     assert "3 of 3 answers are unusable" in page
     assert "&lt;b&gt;Sorry&lt;/b&gt;" in page
-    assert "use one that supports JSON schemas" in page
+    assert "Use one that supports JSON schemas, or a larger one." in page
     assert 'class="panel progress unusable"' in page
     assert "for scores</button>" not in page
     assert "3 unusable answers" in mona.get("/p/harbour/runs/").content.decode()

@@ -94,7 +94,7 @@ def test_another_token_ends_the_one_before(world: World, nightly: MadeService) -
 
 
 def test_a_persons_token_is_their_own_matter(world: World) -> None:
-    with pytest.raises(Conflict, match="no service"):
+    with pytest.raises(Conflict, match="not a service"):
         renew_token(membership=world.project.memberships.get(user=world.rex), by=world.olga)
 
 
@@ -138,7 +138,7 @@ def test_the_page_shows_the_token_once_and_lists_the_service(world: World) -> No
         "/p/harbour/settings/people/services/add/", {"name": "weekly", "roles": "viewer", "days": "366"}
     )
     assert refused.status_code == 422
-    assert "lasts 1 to 365 days" in refused.content.decode()
+    assert "valid for 1 to 365 days" in refused.content.decode()
     assert not User.objects.filter(username="weekly@harbour").exists()
 
 

@@ -112,7 +112,7 @@ def test_groups_on_few_answers_are_hollow_and_no_curve() -> None:
     assert len(shapes(drawn, "hollow")) == 1
     assert not shapes(drawn, "line-thin")
     assert "1 of 2" in drawn.caption
-    assert "too few to tell a curve by" in calibration([point(2)], judge="lexical").caption
+    assert "too few for a curve" in calibration([point(2)], judge="lexical").caption
 
 
 def test_a_group_of_equal_answers_has_its_interval_by_another_rule_and_says_so() -> None:
