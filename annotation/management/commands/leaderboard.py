@@ -120,7 +120,7 @@ def _said(table: TargetTable) -> Iterator[str]:
         if table.ranking.pairs:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
-                f"{SIGNIFICANCE_LEVEL:.0%} after Holm's correction; systems that share a letter (alike) are not "
+                f"{SIGNIFICANCE_LEVEL:.0%} after Holm's correction; systems that share a letter (group) are not "
                 "significantly different. Ranges of ranks follow from these differences."
             )
     if table.changed is not None and (changed := changed_in_words(table.changed)):
@@ -139,7 +139,7 @@ def _title(table: TargetTable) -> str:
 def _headings(score: str, table: TargetTable) -> tuple[str, ...]:
     ranked = MEANS.get(score, score.replace("_", " "))
     others = [MEANS[name] for name in _others(score, table)]
-    return ("rank", "system", ranked, "interval", "ranks", "alike", *others, "n", "unscored")
+    return ("rank", "system", ranked, "interval", "ranks", "group", *others, "n", "unscored")
 
 
 def _others(score: str, table: TargetTable) -> list[str]:

@@ -27,7 +27,7 @@ def test_the_table_by_hand(world: World) -> None:
     assert title == "Target length 20"
     # Nor is there a range of ranks; nothing tells the two apart.
     assert [line[:63] for line in lines] == [
-        "rank  system  coverage  interval  ranks  alike  judge  human  h",
+        "rank  system  coverage  interval  ranks  group  judge  human  h",
         "   1  alder      0.750         -      -      a  0.750      -   ",
         "   2  birch      0.000         -      -      a  0.000      -   ",
     ]
@@ -114,7 +114,7 @@ def test_gaps_are_told_and_no_gaps_are_not(world: World) -> None:
 def test_systems_can_be_ranked_by_another_score(world: World) -> None:
     # Brevity is known of both sets, 0.45 of birch and 0.35 of alder, so birch is first, with two sets.
     _, heading, first, second = run("--score", "brevity").splitlines()[:4]
-    assert heading.split()[:7] == ["rank", "system", "brevity", "interval", "ranks", "alike", "coverage"]
+    assert heading.split()[:7] == ["rank", "system", "brevity", "interval", "ranks", "group", "coverage"]
     assert first.split()[:3] == ["1", "birch", "0.450"]
     assert second.split()[:3] == ["2", "alder", "0.350"]
     assert first.split()[-2:] == ["2", "0"]
