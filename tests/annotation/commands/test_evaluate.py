@@ -243,7 +243,7 @@ def test_document_sets_that_failed_are_told(
     with pytest.raises(CommandError, match="1 of 2 document sets failed") as failed:
         call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
     assert failed.value.returncode == 1
-    assert "bridge: No claims could be taken from the model summary" in stderr.getvalue()
+    assert "bridge: No claims could be extracted from the model summary" in stderr.getvalue()
 
 
 def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
