@@ -47,9 +47,24 @@ def test_jobs_alone_speaks_to_the_queue() -> None:
 def test_every_queued_name_is_registered() -> None:
     current_app.loader.import_default_modules()
     hinted = {ast.unparse(call.args[0]) for _, named, call in calls() if named == "hint"}
-    assert hinted == {"WORK", "MAKE_ANALYSIS", "ADD_SAMPLE", "MAIL_RESET", "MAIL_VERIFICATION", "MAIL_INVITATION"}
+    assert hinted == {
+        "WORK",
+        "MAKE_ANALYSIS",
+        "ADD_SAMPLE",
+        "MAIL_RESET",
+        "MAIL_VERIFICATION",
+        "MAIL_INVITATION",
+    }
     scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-    assert {jobs.WORK, MAKE_ANALYSIS, ADD_SAMPLE, MAIL_RESET, MAIL_VERIFICATION, MAIL_INVITATION, *scheduled} <= set(current_app.tasks)
+    assert {
+        jobs.WORK,
+        MAKE_ANALYSIS,
+        ADD_SAMPLE,
+        MAIL_RESET,
+        MAIL_VERIFICATION,
+        MAIL_INVITATION,
+        *scheduled,
+    } <= set(current_app.tasks)
 
 
 def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world: World) -> None:

@@ -373,7 +373,9 @@ class _Gathered:
             rows=rows,
             summarized_by=dict(self.parts),
             # That people have decided nothing is not said once somebody has.
-            changed=None if share_decided(found) and known.changed and not known.changed.share else known.changed,
+            changed=None
+            if share_decided(found) and known.changed and not known.changed.share
+            else known.changed,
         )
 
     def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:

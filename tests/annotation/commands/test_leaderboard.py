@@ -129,7 +129,10 @@ def test_a_score_that_is_none_is_refused(world: World) -> None:
 def test_mixed_summarization_is_told_under_its_table(world: World) -> None:
     mix_summarization(world)
     said = " ".join(run().split())
-    assert "question coverage if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)" in said
+    assert (
+        "question coverage if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
+        in said
+    )
     assert "The values are not fully comparable." in said
 
 

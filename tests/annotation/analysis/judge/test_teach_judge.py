@@ -316,6 +316,8 @@ def test_it_is_taught_again_from_its_base(project: Project, llm_judge: Judge) ->
 def test_too_little_to_learn_from(world: World, project: Project, llm_judge: Judge) -> None:
     with pytest.raises(Invalid, match="Only a language model"):
         teach_judge(project=world.project, judge=world.judge, by=None)
-    with pytest.raises(Invalid, match="answered by both scripted and people in at least 5 document sets") as refused:
+    with pytest.raises(
+        Invalid, match="answered by both scripted and people in at least 5 document sets"
+    ) as refused:
         teach_judge(project=project, judge=llm_judge, by=None)
     assert refused.value.code == "no_examples"
