@@ -16,11 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.db import InterfaceError, OperationalError
-
-AWAY_SECONDS = 5.0
-"""After which to ask again where the database is away."""
-
 
 class Refusal(Exception):
     """The root: raised by services and permissions, translated by doors."""
@@ -83,17 +78,3 @@ class Invalid(Refusal):
     ) -> None:
         super().__init__(message, code=code, details=details)
         self.field = field
-
-
-def away(error: BaseException | None) -> NotReady | None:
-    """What doors say where the database is away, busy or out of room; None for other errors.
-
-    Whether a transaction that was just being committed has been written is not known.
-    """
-    if not isinstance(error, OperationalError | InterfaceError):
-        return None
-    return NotReady(
-        "The database is not responding. Try again in a few seconds. Your input is still in your browser.",
-        seconds=AWAY_SECONDS,
-        code="database_away",
-    )

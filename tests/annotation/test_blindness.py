@@ -147,7 +147,7 @@ def test_the_deciding_judge_is_named_to_those_who_see(world: World, work: str) -
     hidden = work == "open"
     assert rules["deciding_judge"] == (None if hidden else "lexical")
     assert [judge["is_deciding"] for judge in judges] == [None if hidden else True]
-    assert (">decides<" in page, "deciding_judge" in form) == (not hidden, not hidden)
+    assert (">deciding<" in page, "deciding_judge" in form) == (not hidden, not hidden)
 
 
 def test_a_preview_of_other_rules_tells_the_blind_no_score(world: World) -> None:

@@ -13,10 +13,13 @@ from django.conf import settings
 
 import annotation
 from annotation import perform_job, tasks
+from annotation.accounts.mail_reset import MAIL_RESET
+from annotation.accounts.verified_email import MAIL_VERIFICATION
 from annotation.analysis.make_analysis import MAKE_ANALYSIS
 from annotation.core import jobs
 from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run
+from annotation.projects.services.invite import MAIL_INVITATION
 from annotation.sample.sample_projects import ADD_SAMPLE
 from tests.annotation.judging.processes import wait_until
 
@@ -44,9 +47,24 @@ def test_jobs_alone_speaks_to_the_queue() -> None:
 def test_every_queued_name_is_registered() -> None:
     current_app.loader.import_default_modules()
     hinted = {ast.unparse(call.args[0]) for _, named, call in calls() if named == "hint"}
-    assert hinted == {"WORK", "MAKE_ANALYSIS", "ADD_SAMPLE", "MAIL_RESET"}
+    assert hinted == {
+        "WORK",
+        "MAKE_ANALYSIS",
+        "ADD_SAMPLE",
+        "MAIL_RESET",
+        "MAIL_VERIFICATION",
+        "MAIL_INVITATION",
+    }
     scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-    assert {jobs.WORK, MAKE_ANALYSIS, ADD_SAMPLE, *scheduled} <= set(current_app.tasks)
+    assert {
+        jobs.WORK,
+        MAKE_ANALYSIS,
+        ADD_SAMPLE,
+        MAIL_RESET,
+        MAIL_VERIFICATION,
+        MAIL_INVITATION,
+        *scheduled,
+    } <= set(current_app.tasks)
 
 
 def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world: World) -> None:

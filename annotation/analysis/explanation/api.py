@@ -112,7 +112,7 @@ class ToldChangeRow(serializers.Serializer[ToldChange]):
 
 
 class EarlierClaimRow(serializers.Serializer[EarlierClaim]):
-    """A claim that counts no more; `change` took it away. Its answers are verdicts and decisions alike."""
+    """A claim that no longer counts; `change` retired it. Its answers are verdicts and decisions alike."""
 
     id = serializers.CharField(source="claim_id")
     check = serializers.CharField(source="check_id", allow_null=True)

@@ -143,7 +143,7 @@ def follow(request: Request, slug: str) -> HttpResponse:
     """Make a judge of the suggested verdicts, and lead to its run."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
     run = follow_suggestions(project=room.project, by=request.user, max_cost=cap_in(request.POST))
-    messages.success(request, f"{run.judge.name} is at work.")
+    messages.success(request, f"Judge {run.judge.name} is running.")
     return redirect("run", slug=slug, run_id=run.public_id)
 
 

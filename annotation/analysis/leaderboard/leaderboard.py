@@ -21,7 +21,13 @@ from annotation.analysis.leaderboard.averages import (
     set_means,
 )
 from annotation.analysis.leaderboard.confounding import confounded_sets
-from annotation.analysis.leaderboard.people_changed import NONE_TAKEN, PeopleChanged, people_changed, ranks
+from annotation.analysis.leaderboard.people_changed import (
+    NONE_TAKEN,
+    PeopleChanged,
+    people_changed,
+    ranks,
+    share_decided,
+)
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
 from annotation.analysis.leaderboard.taken_over import TakenOver, taken_over
 from annotation.core.refusals import Invalid
@@ -366,8 +372,10 @@ class _Gathered:
             target_words=target_words,
             rows=rows,
             summarized_by=dict(self.parts),
-            # Where nobody had decided anything then, somebody may have by now.
-            changed=known.changed if known.changed and known.changed.share else None,
+            # That people have decided nothing is not said once somebody has.
+            changed=None
+            if share_decided(found) and known.changed and not known.changed.share
+            else known.changed,
         )
 
     def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:

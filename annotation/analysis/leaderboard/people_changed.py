@@ -64,9 +64,15 @@ def people_changed(
         system: Moved(of_judge, of_blend, counts[system], by_judge[system], by_blend[system])
         for system, (of_judge, of_blend) in both.items()
     }
+    return PeopleChanged(
+        systems=moved, share=share_decided(averages), answers=taken.answers, in_lists=taken.in_lists
+    )
+
+
+def share_decided(averages: Mapping[str, Mapping[str, Average]]) -> float | None:
+    """The mean share over systems that people decided, None where no system has one."""
     shares = [share for scores in averages.values() if (share := scores[SHARE].mean) is not None]
-    share = _mean(shares) if shares else None
-    return PeopleChanged(systems=moved, share=share, answers=taken.answers, in_lists=taken.in_lists)
+    return _mean(shares) if shares else None
 
 
 def ranks(means: Mapping[str, float]) -> dict[str, int]:

@@ -379,7 +379,7 @@ class SittingAlive(ApiView):
 
     @operation("keep_sitting_alive", request=AliveBody, responses=PenRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Renew the lease of somebody who is at work and has not acted for a while.
+        """Renew the lease of somebody who is still working and has not acted for a while.
 
         Tells which form has the pen.
         """

@@ -82,7 +82,7 @@ from annotation.models import (
     Worker,
 )
 
-VERSION = 1
+VERSION = 2
 """Of the archives that are written; raised where a kind or a field is added, which then says `since` when."""
 
 FORMAT = "coverdict-archive"
@@ -270,6 +270,7 @@ KINDS: tuple[Kind, ...] = (
             "api_key_env": "the name of a key",
             "call_space": "keeps stored calls apart, which are not in it",
         },
+        added={"follows_suggestions": 2},
     ),
     Kind("judge_examples", JudgeExamples, "examples that judges were told"),
     Kind("judge_cascades", JudgeCascade, "pairs of judges that are asked in turn"),

@@ -180,7 +180,7 @@ class UnitsJoin(_OfSummary):
         """Join a unit with the one after it.
 
         The new unit has their weight, the larger one where they differ, so a pyramid's sum of weights falls by the
-        smaller. Refused where the units are judged (`judged`) or a judge is at work on the set (`running`).
+        smaller. Refused where the units are judged (`judged`) or a judge is running on the set (`running`).
         """
         summary, asked = self.summary(), self.body(Joining)
         change_units.join_units(summary=summary, by=self.person, unit_id=asked["unit"], seen=asked["seen"])

@@ -24,7 +24,7 @@ def test_a_person_gets_exactly_these_roles(world: World) -> None:
         (("nowhere", "dan", "viewer"), "no project 'nowhere'"),
         (("harbour", "nobody", "viewer"), "nobody named 'nobody'"),
         (("harbour", "dan", "king"), "no role 'king'"),
-        (("harbour", "olga", "viewer"), "keeps an owner"),
+        (("harbour", "olga", "viewer"), "needs an owner. Make someone else an owner first"),
     ],
 )
 def test_what_cannot_be_is_said(world: World, words: tuple[str, ...], complaint: str) -> None:

@@ -100,7 +100,7 @@ def test_an_unknown_metric_is_told_with_those_that_are(world: World) -> None:
 
 def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
     start_run(project=world.project, judge=world.judge, by=None)
-    assert "at work on Harbour study already" in str(complaint("harbour"))
+    assert "already running on Harbour study" in str(complaint("harbour"))
 
 
 def test_a_cap_goes_with_the_run(world: World) -> None:
@@ -122,7 +122,7 @@ def test_a_number_of_questions_goes_with_the_run(world: World) -> None:
 
 
 def test_questions_for_another_metric_are_told(world: World) -> None:
-    with pytest.raises(CommandError, match="question_coverage alone"):
+    with pytest.raises(CommandError, match="used only for question coverage"):
         evaluate("harbour", "--questions", "7")
 
 
@@ -243,7 +243,7 @@ def test_document_sets_that_failed_are_told(
     with pytest.raises(CommandError, match="1 of 2 document sets failed") as failed:
         call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
     assert failed.value.returncode == 1
-    assert "bridge: No claims could be taken from the model summary" in stderr.getvalue()
+    assert "bridge: No claims could be extracted from the model summary" in stderr.getvalue()
 
 
 def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(

@@ -128,7 +128,12 @@ def test_a_score_that_is_none_is_refused(world: World) -> None:
 
 def test_mixed_summarization_is_told_under_its_table(world: World) -> None:
     mix_summarization(world)
-    assert "(summaries by questions: 1, by claims: 1)" in " ".join(run().split())
+    said = " ".join(run().split())
+    assert (
+        "question coverage if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
+        in said
+    )
+    assert "The values are not fully comparable." in said
 
 
 def test_the_table_says_how_sure_its_order_is_and_what_people_changed(world: World) -> None:

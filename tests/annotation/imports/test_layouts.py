@@ -141,7 +141,7 @@ def test_the_target_length_is_counted_as_the_project_counts() -> None:
 
 def test_a_target_of_no_references_is_refused() -> None:
     told = refusal_of(LAYOUTS / "qags_mturk.jsonl", layout=layout_of(preset="qags", target="reference"))
-    assert told.endswith("and there are none. Give a number, or none.")
+    assert told.endswith("because there are none. Give a number, or none.")
 
 
 def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_of_a_panel_the_member_is_followed_that_changed(
 
 def test_a_form_that_is_sent_twice_makes_one_judge(stopped: Run) -> None:
     follow_model(run=stopped, by=None)
-    with pytest.raises(Conflict, match="at work"):
+    with pytest.raises(Conflict, match="already running on Mill study"):
         follow_model(run=stopped, by=None)
     assert Judge.objects.filter(kind="openai").count() == 2
 

@@ -178,7 +178,7 @@ def test_a_question_that_is_added_later_is_asked_of_all(
     [
         (-1, ["question_coverage"], "0 to 50 questions, not -1"),
         (51, ["question_coverage"], "0 to 50 questions, not 51"),
-        (3, ["coverage"], "asked for question_coverage alone"),
+        (3, ["coverage"], "used only for question coverage"),
     ],
 )
 def test_a_number_that_makes_no_sense_is_refused(

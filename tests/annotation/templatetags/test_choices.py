@@ -6,7 +6,7 @@ from annotation.templatetags.choices import options
 
 
 def test_the_chosen_one_is_on() -> None:
-    made = options((("", "none named"), ("omission", "Omission")), "omission")
+    made = options((("", "none"), ("omission", "Omission")), "omission")
     assert made == '<option value="">none</option><option value="omission" selected>Omission</option>'
 
 

@@ -204,7 +204,7 @@ def test_bars_that_cannot_be_are_refused(options: dict[str, object], said: str) 
 
 
 def test_a_gate_needs_summaries() -> None:
-    with pytest.raises(EvaluationError, match="no summary"):
+    with pytest.raises(EvaluationError, match="There are no summaries to judge"):
         gated([])
 
 

@@ -236,10 +236,10 @@ def test_an_empty_summary_is_scored_by_rule(judge: OpenAIJudge, llm_server: LLMS
 @pytest.mark.parametrize(
     ("document", "reference", "reason"),
     [
-        (DOCUMENT, "", "The reference contains no words."),
-        (DOCUMENT, " \n", "The reference contains no words."),
+        (DOCUMENT, "", "The reference is empty."),
+        (DOCUMENT, " \n", "The reference is empty."),
         (DOCUMENT, "...", "The reference contains no words."),
-        ("", None, "The document contains no words."),
+        ("", None, "The document is empty."),
         ("?! \u2014 \U0001f642\U0001f642", None, "The document contains no words."),
     ],
 )
@@ -540,7 +540,7 @@ def test_bad_inputs_cost_no_other_its_result(judge: OpenAIJudge) -> None:
     assert "The summary must be a text, got NoneType" in missing.reasons["alignment"]
     assert "got str" in text.reasons["alignment"]
     assert "at least 1" in target.reasons["alignment"]
-    assert no_document.reasons["alignment"] == "The document contains no words."
+    assert no_document.reasons["alignment"] == "The document is empty."
 
 
 def test_a_second_run_makes_no_calls_and_a_cut_one_pays_for_the_rest(

@@ -152,7 +152,7 @@ def test_refuses(project: Project) -> None:
     answer(project, size=40, seed=1)
     run = followed(project)
     assert other_models(run) == {}
-    with pytest.raises(Invalid, match="so that one stays"):
+    with pytest.raises(Invalid, match="so its member cannot change"):
         change_judge(judge=run.judge, by=None, members=[Judge.objects.create(name="x", kind="lexical")])
     panel = Judge.objects.create(project=project, name="both", kind="panel")
     project.deciding_judge = panel

@@ -331,8 +331,10 @@ def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: Wor
     assert (found["basis"]["kind"], found["basis"]["changed"]) == ("drawn", gone)
     # What the sentence counts is what the figures rest on.
     assert found["checks"] == len(asked) - gone
+    told_of = "claim was changed since is" if gone == 1 else "claims were changed since are"
     assert (
-        "changed since are left out, so the figures represent the unchanged claims" in found["basis_in_words"]
+        f"{gone} whose {told_of} left out, so the figures represent the unchanged claims"
+        in found["basis_in_words"]
     )
 
 

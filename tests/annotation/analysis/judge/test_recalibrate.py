@@ -106,7 +106,9 @@ def test_probabilities_that_are_right_are_left_alone(world: World) -> None:
     found = told(judge_quality(world.project))["versions"][0]["recalibrated"]
     assert not found["helps"]
     assert found["sentence"].startswith("No proven gain: on held-out document sets, the Brier ")
-    with pytest.raises(Conflict, match="nothing is changed") as refused:
+    with pytest.raises(
+        Conflict, match="not proven better than the judge's own, so nothing was changed"
+    ) as refused:
         recalibrate_judge(project=world.project, by=None)
     assert refused.value.code == "no_gain"
     world.project.refresh_from_db()

@@ -154,7 +154,7 @@ def test_answers_without_a_rule_bring_no_gain(project: Project, llm_judge: Judge
     teach(project, llm_judge)
     found = taught(project)
     assert not found["helps"]
-    assert found["sentence"].startswith("No gain is shown: ")
+    assert found["sentence"].startswith("No proven gain: ")
 
 
 def test_no_set_is_judged_by_its_own_answers(
@@ -240,8 +240,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     asked = client.post("/p/mill/scores/judge/teach/", form).content.decode()
     assert "Try examples with scripted?" in asked
     # One call a summary: its claims are there already.
-    assert f"answers {len(sampled)} summaries" in asked
-    assert f"about {len(sampled)} calls" in asked
+    assert f"judges the {len(sampled)} summaries with sampled answers: about {len(sampled)} calls" in asked
     assert not JudgeExamples.objects.exists()
 
     client.post("/p/mill/scores/judge/teach/", {**form, "confirmed": "1"})
@@ -317,6 +316,8 @@ def test_it_is_taught_again_from_its_base(project: Project, llm_judge: Judge) ->
 def test_too_little_to_learn_from(world: World, project: Project, llm_judge: Judge) -> None:
     with pytest.raises(Invalid, match="Only a language model"):
         teach_judge(project=world.project, judge=world.judge, by=None)
-    with pytest.raises(Invalid, match="Examples are tried once scripted and people have answered") as refused:
+    with pytest.raises(
+        Invalid, match="answered by both scripted and people in at least 5 document sets"
+    ) as refused:
         teach_judge(project=project, judge=llm_judge, by=None)
     assert refused.value.code == "no_examples"

@@ -242,7 +242,10 @@ def test_summarization_of_questions_here_and_claims_there_is_told(world: World) 
     assert mixed_in_words(leaderboard(world.project).tables[0]) == {}
     mix_summarization(world)
     said = mixed_in_words(leaderboard(world.project).tables[0])["summarization"]
-    assert said.endswith("do not all mean the same (summaries by questions: 1, by claims: 1).")
+    assert said == (
+        "Summarization mixes two measures: question coverage if questions have answers (summaries: 1), otherwise claim "
+        "coverage (summaries: 1). The values are not fully comparable."
+    )
 
 
 @pytest.mark.django_db

@@ -81,7 +81,7 @@ def test_it_takes_the_place_and_keeps_address_and_people(full: World, twin: Proj
 def test_a_project_with_anything_in_it_stays(full: World, twin: Project, tmp_path: Path) -> None:
     path = archived(full.project, tmp_path / "a.zip")
     System.objects.create(project=twin, name="alder")
-    with pytest.raises(Conflict, match="a project of its own"):
+    with pytest.raises(Conflict, match="An archive needs an empty project"):
         restore_into(project=twin, path=path, by=full.olga, file_name="a.zip", progress=Progress())
     assert Project.objects.get(slug="twin").pk == twin.pk
 
@@ -95,7 +95,7 @@ def test_one_that_is_filled_meanwhile_stays(full: World, twin: Project, tmp_path
 
     path = archived(full.project, tmp_path / "a.zip")
     before = Project.all_projects.count()
-    with pytest.raises(Conflict, match="a project of its own"):
+    with pytest.raises(Conflict, match="An archive needs an empty project"):
         restore_into(project=twin, path=path, by=full.olga, file_name="a.zip", progress=Meanwhile())
     assert Project.objects.get(slug="twin").pk == twin.pk
     assert Project.all_projects.count() == before
@@ -107,7 +107,7 @@ def test_the_page_leads_to_it(
     content = archived(full.project, tmp_path / "a.zip").read_bytes()
     olga = signed_in(full.olga)
     address = olga.post(f"{PAGE}upload/", {"files": [SimpleUploadedFile("a.zip", content)]})["Location"]
-    assert "The archive of a whole project" in olga.get(address).content.decode()
+    assert "An archive of a whole project." in olga.get(address).content.decode()
     # By a worker though it is small: it is packed.
     assert olga.post(f"{address}begin/", {"act": "import"})["Location"] == address
     assert not System.objects.filter(project=twin).exists()
@@ -119,7 +119,7 @@ def test_the_page_leads_to_it(
     same_rows(full.project, came, tmp_path)
     # Once more there is something in it.
     again = olga.post(f"{PAGE}upload/", {"files": [SimpleUploadedFile("a.zip", content)]})
-    assert (again.status_code, "a project of its own" in again.content.decode()) == (409, True)
+    assert (again.status_code, "An archive needs an empty project." in again.content.decode()) == (409, True)
 
 
 def test_the_api_replies_at_once_and_says_what_is_wrong_with_an_archive(

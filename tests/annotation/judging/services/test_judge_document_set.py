@@ -597,7 +597,7 @@ def test_a_reference_that_cannot_be_cut_into_claims_fails_its_job_alone(
     run = run_to_end(world.project, llm_judge)
     bridge = run.jobs.get(document_set=world.sets["bridge"])
     assert bridge.state == "failed"
-    assert "No claims could be taken" in bridge.error
+    assert "No claims could be extracted" in bridge.error
     assert run.jobs.get(document_set=world.sets["port"]).state == "done"
     assert run.state == "finished"
 
@@ -609,8 +609,8 @@ def test_texts_that_fail_alike_are_told_by_name_in_one_sentence(
     error = (
         run_to_end(world.project, llm_judge, ["alignment"]).jobs.get(document_set=world.sets["bridge"]).error
     )
-    assert error.startswith("No claims could be taken from the summary of alder, the summary of birch. ")
-    assert error.count("No claims could be taken") == 1
+    assert error.startswith("No claims could be extracted from the summary of alder, the summary of birch. ")
+    assert error.count("No claims could be extracted") == 1
     assert world.peers["bridge", "alder"].public_id not in error
 
 

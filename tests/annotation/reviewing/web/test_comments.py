@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def text_of(answer: Any) -> str:
-    return html.unescape(answer.content.decode())
+    return " ".join(html.unescape(answer.content.decode()).split())
 
 
 def room_of(world: World) -> str:

@@ -436,7 +436,7 @@ def test_parts_of_a_split_are_several_and_differ(world: World, parts: list[str])
 
 
 def test_a_claim_of_a_model_summary_names_its_unit(world: World) -> None:
-    with pytest.raises(Invalid, match="which unit"):
+    with pytest.raises(Invalid, match="Enter the claim's unit"):
         add_claim(owner=world.models["port"], by=world.rex, text="It rained")
     with pytest.raises(Invalid, match="no unit 9"):
         add_claim(owner=world.models["port"], by=world.rex, text="It rained", unit=9)

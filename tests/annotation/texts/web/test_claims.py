@@ -230,7 +230,7 @@ def test_an_adjudicator_is_told_what_becomes_of_a_decision(
     world: World, signed_in: Callable[[User], Client], wall: Claim
 ) -> None:
     decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It says so.")
-    page = signed_in(world.olga).get(address(world)).content.decode()
+    page = " ".join(signed_in(world.olga).get(address(world)).content.decode().split())
     assert page.count("<summary>Reword") == 3
     assert (
         "adjudicators’ decisions on them are kept but no longer count. The new claim is checked again."
