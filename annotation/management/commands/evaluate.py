@@ -247,7 +247,7 @@ def _paid(progress: RunProgress) -> str:
     cost = f", cost {progress.cost:.4f}" if progress.cost else ""
     return (
         f"{progress.calls:,} calls, {progress.prompt_tokens:,} prompt tokens, "
-        f"{progress.completion_tokens:,} tokens of replies{cost}."
+        f"{progress.completion_tokens:,} reply tokens{cost}."
     )
 
 

@@ -89,8 +89,8 @@ def test_the_exit_code_is_the_answer(
         (["--fail-if-worse", "coverage:.2,coverage:.1"], "coverage two values, 0.2 and 0.1"),
         (["--judge", "m", "--max-cost", "5"], "--max-cost needs --price PROMPT,REPLY"),
         (["--judge", "m", "--max-cost", "5", "--price", "2,0"], "both above 0"),
-        (["--max-cost", "5"], "--max-cost is for the model of a server: name it with --judge MODEL"),
-        (["--base-url", "http://127.0.0.1:1/v1"], "--base-url is for the model of a server"),
+        (["--max-cost", "5"], "--max-cost needs a model on a server: name it with --judge MODEL"),
+        (["--base-url", "http://127.0.0.1:1/v1"], "--base-url needs a model on a server"),
         (["--questions", "-1"], "at least 1, not -1"),
         (["-o", "none/report.txt"], "--output none/report.txt cannot be written: there is no folder none"),
         (["-o", "."], "--output . cannot be written: it is a folder"),
@@ -236,7 +236,7 @@ def test_on_github_the_markdown_stands_beside_the_run(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
     assert main(["gate", release, "--fail-under", "coverage=.7", "--format", "github"]) == 3
     assert "::error title=Coverdict gate::alder" in capsys.readouterr().out
-    assert (tmp_path / "step.md").read_text().startswith("## Summaries: below the bar")
+    assert (tmp_path / "step.md").read_text().startswith("## Summaries: below the threshold")
 
 
 # A model behind a server
@@ -329,7 +329,7 @@ def test_the_module_is_the_program_too(release: str) -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, "Below the bar" in done.stdout) == (3, True), done.stderr
+    assert (done.returncode, "Below the threshold" in done.stdout) == (3, True), done.stderr
 
 
 @pytest.mark.process

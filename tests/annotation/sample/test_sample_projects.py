@@ -74,8 +74,8 @@ def test_ten_answers_finish_the_second_sample_of_newsroom(demo: None) -> None:
 
     browser = Client()
     browser.force_login(User.objects.get(username="cleo"))
-    page = browser.get("/p/newsroom/review/").content.decode()
-    assert "10 claims of a random sample are left" in page
+    page = " ".join(browser.get("/p/newsroom/review/").content.decode().split())
+    assert "10 claims in the random sample are left" in page
     handed = browser.post(f"/p/newsroom/review/next/?draw={second.draw_id}")
     for _ in range(10):
         address = handed.headers["Location"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.assessing.services.assign import assign
-from tests.annotation.route_verbs import POSTED
+from tests.annotation.route_verbs import OWN, POSTED
 from tests.annotation.web.places import addresses
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def pages(world: World, signed_in: Callable[[User], Client]) -> dict[str, str]:
         if name in POSTED | NOT_PAGES:
             continue
         client = ana if name.startswith(("assess", "work")) else owner
+        if OWN.get(name) == "mona":
+            client = signed_in(world.mona)
         answer = client.get(address)
         assert (name, answer.status_code) == (name, 200)
         html[name] = answer.content.decode()

@@ -261,7 +261,7 @@ def test_without_probabilities_people_stand_alone() -> None:
     ("by_system", "systems", "told"),
     [
         (True, ("alder", "birch"), "summaries are used along with the judge's."),
-        (False, ("alder", "birch"), "summaries are not used."),
+        (False, ("alder", "birch"), "summaries are not used because systems were not"),
         (True, ("alder",), ""),
     ],
 )

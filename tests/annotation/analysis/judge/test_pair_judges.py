@@ -198,7 +198,7 @@ def test_a_judge_that_is_told_examples_is_asked_by_itself(
 ) -> None:
     own = add_judge(project=project, by=None, name="own", kind="openai", model="m", base_url=pair[0].base_url)
     JudgeExamples.objects.create(judge=own, base=pair[0])
-    with pytest.raises(Invalid, match="told examples: own"):
+    with pytest.raises(Invalid, match="judges with examples: own"):
         add_judge(project=project, by=None, name="both", kind="panel", members=[own, pair[1]])
 
 

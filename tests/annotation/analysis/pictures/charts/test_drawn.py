@@ -202,7 +202,7 @@ def test_all_who_are_level_in_front_are_named() -> None:
 def test_where_there_is_no_interval_nobody_is_sent_to_look_for_one() -> None:
     points = [LengthPoint(f"s{number}", 40 + number, 0.4, None, None, None) for number in range(16)]
     drawn = coverage_against_length(points, target=None, a=1.0, unit="words", covers="")
-    assert "There are no intervals" in drawn.caption
+    assert "No intervals: too few document sets" in drawn.caption
     assert "Intervals of so many" not in drawn.caption
 
 
