@@ -62,17 +62,17 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(
     page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("heading", name="Checked: changes on import").wait_for()
-    assert page.get_by_label("article holds").input_value() == "document"
-    assert page.get_by_label("output holds").input_value() == "summary"
+    assert page.get_by_label("article contains").input_value() == "document"
+    assert page.get_by_label("output contains").input_value() == "summary"
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    page.get_by_label("highlights holds").focus()
+    page.get_by_label("highlights contains").focus()
     page.keyboard.press("Home")
     page.get_by_text("No row has a reference,").wait_for()
     page.get_by_text("The file has no references: compare with the documents").wait_for()
     assert violations(page) == []
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "highlights holds"
-    page.get_by_label("highlights holds").select_option("Reference summary")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "highlights contains"
+    page.get_by_label("highlights contains").select_option("Reference summary")
     page.get_by_text("No row has a reference,").wait_for(state="detached")
     page.get_by_label("Target length, if no column has it").select_option("reference")
     page.get_by_text("The target length is 5 words").wait_for()
@@ -103,11 +103,11 @@ def test_the_preview_is_that_of_the_last_choice(
     page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("heading", name="Checked: changes on import").wait_for()
-    page.get_by_label("editor_summary holds").select_option("")
-    page.get_by_label("model holds").select_option("group")
+    page.get_by_label("editor_summary contains").select_option("")
+    page.get_by_label("model contains").select_option("group")
     if delay_ms:
         page.locator("#preview[aria-busy=true]").wait_for()
-    page.get_by_label("editor_summary holds").select_option("reference")
+    page.get_by_label("editor_summary contains").select_option("reference")
     page.get_by_label("Target length, if no column has it").select_option("reference")
     page.get_by_text("The target length is 4 words").wait_for()
     page.get_by_text("No column names a system").wait_for()

@@ -296,7 +296,7 @@ def test_the_older_of_two_tabs_is_told_and_gives_all_it_holds(world: World, desk
     page.unroute("**/acts/")
     # Keys do nothing in the older one until it is wanted again.
     press(page, "1")
-    page.get_by_role("button", name="Go on here").click()
+    page.get_by_role("button", name="Continue here").click()
     page.locator("#progress", has_text="2 of 6").wait_for()
     press(page, "1")
     saved(page)
@@ -318,7 +318,7 @@ def test_the_older_of_two_devices_is_told(world: World, desk: Desk) -> None:
     laptop.locator("#keeping", has_text="on another device").wait_for()
     assert laptop.locator("#see").evaluate("element => element.inert")
     assert standing(sitting) == {1: 60, 2: 100}
-    laptop.get_by_role("button", name="Go on here").click()
+    laptop.get_by_role("button", name="Continue here").click()
     laptop.locator("#progress", has_text="3 of 6").wait_for()
     saved(laptop)
     assert standing(sitting) == {1: 60, 2: 100, 3: 0}
@@ -512,7 +512,9 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     before, gone.public_id = gone.public_id, "replaced"
     gone.save(update_fields=["public_id"])
     press(page, "41")
-    page.locator(".slip.refused", has_text="Not saved: This model unit is not in this comparison").wait_for()
+    page.locator(
+        ".slip.refused", has_text="Not saved: This model unit is not, or no longer, in this comparison"
+    ).wait_for()
     saved(page)
     assert told(sitting) == [(2, 0, [])]
     # What was refused can be said again.
@@ -527,7 +529,7 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
 @pytest.mark.parametrize(
     ("ended", "words"),
     [
-        ("closed", "This set was closed in the meantime"),
+        ("closed", "This set has been closed"),
         ("recalled", "no longer assigned to you"),
         ("lapsed", "returned to the queue"),
     ],
@@ -583,7 +585,7 @@ def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: 
     page.locator("#saved", has_text=WAITING).wait_for()
     page.route("**/acts/", lambda route: route.abort())
     page.goto("/p/harbour/work/")
-    page.get_by_text("1 act is kept in this browser and not saved yet.").wait_for()
+    page.get_by_text("1 change is kept in this browser and not saved yet.").wait_for()
     assert page.get_by_role("button", name="Close the set").is_disabled()
     page.unroute("**/acts/")
     page.get_by_role("link", name="Open the set").click()

@@ -201,7 +201,7 @@ def test_on_a_phone_the_answers_on_a_unit_come_before_the_model_summary(world: W
     UnitJudgment.objects.update(note=LONG_TEXT * 2)
     page = sign_in(desk(viewport=PHONE), "cleo")
     page.goto("/p/harbour/adjudicate/?kind=unit")
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Start").click()
     page.locator("#dispute-room").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     notes = page.locator(".voices-table .said")

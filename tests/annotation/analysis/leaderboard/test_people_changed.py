@@ -42,8 +42,9 @@ def test_a_new_leader_is_named() -> None:
 def test_of_several_means_the_one_that_moved_most_is_named() -> None:
     # Alder moves by .1, birch by .3.
     found = changed({"alder": [(0.9, 0.8, 0.4)], "birch": [(0.5, 0.2, 0.4)]})
-    assert "This changed the means of 2 of 2 systems; the largest change is birch, from 0.200" in changed_in_words(
-        found
+    assert (
+        "This changed the means of 2 of 2 systems; the largest change is birch, from 0.200"
+        in changed_in_words(found)
     )
 
 

@@ -79,12 +79,16 @@ def test_of_many_near_the_leader_the_next_ones_are_named() -> None:
     # every other set, which is chance. Cedar alone is far off: 2 of 4096 flips, over 21 pairs p = .010.
     near = {name: [0.415 - place / 1000, 0.395 - place / 1000] * 6 for place, name in enumerate("yxwvu", 1)}
     found = ranked({"z": [0.415, 0.415, 0.395, 0.395] * 3, **near, "cedar": [0.01] * 12})
-    assert ranking_in_words(found).endswith("not significantly different from y, x, w and 2 more over 12 document sets.")
+    assert ranking_in_words(found).endswith(
+        "not significantly different from y, x, w and 2 more over 12 document sets."
+    )
 
 
 def test_nothing_is_told_apart_where_no_difference_holds() -> None:
     found = ranked({"alder": [0.43, 0.39] * 4, "birch": EVEN[1:] + EVEN[:1], "cedar": [0.39] * 8})
-    assert ranking_in_words(found).endswith("not significantly different from any other system over 8 document sets.")
+    assert ranking_in_words(found).endswith(
+        "not significantly different from any other system over 8 document sets."
+    )
     assert not found.has_groups
 
 

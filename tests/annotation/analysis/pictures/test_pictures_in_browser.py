@@ -42,7 +42,7 @@ def test_every_picture_is_open_to_everybody_and_its_texts_keep_to_their_room(
 def test_on_a_phone_a_picture_says_that_it_goes_on_and_scrolls_by_keys(world: World, desk: Desk) -> None:
     page = sign_in(desk(viewport=PHONE), "vic")
     page.goto("/p/harbour/scores/pictures/?show=weight")
-    frame = page.get_by_role("region", name="Composite by the weight of coverage, plotted")
+    frame = page.get_by_role("region", name="Composite by the weight of coverage, chart")
     assert frame.evaluate("of => of.scrollWidth > of.clientWidth")
     assert page.get_by_text("Scroll sideways to see the whole chart.").is_visible()
     frame.focus()
@@ -54,6 +54,6 @@ def test_on_a_phone_a_picture_says_that_it_goes_on_and_scrolls_by_keys(world: Wo
 def test_where_a_picture_is_whole_nothing_is_said_of_scrolling(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "vic")
     page.goto("/p/harbour/scores/pictures/?show=weight")
-    frame = page.get_by_role("region", name="Composite by the weight of coverage, plotted")
+    frame = page.get_by_role("region", name="Composite by the weight of coverage, chart")
     assert frame.evaluate("of => of.scrollWidth <= of.clientWidth")
     assert page.get_by_text("Scroll sideways to see the whole chart.").is_hidden()

@@ -26,12 +26,12 @@ def test_a_plan_is_previewed_and_done(world: World, desk: Desk, viewport: Any) -
     add_sets(world, ["quay", "mole"])
     page = sign_in(desk(viewport=viewport) if viewport else desk(), "mona")
     page.goto(ROOM)
-    assert not page.get_by_label("Assessors for each set", exact=True).is_visible()
+    assert not page.get_by_label("Assessors per set", exact=True).is_visible()
     page.get_by_role("radio", name="A plan").check()
     assert not page.get_by_label("Number of additional sets", exact=True).is_visible()
     page.get_by_role("checkbox", name="ana").check()
     page.get_by_role("checkbox", name="ben").check()
-    page.get_by_label("Assessors for each set", exact=True).fill("1")
+    page.get_by_label("Assessors per set", exact=True).fill("1")
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("4 assignments for 2 people, 2 each; 8 summaries; every set by 1.").wait_for()
     assert page.evaluate("document.activeElement.id") == "preview"
@@ -54,7 +54,7 @@ def test_nothing_on_the_page_breaks_its_content_policy(
     )
     page.goto(ROOM)
     page.get_by_role("radio", name="The queue").check()
-    page.get_by_label("Assessors for each set", exact=True).fill("4")
+    page.get_by_label("Assessors per set", exact=True).fill("4")
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("2 assignments will have no eligible assessor").wait_for()
     page.get_by_role("button", name="Moved to the queue").click()
@@ -83,7 +83,7 @@ def test_a_sitting_is_given_to_somebody_else(world: World, desk: Desk) -> None:
     page.goto(ROOM)
     page.locator("details.change summary").click()
     page.get_by_label("Assign to").fill("ben")
-    page.get_by_role("button", name="Give", exact=True).click()
+    page.get_by_role("button", name="Assign", exact=True).click()
     page.get_by_text("ben has port to judge.").wait_for()
     assert violations(page) == []
     assert Sitting.objects.get(recalled_at__isnull=True).assessor == world.ben

@@ -226,7 +226,7 @@ def test_a_source_that_cannot_be_fetched_says_so_and_comes_later(world: World, d
     page.route("**/source/", lambda route: route.abort())
     open_set(page, lay_set(world))
     press(page, "s")
-    page.locator("#source-sheet", has_text="cannot be fetched while the server cannot be reached").wait_for()
+    page.locator("#source-sheet", has_text="The source loads when it is back").wait_for()
     assert violations(page) == []
     page.unroute("**/source/")
     page.evaluate("dispatchEvent(new Event('online'))")
@@ -435,7 +435,7 @@ def test_nothing_is_asked_where_nothing_is_unmarked(world: World, desk: Desk) ->
     page = ana(desk)
     open_set(page, sitting)
     press(page, "abc411111")
-    page.get_by_text("No peer unit is unmarked").wait_for()
+    page.get_by_text("All peer units are marked").wait_for()
     assert page.locator("#unmarked output").inner_text() == "0 % by rule"
     assert page.locator("#unmarked .scale").is_hidden()
     page.locator("#ahead a", has_text="Set complete").wait_for()

@@ -116,7 +116,7 @@ def test_twenty_claims_by_one_key_each(world: World, desk: Desk) -> None:
         system = "alder" if number < 10 else "birch"
         stands = Score.objects.get(summary=world.peers["long", system]).coverage
         assert stands == pytest.approx(after[number])
-    page.get_by_text("That was the last one.").wait_for()
+    page.get_by_text("That was the last claim.").wait_for()
 
     labels = [LABELS[key] for key in keys]
     told = Event.objects.filter(verb="override", actor=world.rex).order_by("pk")
@@ -143,7 +143,7 @@ def test_the_last_answer_of_a_sample_leads_to_the_estimate(world: World, desk: D
     page.wait_for_timeout(CALM_MS)
     # The end was fetched before this answer, when one claim was still open.
     page.keyboard.press("1")
-    page.get_by_role("link", name="See the estimate").click()
+    page.get_by_role("link", name="View the estimate").click()
     page.wait_for_url("**/scores/plan/")
 
 
@@ -683,7 +683,7 @@ def test_an_answer_that_was_set_aside_is_in_sight_after_a_reload_until_it_is_giv
     at_claim(page, "ferry")
     page.reload()
     at_claim(page, "ferry")
-    kept = page.locator("#claim-room .aside", has_text="Your answer is kept, set aside.")
+    kept = page.locator("#claim-room .aside", has_text="Your answer was set aside.")
     assert kept.is_visible()
     assert "no “mine”" in kept.locator("dd").first.inner_text()
     assert "unsure “hard to say”" in kept.locator("dd").last.inner_text()

@@ -80,7 +80,7 @@ def test_on_a_phone_in_the_dark(world: World, desk: Desk) -> None:
     page = sign_in(desk(viewport=PHONE, has_touch=True, color_scheme="dark"), "rex")
     page.goto(f"/p/harbour/claims/{world.models['port'].public_id}/")
     page.get_by_text("Reword: its wall is weak", exact=False).first.tap()
-    page.get_by_label("In these words").nth(1).fill("The wall is weak")
+    page.get_by_label("New wording").nth(1).fill("The wall is weak")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert violations(page) == []
     with page.expect_navigation(wait_until="load"):

@@ -152,12 +152,12 @@ def test_the_owner_types_the_number_to_open_judged_units(world: World, opened: C
     model = world.models["bridge"]
     judge(world, model)
     page = opened(model, "olga")
-    page.get_by_text("Unlock").click()
+    page.get_by_text("Unlock…").click()
     page.get_by_text("1 judgment of 1 assessor on this summary will no longer count").wait_for()
     page.get_by_label("type the number").fill("2")
     page.get_by_role("button", name="Unlock the units").click()
     page.get_by_text("Not 2 but 1 judgments").wait_for()
-    page.get_by_text("Unlock").click()
+    page.get_by_text("Unlock…").click()
     page.get_by_label("type the number").fill("1")
     page.get_by_role("button", name="Unlock the units").click()
     page.get_by_role("button", name="Join 1 and 2").click()
@@ -187,7 +187,7 @@ def test_axe_finds_nothing_wrong(
     expect_units(page, FIRST, SECOND)
     judge(world, world.models["bridge"])
     page.reload()
-    page.get_by_text("Unlock").click()
+    page.get_by_text("Unlock…").click()
     found += violations(page)
     page.goto("/p/harbour/units/")
     assert found + violations(page) == []
