@@ -57,7 +57,7 @@ def test_nothing_on_the_page_breaks_its_content_policy(
     page.get_by_label("Assessors per set", exact=True).fill("4")
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("2 assignments will have no eligible assessor").wait_for()
-    page.get_by_role("button", name="Moved to the queue").click()
+    page.get_by_role("button", name="Add to the queue").click()
     page.get_by_text("2 of 8 waiting assignments have no eligible assessor.").wait_for()
     assert violations(page) == []
     page.get_by_role("button", name="Remove 2 from the queue").click()

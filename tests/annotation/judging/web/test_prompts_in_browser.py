@@ -33,7 +33,7 @@ def test_words_are_previewed_then_saved_then_taken_back(world: World, page: Page
     page.get_by_label("Prompt", exact=True).fill("Cut it.$custom_instruction")
     page.get_by_label("Preview with instruction").fill("In {{ crowns }}.")
     page.get_by_role("button", name="Preview").click()
-    page.locator("#prompt", has_text="not saved").wait_for()
+    page.locator("#prompt", has_text="unsaved changes").wait_for()
     told = page.locator(".previewed pre").first
     assert told.inner_text() == "Cut it.\nThe user of this evaluation adds:\nIn {{ crowns }}."
     assert page.get_by_label("Prompt", exact=True).input_value() == "Cut it.$custom_instruction"
@@ -72,7 +72,7 @@ def test_without_scripts_the_same_form_previews_and_saves(world: World, desk: De
     page = open_step(desk(java_script_enabled=False))
     page.get_by_label("Prompt", exact=True).fill("Cut it.")
     page.get_by_role("button", name="Preview").click()
-    page.get_by_text("not saved").wait_for()
+    page.get_by_text("unsaved changes").wait_for()
     assert page.locator(".previewed pre").first.inner_text().startswith("Cut it.")
     page.get_by_role("button", name="Save as a new version").click()
     page.get_by_text("Saved as version 1.").wait_for()

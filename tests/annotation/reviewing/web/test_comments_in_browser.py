@@ -34,8 +34,8 @@ def test_a_thread_opens_where_one_is_and_each_place_has_its_own(world: World, de
     sheet = page.locator("#comments")
     expect(sheet.locator(".words")).to_have_text("Which April?")
     # Letters that are keys of the screen are words here.
-    sheet.get_by_label("Comment").fill("@rex and @nobody: a b, see 1")
-    sheet.get_by_role("button", name="Comment").click()
+    sheet.get_by_role("textbox", name="Comment").fill("@rex and @nobody: a b, see 1")
+    sheet.get_by_role("button", name="Post").click()
     expect(sheet.locator("[role=status] .warning")).to_contain_text("Nobody here is called @nobody")
     expect(sheet.locator("[role=status] .success")).to_have_text("Said, and told rex.")
     assert violations(page) == []
@@ -48,6 +48,6 @@ def test_a_thread_opens_where_one_is_and_each_place_has_its_own(world: World, de
     expect(sheet.locator(".words")).to_have_text(["Which April?", "@rex and @nobody: a b, see 1"])
     page.keyboard.press("Escape")
     page.locator(".made-unit + .made-of > .told").first.get_by_role("link", name="Comment").click()
-    expect(sheet.get_by_label("Comment")).to_be_visible()
+    expect(sheet.get_by_role("textbox", name="Comment")).to_be_visible()
     expect(sheet.locator(".words")).to_have_count(0)
     assert violations(page) == []
