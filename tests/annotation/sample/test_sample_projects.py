@@ -86,7 +86,7 @@ def test_ten_answers_finish_the_second_sample_of_newsroom(demo: None) -> None:
         )
         handed = browser.post(f"/p/newsroom/review/next/?draw={second.draw_id}")
     page = browser.get(handed.headers["Location"]).content.decode()
-    assert "This random sample is finished" in page
+    assert "random sample is complete" in page
 
     finished = estimates(project).at(TARGET_WORDS)
     assert finished.sample is not None

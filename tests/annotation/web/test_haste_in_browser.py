@@ -49,7 +49,7 @@ def open_form(page: Page, world: World) -> None:
     )
     sign_in(page, "ana")
     page.goto("/p/harbour/work/")
-    page.get_by_role("link", name="Start").click()
+    page.get_by_role("link", name="Start", exact=True).click()
     page.locator("[data-see]").wait_for()
 
 
