@@ -53,7 +53,8 @@ def remove(request: Request, slug: str) -> HttpResponse:
             room,
             title=f"Remove {room.project.name}?",
             says=[
-                "Its texts, answers, scores and log go for good. You can add the sample project anew afterwards."
+                "Its texts, answers, scores and log are deleted permanently. You can add the sample project again "
+                "afterwards."
             ],
             act="Remove it",
             back="/samples/",

@@ -67,7 +67,7 @@ def test_a_sample_is_asked_for_made_and_removed(editor: User) -> None:
     stranger = signed_in(User.objects.create_user("other", is_staff=True))
     assert "Ask an owner for access." in stranger.get("/samples/").content.decode()
     assert stranger.post("/samples/harbour/remove/").status_code == 404
-    assert b"go for good" in client.post("/samples/harbour/remove/").content
+    assert b"are deleted permanently" in client.post("/samples/harbour/remove/").content
     assert Project.objects.filter(slug="harbour").exists()
     client.post("/samples/harbour/remove/", {"confirmed": "1"})
     assert not Project.objects.filter(slug="harbour").exists()
