@@ -26,8 +26,8 @@ from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
-from annotation.core.database_away import away
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal, TooMany
+from annotation.core.shared.database_away import away
 
 logger = logging.getLogger(__name__)
 

@@ -41,9 +41,6 @@ SERVER_COMMANDS: Mapping[str, ServerCommand] = {
     "apply-erasures": ServerCommand("apply_erasures", "repeat the erasures of the journal"),
     "apply-retention": ServerCommand("apply_retention", "remove what is older than it may be kept"),
     "verify": ServerCommand("verify_scores", "recompute and verify stored scores"),
-    "erase-person": ServerCommand("erase_person", "erase a person's name and address"),
-    "apply-erasures": ServerCommand("apply_erasures", "repeat recorded erasures after a restore"),
-    "apply-retention": ServerCommand("apply_retention", "delete what is older than the retention periods"),
 }
 """By what `coverdict` calls them."""
 

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 
 from annotation.api.errors import body_of
-from annotation.core.database_away import away
+from annotation.core.shared.database_away import away
 from annotation.web.htmx import wants_fragment
 from annotation.web.refusals import to_notices
 

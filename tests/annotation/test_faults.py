@@ -16,7 +16,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation.core.database_away import away
+from annotation.core.shared.database_away import away
 from tests import parts
 
 if TYPE_CHECKING:

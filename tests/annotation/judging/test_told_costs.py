@@ -66,7 +66,7 @@ def test_the_command(world: World, priced: Judge, subprocess_env: dict[str, str]
     done = manage(subprocess_env, "evaluate", "harbour", "--judge", priced.name, "--wait")
     assert done.returncode == 0, done.stderr
     told = done.stdout.splitlines()[-1]
-    assert told == "5 calls, 6,000 prompt tokens, 1,500 tokens of replies, cost 0.0240."
+    assert told == "5 calls, 6,000 prompt tokens, 1,500 reply tokens, cost 0.0240."
 
 
 def test_the_manifest_of_an_export(world: World, run: Run, tmp_path: Path) -> None:
