@@ -127,7 +127,7 @@ class TokenGrantAdmin(Rows):
 
 @admin.register(AccountEvent)
 class AccountEventAdmin(Rows):
-    """For superusers: sign-ins, failures, locks, and action to passwords, tokens and sessions."""
+    """For superusers: sign-ins, failures, locks, and what was done to passwords, tokens and sessions."""
 
     list_display = ("at", "kind", "person", "address", "browser", "by", "note")
     list_select_related = ("person", "by")

@@ -98,7 +98,7 @@ class ApiView(GenericAPIView[Any]):
         if method in self.for_any_token:
             return
         if grant.is_of_one and slug is None:
-            raise NotAllowed("This token gives access to another project only.", code="token_scope")
+            raise NotAllowed("This token gives access to one project only.", code="token_scope")
         if grant.is_of_one and (grant.project is None or grant.project.slug != slug):
             raise NotFound("There is no such project.")
         if not grant.may_write and method not in SAFE_METHODS:

@@ -105,7 +105,7 @@ def _of_all(studies: list[Study], truth: Array, answers: int) -> Iterator[Row]:
 
 
 def _unanswered(studies: list[Study], answers: int) -> Row:
-    """Suggested verdicts on what there are no answers, beside the judge's."""
+    """Suggested verdicts on unanswered checks, beside the judge's."""
     found = []
     for study in studies:
         suggested = suggested_verdicts(study.frames)

@@ -183,7 +183,7 @@ def _open_in_words(newest: SampleProgress, after: SampleProgress | None) -> str:
     if newest.look and after is not None:
         return f"{told} Its answers join the estimate once the random sample of {after.day} is complete."
     if newest.look:
-        return f"{told} Estimates use it once it gives narrower intervals than the previous sample."
+        return f"{told} Estimates use it once its expected intervals are narrower than those of the previous sample."
     needs = (
         "all of them"
         if newest.next_look == newest.drawn

@@ -90,9 +90,9 @@ def withdraw_comment(request: Request, slug: str, comment_id: str) -> HttpRespon
 
 def _tell(request: Request, made: Commented) -> None:
     if made.told:
-        messages.success(request, f"Said, and told {_listed(made.told)}.")
+        messages.success(request, f"Posted. Notified: {_listed(made.told)}.")
     else:
-        messages.success(request, "Said.")
+        messages.success(request, "Posted.")
     if made.not_told:
         messages.warning(request, f"{_listed(made.not_told)} cannot read this and was not notified.")
     if made.unknown:

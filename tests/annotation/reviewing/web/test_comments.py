@@ -38,7 +38,7 @@ def test_a_plain_form_comments_and_comes_back(world: World, signed_in: SignIn) -
     assert answer["Location"] == room_of(world)
     page = client.get(room_of(world)).content.decode()
     assert 'class="mention">@cleo</span>?\n&lt;b&gt;No.&lt;/b&gt;' in page
-    assert "Said, and told cleo." in page
+    assert "Posted. Notified: cleo." in page
     assert "The harbour closes in April" in page
 
 

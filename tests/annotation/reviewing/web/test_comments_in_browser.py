@@ -37,7 +37,7 @@ def test_a_thread_opens_where_one_is_and_each_place_has_its_own(world: World, de
     sheet.get_by_role("textbox", name="Comment").fill("@rex and @nobody: a b, see 1")
     sheet.get_by_role("button", name="Post").click()
     expect(sheet.locator("[role=status] .warning")).to_contain_text("Nobody here is called @nobody")
-    expect(sheet.locator("[role=status] .success")).to_have_text("Said, and told rex.")
+    expect(sheet.locator("[role=status] .success")).to_have_text("Posted. Notified: rex.")
     assert violations(page) == []
     assert [notice.person.username for notice in Notice.objects.filter(kind=Notice.Kind.MENTION)] == ["rex"]
     assert Dispute.objects.get(pk=dispute.pk).state == Dispute.State.OPEN
