@@ -50,7 +50,7 @@ def signed_in(browser: Browser, address: str, shot: Shot) -> Iterator[Page]:
 
 def see_form(page: Page) -> None:
     page.goto("/p/harbour/work/")
-    page.get_by_role("link", name=re.compile("^(Begin|Go on)$")).first.click()
+    page.get_by_role("link", name=re.compile("^(Start|Continue)$")).first.click()
     page.locator("[data-see]").wait_for()
     # The later shots find the form as the first one left it.
     if page.locator("[data-answered-count]").inner_text() == "0":
@@ -73,7 +73,7 @@ def leaderboard(page: Page) -> None:
 
 def wait_for_statistics(page: Page) -> None:
     """They are made in the background."""
-    while page.get_by_role("link", name="Look again").count():
+    while page.get_by_role("link", name="Refresh").count():
         page.wait_for_timeout(1000)
         page.reload()
 

@@ -101,7 +101,7 @@ def blanks_of(project: Project, table: TargetTable, scores: Iterable[str]) -> It
     sets = max((row.n for row in table.rows), default=0)
     if sets and not has_interval(sets):
         held_sets = "is 1" if sets == 1 else f"are {sets}"
-        why = f"There are no intervals: they need {FEWEST_FOR_INTERVAL} document sets, and here {held_sets}."
+        why = f"There are no intervals: they need {FEWEST_FOR_INTERVAL} document sets, and there {held_sets}."
         yield Blank((), Reason(why, "Import more document sets", "import", Verb.IMPORT))
 
 

@@ -75,5 +75,5 @@ def test_a_missing_reference_and_too_few_sets_are_told_of_the_whole_table() -> N
     alone = found(table(*SCORES, sets=4, flags={"no_model_summary": 4}))
     assert [blank.scores for blank in alone] == [(), ()]
     assert alone[0].reason == NO_REFERENCE
-    assert alone[1].reason.why == "There are no intervals: they need 5 document sets, and here are 4."
+    assert alone[1].reason.why == "There are no intervals: they need 5 document sets, and there are 4."
     assert found(table(*SCORES, flags={"no_model_summary": 4})) == []

@@ -50,7 +50,7 @@ def test_the_overview_says_why_it_shows_no_interval(
     world: World, signed_in: Callable[[User], Client]
 ) -> None:
     page = signed_in(world.mona).get("/p/harbour/").content.decode()
-    assert "There are no intervals: they need 5 document sets, and here is 1." in page
+    assert "There are no intervals: they need 5 document sets, and there is 1." in page
     assert '<a href="/p/harbour/import/">Import more document sets</a>' in page
 
 
