@@ -23,7 +23,7 @@ import pytest
 import yaml
 from django.core.management import load_command_class
 
-from annotation.command_line.main import SERVER_COMMANDS
+from annotation.operator_commands import SERVER_COMMANDS
 from tests import parts, postgres, redis_server
 
 ROOT = Path(__file__).parents[1]

@@ -17,7 +17,7 @@ from django.core.management.base import BaseCommand
 from django.urls import resolve
 
 from annotation.command_line.gate import gate_parser
-from annotation.command_line.main import SERVER_COMMANDS, main
+from annotation.command_line.main import main
 from annotation.core.tables.columns import HEAD
 from annotation.exports.archive.kinds import KINDS, PEOPLE
 from annotation.exports.levels import LEVELS
@@ -26,6 +26,7 @@ from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELD
 from annotation.judging.recipes import RECIPES
 from annotation.judging.services.judge_document_set import RUN_METRICS
 from annotation.models import SCORES
+from annotation.operator_commands import SERVER_COMMANDS
 from tests.annotation.judging.processes import manage
 from tests.bench import __main__ as bench
 

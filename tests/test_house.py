@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter, defaultdict
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,46 @@ def test_every_requirement_is_pinned_as_in_its_lock(wanted: Path) -> None:
         assert re.search(
             rf"^{re.escape(plain_name)}(\[[\w,-]+\])?=={re.escape(version)}\b", lock, re.MULTILINE
         ), line
+
+
+@pytest.mark.parametrize(
+    ("room", "files"),
+    [("evaluation", ["library.in"]), ("annotation", ["library.in", "runtime.in"])],
+)
+def test_every_package_that_a_room_imports_is_named_with_its_pin(room: str, files: list[str]) -> None:
+    named = {
+        plain_name(re.split(r"[\[=]", line)[0])
+        for name in files
+        for line in (ROOT / "requirements" / name).read_text().splitlines()
+    }
+    # The plugin of pytest is loaded by the pytest that somebody has; _typeshed is there for mypy alone.
+    ours = {*sys.stdlib_module_names, "annotation", "evaluation", "pytest", "_typeshed"}
+    imported = {
+        top
+        for source in (ROOT / room).rglob("*.py")
+        for node in ast.walk(ast.parse(source.read_text()))
+        for top in imported_tops(node)
+        if top not in ours
+    }
+    assert imported
+    of_packages = packages_distributions()
+    unnamed = {
+        top for top in imported if not named & {plain_name(name) for name in of_packages.get(top, [top])}
+    }
+    assert unnamed == set()
+
+
+def plain_name(package: str) -> str:
+    return package.lower().replace("_", "-")
+
+
+def imported_tops(node: ast.AST) -> list[str]:
+    """The packages that an import names, without their modules."""
+    if isinstance(node, ast.Import):
+        return [each.name.partition(".")[0] for each in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return [node.module.partition(".")[0]]
+    return []
 
 
 def test_the_runtime_lock_has_no_tool_for_developers() -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.core.refusals import Conflict, NotFound
 from annotation.models import SetupLink, accounts
+from annotation.operator_commands import as_typed
 from annotation.projects.services.accept_invitation import new_account
 from annotation.projects.services.invite import hash_of
 
@@ -64,7 +65,7 @@ def _usable(link: SetupLink | None) -> SetupLink:
         raise NotFound("This setup link is not valid. It works only once, before the first account exists.")
     if link.expires_at <= timezone.now():
         raise Conflict(
-            "This setup link has expired. Run manage.py setup_link to print a new one.",
+            f"This setup link has expired. Print a new one: {as_typed('setup_link')}",
             code="expired",
         )
     return link

@@ -20,7 +20,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from redis import RedisError
 from requests import RequestException
 
 from annotation.accounts.lock_out import check_password
@@ -35,17 +34,6 @@ from annotation.web.refusals import refused, sign_in_first
 if TYPE_CHECKING:
     from allauth.socialaccount.models import SocialLogin
 
-FAULTS = (
-    OAuth2Error,
-    RequestException,
-    RedisError,
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-)
-"""What an answer of the provider that is not as the standard says ends in, somewhere in the client, or a cache that
-is away: in it the client notes which answers it has seen."""
 AWAY_SECONDS = 30.0
 STARTS_A_MINUTE = 60
 
@@ -71,13 +59,23 @@ def begin(request: HttpRequest) -> HttpResponse:
         onward = provider.redirect(request, process, next_url=after)
     except Refusal as refusal:
         return refused(request, refusal)
-    except FAULTS:
+    except _faults():
         logger.warning("The single sign-on provider did not answer as it should", exc_info=True)
         return refused(request, NotReady(_AWAY, seconds=AWAY_SECONDS))
     # A page and no redirect: the policy would hold the provider, and whatever it leads on to, to our own forms.
     return render(
         request, "accounts/leaving.html", {"address": onward["Location"], "name": settings.OIDC_NAME}
     )
+
+
+def _faults() -> tuple[type[Exception], ...]:
+    """What an answer of the provider that is not as the standard says ends in, somewhere in the client.
+
+    Or a cache that is away: in it the client notes which answers it has seen.
+    """
+    from redis import RedisError  # noqa: PLC0415 - slow to load, and most installations never need it here
+
+    return (OAuth2Error, RequestException, RedisError, LookupError, ValueError, TypeError, AttributeError)
 
 
 def _refuse_if_often(request: HttpRequest) -> None:
@@ -99,7 +97,7 @@ def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
     try:
         view = OAuth2CallbackView.adapter_view(OpenIDConnectOAuth2Adapter(request, provider_id))
         response: HttpResponse = view(request)
-    except FAULTS:
+    except _faults():
         logger.warning("The single sign-on provider did not answer as it should", exc_info=True)
         return refused(request, NotReady(_AWAY, seconds=AWAY_SECONDS))
     return response

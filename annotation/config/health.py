@@ -7,6 +7,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.core.jobs import broker_fault, workers_alive
+from annotation.operator_commands import as_typed
 from annotation.watching.queries import missing_migrations
 
 
@@ -51,7 +52,7 @@ def _database_fault() -> str | None:
 
 def _migrations_fault() -> str | None:
     missing = missing_migrations()
-    return f"{missing} migrations are missing; run manage.py migrate" if missing else None
+    return f"{missing} migrations are missing; run {as_typed('migrate')}" if missing else None
 
 
 def _worker_fault() -> str | None:

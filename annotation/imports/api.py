@@ -48,7 +48,6 @@ REMEDY_WORDS = {
     Remedy.CLAIMS_SIDE: "Set `claims_side` to reference or peer.",
     Remedy.SKIP_INVALID: "`skip_invalid` skips and lists invalid rows.",
 }
-INSTEAD = "Import them in parts, or on the server with manage.py import_dataset."
 
 
 class NamedText(serializers.Serializer[Any]):
@@ -282,7 +281,7 @@ class Imports(ApiView):
             target=wanted.pop("target_length", ""),
         )
         uploads = [_upload(one) for one in wanted.pop("files")]
-        with staged(uploads, most_bytes=MAX_ALL_BYTES, instead=INSTEAD) as files:
+        with staged(uploads, most_bytes=MAX_ALL_BYTES) as files:
             if is_for_a_worker(files):
                 asked = request_import(project=project, files=files, by=self.person, **wanted)
                 return Response(ImportRow(asked).data, status=status.HTTP_202_ACCEPTED)

@@ -25,16 +25,18 @@ class Upload:
 
 
 @contextmanager
-def staged(uploads: Iterable[Upload], *, most_bytes: int, instead: str) -> Iterator[tuple[NamedFile, ...]]:
+def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
     """The files on the disk, gone when the block ends.
 
-    Raises Invalid (field `files`) where they are more than `most_bytes` together, with the door's own words of
-    what to do instead; before anything is written, where their sizes are known.
+    Raises Invalid (field `files`) where they are more than `most_bytes` together, before anything is written where
+    their sizes are known.
     """
     given = list(uploads)
     if sum(one.size for one in given) > most_bytes:
         raise Invalid(
-            f"These files have more than {most_bytes // 1024**2} MB together. {instead}", field="files"
+            f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the "
+            "operator of this server to import them on the server.",
+            field="files",
         )
     with TemporaryDirectory() as folder:
         files = []

@@ -52,7 +52,6 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MOST_BYTES = 64 * 1024 * 1024
-INSTEAD = "Import them in parts, or ask the operator of this server to import them on the server."
 
 REMEDY_WORDS = {
     Remedy.MAP: "Set the meaning of each column above.",
@@ -170,7 +169,7 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
     """Keep the files that were sent, and go on to the second step."""
     room = enter(request, slug, Verb.IMPORT, here="import")
     try:
-        with staged(_uploads(request), most_bytes=MOST_BYTES, instead=INSTEAD) as files:
+        with staged(_uploads(request), most_bytes=MOST_BYTES) as files:
             if not is_of_a_project(files) and look_at_rows(files) is None:
                 check_duc_files(files)
             asked = keep_upload(project=room.project, files=files, by=request.user)

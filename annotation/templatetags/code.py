@@ -1,4 +1,4 @@
-"""Names of columns and fields in messages."""
+"""Names of columns and fields in messages, and commands as an operator types them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from annotation import operator_commands
+
 register = template.Library()
+register.simple_tag(operator_commands.as_typed)
 
 
 @register.filter

@@ -20,11 +20,9 @@ from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, p
 from annotation.imports.progress import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
 from annotation.models import Project
+from annotation.operator_commands import as_typed
 
 SECONDS_BETWEEN_LINES = 2.0
-MEMBERS_TO_COME = (
-    "The project has no members yet. To see it in the browser: manage.py add_member {} NAME owner"
-)
 
 
 class Command(BaseCommand):
@@ -112,7 +110,11 @@ class Command(BaseCommand):
         for line in _report_lines(report, project):
             self.stdout.write(line)
         if there is None and not report.dry_run:
-            self.stdout.write(MEMBERS_TO_COME.format(project))
+            self._tell_of_members(project)
+
+    def _tell_of_members(self, slug: str) -> None:
+        how = as_typed("add_member", slug, "NAME", "owner")
+        self.stdout.write(f"The project has no members yet. To see it in the browser: {how}")
 
     def _restore(self, slug: str, path: Path) -> None:
         try:
@@ -124,7 +126,7 @@ class Command(BaseCommand):
             if count:
                 self.stdout.write(f"  {kind.replace('_', ' '):<20}{count:>11,}")
         self.stdout.write(f"  {'people, as names':<20}{report.people:>11,}")
-        self.stdout.write(MEMBERS_TO_COME.format(slug))
+        self._tell_of_members(slug)
 
 
 class _Told(Progress):

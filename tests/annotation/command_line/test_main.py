@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 from django.core.management import get_commands
 
 import annotation
 from annotation.command_line import main as program
-from annotation.command_line.main import SERVER_COMMANDS, main
+from annotation.command_line.main import main
+from annotation.operator_commands import SERVER_COMMANDS, as_typed
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
 
 
 @pytest.fixture
@@ -27,6 +32,17 @@ def test_every_command_of_our_own_has_a_name_there() -> None:
     own = {name for name, app in get_commands().items() if app == "annotation"}
     # Django's own server is for whoever develops, in the project's folder.
     assert {command.name for command in SERVER_COMMANDS.values()} == own - {"runserver"} | {"migrate"}
+
+
+@pytest.mark.parametrize(
+    ("is_installed", "line"),
+    [(True, "coverdict import p f.csv"), (False, ".venv/bin/python manage.py import_dataset p f.csv")],
+)
+def test_a_command_is_told_as_this_installations_operator_types_it(
+    is_installed: bool, line: str, settings: SettingsWrapper
+) -> None:
+    settings.IS_INSTALLED = is_installed
+    assert as_typed("import_dataset", "p", "f.csv") == line
 
 
 def test_without_a_command_the_help_is_told_and_the_call_was_wrong(
