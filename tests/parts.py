@@ -1,7 +1,7 @@
-"""Parts of the machine that a test may need and a machine may lack: a browser, Redis, PostgreSQL, an index of packages.
+"""Parts of the machine that a test may need and a machine may lack, such as a browser or PostgreSQL.
 
-A missing part skips its tests, and the end of the run says how many and why. `REQUIRE_PG=1`,
-`REQUIRE_BROWSER=1`, `REQUIRE_REDIS=1` and `REQUIRE_PACKAGES=1` turn a missing part into a failure.
+A missing part skips its tests, and the end of the run says how many and why. Its variable of `REQUIREMENTS`, set to 1,
+turns it into a failure.
 """
 
 import os
@@ -17,6 +17,7 @@ REQUIREMENTS = {
     "redis": "REQUIRE_REDIS",
     "postgresql": "REQUIRE_PG",
     "packages": "REQUIRE_PACKAGES",
+    "containers": "REQUIRE_CONTAINERS",
 }
 MARK = "missing part "
 _SKIP = re.compile(rf"{MARK}(?P<part>[\w-]+): (?P<reason>.*)", re.DOTALL)

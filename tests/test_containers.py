@@ -1,0 +1,120 @@
+"""The image of deploy/Containerfile, built and started against the tests' own PostgreSQL and Redis.
+
+A machine without an engine or the base image is told so as a missing part. `COVERDICT_BASE_IMAGE` names another base,
+such as one that debootstrap made: Debian with python3 and python3-venv.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from tests import parts, postgres, redis_server
+
+ROOT = Path(__file__).parents[1]
+BASE = os.environ.get("COVERDICT_BASE_IMAGE", "python:3.13-slim")
+IMAGE = "coverdict-test"
+NAME = "coverdict.example.org"
+UP_SECONDS, STOP_SECONDS = 120, 40
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """podman or docker, and what every container of ours is given."""
+
+    program: str
+    given: tuple[str, ...] = ()
+
+    def run(self, *words: str) -> str:
+        done = subprocess.run([self.program, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout.strip()
+
+    def once(self, *words: str) -> str:
+        return self.run("run", "--rm", *self.given, IMAGE, *words)
+
+    @contextmanager
+    def service(self, *words: str) -> Iterator[None]:
+        """A container for the length of a with block; it ends in peace when told to."""
+        name = self.run("run", "--detach", *self.given, IMAGE, *words)
+        try:
+            yield
+            self.run("stop", "--time", str(STOP_SECONDS), name)
+            assert self.run("inspect", "--format", "{{.State.ExitCode}}", name) == "0"
+        finally:
+            self.run("rm", "--force", name)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    program = shutil.which("podman") or shutil.which("docker")
+    if program is None:
+        parts.missing("containers", "neither podman nor docker is on PATH")
+    tried = subprocess.run(
+        [program, "run", "--rm", "--network=host", BASE, "true"], capture_output=True, text=True, check=False
+    )
+    if tried.returncode:
+        parts.missing("containers", f"{BASE} does not start: {tried.stderr.strip().splitlines()[-1]}")
+    with ExitStack() as stack:
+        server = postgres.start()
+        stack.callback(server.stop)
+        broker = stack.enter_context(redis_server.running())
+        user_and_host, _, database = server.url.rpartition("/")
+        sockets = unquote(user_and_host.partition("@")[2])
+        settings = {
+            "SECRET_KEY": os.urandom(32).hex(),
+            "ALLOWED_HOSTS": NAME,
+            "DATABASE_URL": f"{user_and_host.partition('@')[0]}@%2Fsockets/{database}",
+            "CELERY_BROKER_URL": broker,
+            "TRUST_PROXY_HEADER": "true",
+            "TRUSTED_PROXIES": "1",
+        }
+        given = [f"--env={name}={value}" for name, value in settings.items()]
+        made = Engine(program, ("--network=host", f"--volume={sockets}:/sockets", *given))
+        built = ("--build-arg", f"BASE={BASE}", "--file", "deploy/Containerfile", "--tag", IMAGE)
+        made.run("build", "--network=host", *built, ".")
+        stack.callback(made.run, "rmi", "--force", IMAGE)
+        yield made
+
+
+def test_the_image_serves_and_works_as_nobody_in_particular(engine: Engine) -> None:
+    assert engine.once("id", "--user") == "10001"
+    engine.once("coverdict", "migrate", "--verbosity=0")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with engine.service("coverdict", "serve", "--bind", f"127.0.0.1:{port}"):
+        with engine.service("coverdict", "worker"):
+            parts_of_it = ready(port)["parts"]
+        assert parts_of_it == dict.fromkeys(("database", "migrations", "broker", "worker"), "ok")
+        assert f"https://{NAME}/setup/" in engine.once(
+            "coverdict", "setup-link", "--address", f"https://{NAME}"
+        )
+
+
+def ready(port: int) -> dict[str, dict[str, str]]:
+    """What /readyz says once it says that all is there."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/readyz", headers={"Host": NAME})
+    end = time.monotonic() + UP_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return json.load(answer)  # type: ignore[no-any-return]
+        except (urllib.error.URLError, ConnectionError):
+            assert time.monotonic() < end, "the image did not come up"
+            time.sleep(0.2)
