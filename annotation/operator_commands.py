@@ -1,8 +1,9 @@
-"""The commands of an installation: what `coverdict` calls them, and how an operator types one."""
+"""The commands of an installation: what `coverdict` calls them, how an operator types one, and how one is run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -44,3 +45,47 @@ def as_typed(name: str, *words: str) -> str:
         return " ".join((".venv/bin/python manage.py", name, *words))
     (called,) = (called for called, command in SERVER_COMMANDS.items() if command.name == name)
     return " ".join(("coverdict", called, *words))
+
+
+def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
+    """Run a command of Django as typed, program first; 1, and what to do, where settings or database prevent it.
+
+    With `makes_tables` an empty database of SQLite gets its tables before.
+    """
+    import django  # noqa: PLC0415 - see above
+    from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415
+    from django.core.management import call_command, execute_from_command_line  # noqa: PLC0415
+    from django.db import Error, connection  # noqa: PLC0415
+
+    try:
+        # Here: Django itself would tell of a refusal with a trace.
+        django.setup()
+        if makes_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
+            call_command("migrate", interactive=False, verbosity=0)
+        execute_from_command_line(list(words))
+    except ImproperlyConfigured as refusal:
+        told = str(refusal)
+    except Error as error:
+        if "--traceback" in words or not (found := _database_fault(error)):
+            raise
+        told = found
+    else:
+        return 0
+    sys.stderr.write(f"{told}\n")
+    return 1
+
+
+def _database_fault(error: Exception) -> str | None:
+    """What an operator can do about an error of the database; None where it is the program's own."""
+    from django.db import InterfaceError, OperationalError  # noqa: PLC0415 - see above
+
+    said = str(error).partition("\n")[0]
+    if getattr(error.__cause__, "sqlstate", "") in MISSING_IN_TABLES or "no such" in said:
+        return f"The database's tables are not of this version ({said}). Run {as_typed('migrate')}."
+    if isinstance(error, OperationalError | InterfaceError):
+        return f"The database does not respond as it should: {said}. Check DATABASE_URL, and that the server runs."
+    return None
+
+
+MISSING_IN_TABLES = ("42P01", "42703")
+"""PostgreSQL's codes for a table and a column that are not there."""

@@ -71,11 +71,14 @@ def engine() -> Iterator[Engine]:
     if tried.returncode:
         parts.missing("containers", f"{BASE} does not start: {tried.stderr.strip().splitlines()[-1]}")
     with ExitStack() as stack:
-        server = postgres.start()
+        # The image's user is neither we nor PostgreSQL's, so for once the socket is open to others of this machine.
+        open_to_all = {**postgres.QUICK, "unix_socket_permissions": "0777"}
+        server = postgres.start(postgres.Options(settings=open_to_all))
         stack.callback(server.stop)
         broker = stack.enter_context(redis_server.running())
         user_and_host, _, database = server.url.rpartition("/")
         sockets = unquote(user_and_host.partition("@")[2])
+        Path(sockets).chmod(0o711)
         settings = {
             "SECRET_KEY": os.urandom(32).hex(),
             "ALLOWED_HOSTS": NAME,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 
 import annotation
-from annotation.operator_commands import SERVER_COMMANDS
+from annotation.operator_commands import SERVER_COMMANDS, execute
 from annotation.settings_choice import name_settings
 
 WRONG_CALL = 2
@@ -81,22 +81,10 @@ def _refused(message: str, code: int) -> Callable[[list[str]], int]:
 def _django(command: str, rest: list[str]) -> int:
     """Django's own way to call a command; it ends the process where the command fails."""
     name_settings(command)
-    import django  # noqa: PLC0415 - not without the server
-    from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415
-    from django.core.management import call_command, execute_from_command_line  # noqa: PLC0415
-    from django.db import connection  # noqa: PLC0415
-
     words = rest if command == "manage" else [SERVER_COMMANDS[command].name, *rest]
-    try:
-        django.setup()
-    except ImproperlyConfigured as refusal:
-        return _refused(str(refusal), FAILED)(rest)
     # The first command on a machine of one's own needs no other before it.
-    needs_tables = command not in {"manage", "migrate", "restore"} and not {"-h", "--help"} & set(rest)
-    if needs_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
-        call_command("migrate", interactive=False, verbosity=0)
-    execute_from_command_line(["coverdict", *words])
-    return 0
+    makes_tables = command not in {"manage", "migrate", "restore"} and not {"-h", "--help"} & set(rest)
+    return execute(["coverdict", *words], makes_tables=makes_tables)
 
 
 if __name__ == "__main__":

@@ -159,3 +159,29 @@ def test_a_partial_set_is_refused_in_sentences_that_name_the_rest(program: list[
     first, *rest = done.stderr.splitlines()
     assert first.endswith("(chosen because ALLOWED_HOSTS is set):")
     assert [line.split()[1] for line in rest] == ["SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("database", "told"),
+    [
+        ("postgres://ada:pass-word@127.0.0.1:1/coverdict", "The database does not respond as it should: "),
+        ("sqlite:///{}/empty.sqlite3", "The database's tables are not of this version (no such table"),
+    ],
+)
+def test_a_command_without_its_database_says_so_in_a_sentence(
+    database: str, told: str, tmp_path: Path
+) -> None:
+    own = {name: value for name in ("PATH", "HOME", "LANG") if (value := os.environ.get(name))}
+    settings = {"DJANGO_SETTINGS_MODULE": LOCAL, "COVERDICT_VAR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "leaderboard", "harbour"],
+        cwd=ROOT,
+        env={**own, **settings, "DATABASE_URL": database.format(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, line.startswith(told)) == (1, True), line
+    assert "pass-word" not in line

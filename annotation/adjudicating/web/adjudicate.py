@@ -291,5 +291,5 @@ def _choices(filters: DisputeFilter) -> list[tuple[str, list[tuple[str, str, boo
     return [
         ("Show", switch("state", [("Open", "open"), ("Resolved", "settled"), ("Agreed since", "agreed")])),
         ("Kind", switch("kind", [("Both", ""), ("Claims", "check"), ("Units", "unit")])),
-        ("Why", switch("why", [("Both", ""), ("Answers differ", "differs"), ("Audit", "audit")])),
+        ("Reason", switch("why", [("Both", ""), ("Answers differ", "differs"), ("Audit", "audit")])),
     ]
