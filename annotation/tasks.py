@@ -15,13 +15,14 @@ from annotation import perform_job
 from annotation.accounts.mail_reset import MAIL_RESET, mail_reset_links
 from annotation.accounts.verified_email import MAIL_VERIFICATION, mail_verification
 from annotation.analysis import make_analysis
-from annotation.assessing.services.recall_sitting import lapse_leases as put_back_what_lapsed
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
+from annotation.core.shared.limits import count
+from annotation.privacy.retention import APPLY_RETENTION
 from annotation.privacy.retention import apply_retention as remove_what_is_due
 from annotation.projects.services.invite import MAIL_INVITATION, mail_invitation
 from annotation.sample.sample_projects import ADD_SAMPLE, add_sample_project
-from annotation.workers import Heartbeat, new_worker_name
+from annotation.workers import HOUR_SECONDS, Heartbeat, new_worker_name
 
 NICENESS = 5
 
@@ -36,22 +37,16 @@ def work(lane: str) -> None:
     perform_job.pull(jobs.Lane(lane))
 
 
-@shared_task(name="annotation.reap_jobs")
-def reap_jobs() -> None:
-    """Give the jobs of dead workers back; for a scheduler."""
-    jobs.reap()
-
-
-@shared_task(name="annotation.lapse_leases")
-def lapse_leases() -> None:
-    """Put pulled sets that nobody works at back into their queues; for a scheduler."""
-    put_back_what_lapsed()
-
-
-@shared_task(name="annotation.apply_retention")
+@shared_task(name=APPLY_RETENTION)
 def apply_retention() -> None:
-    """Remove what has been kept for as long as it was to be, and deleted projects after 30 days; for a scheduler."""
+    """Remove what has been kept for as long as it was to be, and deleted projects after 30 days."""
     remove_what_is_due()
+
+
+def ask_for_retention() -> None:
+    """Have one worker apply retention, whichever of them asks first in this hour."""
+    if count("retention", seconds=HOUR_SECONDS) == 1:
+        jobs.hint(APPLY_RETENTION, waits="what is due to be removed")
 
 
 @shared_task(name=make_analysis.MAKE_ANALYSIS)
@@ -101,7 +96,7 @@ def let_people_go_first(**_: Any) -> None:
 
 @worker_ready.connect
 def report_alive(**_: Any) -> None:
-    heartbeat = Heartbeat(new_worker_name(), look=perform_job.look)
+    heartbeat = Heartbeat(new_worker_name(), look=perform_job.look, hourly=ask_for_retention)
     _heartbeats.append(heartbeat)
     heartbeat.start()
 

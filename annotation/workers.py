@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from annotation.core.shared.clock import shared_now
 from annotation.models import Worker
 
 BEAT_SECONDS = 3.0
+HOUR_SECONDS = 3600
 FORGOTTEN_AFTER = timedelta(days=1)
 
 logger = logging.getLogger(__name__)
@@ -60,13 +62,17 @@ def new_worker_name() -> str:
 class Heartbeat:
     """Reports a worker as alive every few seconds from a thread of its own, until it is stopped.
 
-    At each beat the worker also reaps, lapses the leases of assessors, and looks for work that no message told it of:
-    wherever a worker lives, no job and no document set is left behind for want of a scheduler or a broker.
+    At each beat the worker also reaps, lapses the leases of assessors, and looks for work that no message told it of;
+    and once in each hour of the clock it does what is due then. No installation needs a scheduler beside its workers.
     """
 
-    def __init__(self, name: str, look: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, name: str, look: Callable[[], None] = lambda: None, hourly: Callable[[], None] = lambda: None
+    ) -> None:
         self._name = name
         self._look = look
+        self._hourly = hourly
+        self._hour = 0
         self._ended = threading.Event()
         self._reporting = threading.Lock()
         self._thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
@@ -100,6 +106,9 @@ class Heartbeat:
             reap()
             lapse_leases()
             self._look()
+            if (hour := int(time.time() // HOUR_SECONDS)) != self._hour:
+                self._hour = hour
+                self._hourly()
         except Error as error:
             # It is tried again in seconds: one line will do.
             logger.warning("The heartbeat did not reach the database: %s", str(error).strip())

@@ -98,7 +98,7 @@ class Machine:
         text = text.replace("/usr/bin/python3 ", "python3 ")
         text = re.sub(r"(?<![\w.])/(opt|etc|usr|var)/(?=[a-z])", rf"{self.root}/\1/", text)
         text = text.replace("runuser -u postgres -- ", "PGUSER=postgres ").replace(
-            "runuser -u coverdict -- ", ""
+            "/usr/sbin/runuser -u coverdict -- ", ""
         )
         text = re.sub(r" -[og] coverdict\b", "", text)
         text = re.sub(r"(listen |:)(80|443|8000)\b", lambda hit: f"{hit[1]}{self.ports[hit[2]]}", text)
@@ -265,6 +265,27 @@ def test_the_sample_environment_names_settings_that_there_are() -> None:
     known = set(re.findall(r"^\| `([A-Z_]+)` \|", told, re.MULTILINE))
     assert set(named_values((DEPLOY / "coverdict.env").read_text())) <= known
     assert set(compose()["x-coverdict"]["environment"]) <= known
+
+
+def test_settings_are_read_by_the_command_as_systemd_reads_them(tmp_path: Path) -> None:
+    told = {
+        "COVERDICT_FILES": "s3://bucket/prefix?endpoint=https://s3.example.org&region=eu",
+        "OIDC_NAME": "Example login",
+        "DEFAULT_FROM_EMAIL": "Coverdict <mail@example.org>",
+        "COVERDICT_JUDGE_URLS": "https://a.example.org, http://b.example.org:8000/v1",
+        "SECRET_KEY": "$HOME`id`#;'",
+        "SENTRY_DSN": "",
+    }
+    lines = ["# A=comment", "", *(f"{name}={value}" for name, value in told.items()), 'QUOTED="in quotes"']
+    (tmp_path / "coverdict.env").write_text("\n".join(lines))
+    script = (DEPLOY / "coverdict").read_text().replace("/etc/coverdict", str(tmp_path))
+    assert (run := re.search(r"^exec .*$", script, re.MULTILINE))
+    done = subprocess.run(
+        ["sh", "-c", script.replace(run[0], "env -0")], capture_output=True, text=True, check=True, env={}
+    )
+    read = dict(each.split("=", 1) for each in done.stdout.split("\0") if each)
+    assert {name: read.get(name) for name in (*told, "QUOTED")} == {**told, "QUOTED": "in quotes"}
+    assert "A" not in read
 
 
 @pytest.mark.parametrize("name", UNITS)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from celery import current_app
-from django.conf import settings
 
 import annotation
 from annotation import perform_job, tasks
@@ -19,6 +18,7 @@ from annotation.analysis.make_analysis import MAKE_ANALYSIS
 from annotation.core import jobs
 from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run
+from annotation.privacy.retention import APPLY_RETENTION
 from annotation.projects.services.invite import MAIL_INVITATION
 from annotation.sample.sample_projects import ADD_SAMPLE
 from tests.annotation.judging.processes import wait_until
@@ -54,8 +54,8 @@ def test_every_queued_name_is_registered() -> None:
         "MAIL_RESET",
         "MAIL_VERIFICATION",
         "MAIL_INVITATION",
+        "APPLY_RETENTION",
     }
-    scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
     assert {
         jobs.WORK,
         MAKE_ANALYSIS,
@@ -63,7 +63,7 @@ def test_every_queued_name_is_registered() -> None:
         MAIL_RESET,
         MAIL_VERIFICATION,
         MAIL_INVITATION,
-        *scheduled,
+        APPLY_RETENTION,
     } <= set(current_app.tasks)
 
 
@@ -94,15 +94,3 @@ def test_a_worker_finds_work_without_any_message(transactional_db: None, world: 
     perform_job.look()
     wait_until(lambda: Run.objects.get(pk=run.pk).state == "finished")
     wait_until(lambda: not any(thread.name.startswith("lane-") for thread in threading.enumerate()))
-
-
-def test_the_scheduled_task_reaps(world: World, django_capture_on_commit_callbacks: Any) -> None:
-    run = start_run(project=world.project, judge=world.judge, by=None)
-    Run.objects.filter(pk=run.pk).update(state="cancelled")
-    job = run.jobs.first()
-    assert job is not None
-    assert jobs.claim(job.public_id)
-    run.jobs.filter(pk=job.pk).update(lease_until=job.queued_at)
-    tasks.reap_jobs()
-    job.refresh_from_db()
-    assert job.state == "cancelled"

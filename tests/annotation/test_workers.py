@@ -8,11 +8,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
+from celery.signals import before_task_publish
 from django.utils import timezone
 
 from annotation.core.jobs import workers_alive
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Worker
+from annotation.privacy.retention import APPLY_RETENTION
+from annotation.tasks import ask_for_retention
 from annotation.workers import Heartbeat, report_alive
 
 
@@ -87,6 +91,37 @@ def test_a_beat_that_is_slow_brings_no_stopped_worker_back(transactional_db: Non
     stopping.join(60)
     heartbeat._beat()
     assert not Worker.objects.exists()
+
+
+def test_what_is_due_every_hour_is_done_at_the_first_beat_of_one(transactional_db: None) -> None:
+    done: list[str] = []
+    heartbeat = Heartbeat("ada:1", hourly=lambda: done.append("it"))
+    with time_machine.travel("2026-11-26T10:59:50Z", tick=False) as clock:
+        heartbeat._beat()
+        heartbeat._beat()
+        assert len(done) == 1
+        clock.shift(10)
+        heartbeat._beat()
+    assert len(done) == 2
+
+
+def test_one_of_all_workers_applies_retention_in_an_hour(db: None) -> None:
+    asked: list[str] = []
+
+    def note(sender: str = "", **_: Any) -> None:
+        asked.append(sender)
+
+    before_task_publish.connect(note)
+    try:
+        with time_machine.travel("2026-11-26T10:59:50Z", tick=False) as clock:
+            ask_for_retention()
+            ask_for_retention()
+            assert asked == [APPLY_RETENTION]
+            clock.shift(10)
+            ask_for_retention()
+    finally:
+        before_task_publish.disconnect(note)
+    assert asked == [APPLY_RETENTION] * 2
 
 
 @pytest.mark.parametrize("seconds", [0, 29])

@@ -61,7 +61,7 @@ def test_debug_is_off_unless_asked_for_and_never_on_in_the_demo(tmp_path: Path) 
 
 def test_everything_that_is_written_lies_below_var(tmp_path: Path) -> None:
     written = (
-        "s.STATIC_ROOT, s.CELERY_BEAT_SCHEDULE_FILENAME, s.DATABASES['default']['NAME'],"
+        "s.STATIC_ROOT, s.DATABASES['default']['NAME'],"
         "s.CELERY_BROKER_TRANSPORT_OPTIONS['data_folder_in'],"
         "s.CELERY_BROKER_TRANSPORT_OPTIONS['control_folder'],"
         "sep='|'"
@@ -118,7 +118,6 @@ def test_a_task_reaches_a_worker_once_and_one_at_a_time() -> None:
     conf = celery_app.conf
     assert (conf.task_acks_late, conf.worker_prefetch_multiplier) == (False, 1)
     assert (conf.task_ignore_result, conf.result_backend, conf.accept_content) == (True, None, ["json"])
-    assert conf.beat_schedule["reap-jobs"] == {"task": "annotation.reap_jobs", "schedule": 10.0}
 
 
 @pytest.mark.parametrize(

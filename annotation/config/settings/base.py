@@ -285,12 +285,6 @@ CELERY_TASK_ROUTES = {
     name: {"queue": "statistics"} for name in ("annotation.make_analysis", "annotation.add_sample_project")
 }
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE = {
-    "reap-jobs": {"task": "annotation.reap_jobs", "schedule": 10.0},
-    "lapse-leases": {"task": "annotation.lapse_leases", "schedule": 60.0},
-    "apply-retention": {"task": "annotation.apply_retention", "schedule": 3600.0},
-}
-CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
 
 def shared_cache(database: dict[str, Any]) -> dict[str, Any]:
