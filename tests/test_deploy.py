@@ -279,7 +279,8 @@ def test_settings_are_read_by_the_command_as_systemd_reads_them(tmp_path: Path) 
     lines = ["# A=comment", "", *(f"{name}={value}" for name, value in told.items()), 'QUOTED="in quotes"']
     (tmp_path / "coverdict.env").write_text("\n".join(lines))
     script = (DEPLOY / "coverdict").read_text().replace("/etc/coverdict", str(tmp_path))
-    assert (run := re.search(r"^exec .*$", script, re.MULTILINE))
+    run = re.search(r"^exec .*$", script, re.MULTILINE)
+    assert run
     done = subprocess.run(
         ["sh", "-c", script.replace(run[0], "env -0")], capture_output=True, text=True, check=True, env={}
     )
