@@ -40,6 +40,7 @@ ROWS_AT_ONCE = 200
 BYTES_AT_ONCE = 2_000_000
 PAGE = 500
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+FIRST_PATIENCE = 20.0
 LOOK_EVERY = 1.0
 BAR = 30
 PROBLEMS_TOLD = 3
@@ -98,8 +99,8 @@ class Coverdict:
     """A server by its address, for whoever the token is of.
 
     `timeout` are the seconds for one answer, `patience` those for which a request is repeated that gets none, or whose
-    statistics are still being computed. `frames` says what tables come as. `progress` is True for a line on the error
-    stream where that is a terminal, False for none, or a function.
+    statistics are still being computed: at most 20 until the server has answered once. `frames` says what tables come
+    as. `progress` is True for a line on the error stream where that is a terminal, False for none, or a function.
     """
 
     def __init__(
@@ -123,6 +124,7 @@ class Coverdict:
             trust_env=False,
         )
         self.patience = patience
+        self._has_answered = False
         self.frames: Frames = frames
         self._progress = progress
 
@@ -166,13 +168,15 @@ class Coverdict:
         """
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
         headers |= {} if match is None else {"If-Match": match}
-        patience = _Patience(self.patience)
+        # A wrong address is told soon.
+        patience = _Patience(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
         while True:
             try:
                 answer = self._http.request(method, path, json=body, params=params, headers=headers)
             except httpx2.TransportError as broken:
                 patience.wait(self._no_answer(broken))
                 continue
+            self._has_answered = True
             if answer.is_success:
                 return answer.json() if answer.content else None
             patience.wait_after(answer)

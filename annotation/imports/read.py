@@ -354,20 +354,27 @@ class _Reader:
                 counts[column] = len(set(cells))
         return sorted(counts, key=lambda column: counts[column])[:NAMES_TOLD]
 
-    def _reference_target(self) -> int:
-        """The median length of the references: one target, for scores are never averaged across several."""
+    def _reference_target(self) -> int | None:
+        """The median length of the references: one target, for scores are never averaged across several.
+
+        None where no row can be read, which the reading tells of.
+        """
         lengths: list[int] = []
+        has_rows = False
         columns = self.layout.columns()
         given = {} if "reference" in columns else {"reference": None}
         for record in table_of(
             self.path, self.name, self.format, Problems(), wanted=self.look.columns
         ).records:
+            has_rows = True
             texts = Fields(record, columns, Problems(), given=given).references()
             lengths += [
                 count_length(text, self.length_unit)
                 for text in texts
                 if isinstance(text, str) and text.strip()
             ]
+        if not has_rows:
+            return None
         if not lengths:
             raise unreadable(
                 "The target length cannot follow the references, because there are none. Give a number, or none."

@@ -228,6 +228,12 @@ def test_a_server_that_is_away_is_given_up(moody: tuple[type[Moody], str]) -> No
     assert address
 
 
+def test_a_server_that_never_answered_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "FIRST_PATIENCE", 0.05)
+    with Coverdict("http://127.0.0.1:9", "t") as server, pytest.raises(ApiError, match="did not answer"):
+        server.projects()
+
+
 # Downloads
 
 

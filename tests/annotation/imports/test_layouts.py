@@ -13,7 +13,7 @@ from annotation.core.refusals import Invalid
 from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
 from annotation.imports.layouts.look import look_at
 from annotation.imports.read import FileReading, read_dataset
-from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
+from tests.annotation.imports.files import LAYOUTS, jsonl, problems_of, raw, refusal_of
 
 TWO = {"lead", "sprout-2"}
 ONE = {DEFAULT_SYSTEM}
@@ -142,6 +142,21 @@ def test_the_target_length_is_counted_as_the_project_counts() -> None:
 def test_a_target_of_no_references_is_refused() -> None:
     told = refusal_of(LAYOUTS / "qags_mturk.jsonl", layout=layout_of(preset="qags", target="reference"))
     assert told.endswith("because there are none. Give a number, or none.")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("article,output,reference\n", "holds no rows"),
+        ("article,output,reference\nCafé,a,b\n".encode("cp1252"), "is not UTF-8"),
+    ],
+)
+def test_a_target_from_the_references_hides_no_other_fault(
+    tmp_path: Path, content: bytes | str, told: str
+) -> None:
+    path = raw(tmp_path, content, "a.csv")
+    [(_, _, reason)] = problems_of(path, layout=layout_of(preset="auto", target="reference"))
+    assert told in reason
 
 
 def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -> None:
