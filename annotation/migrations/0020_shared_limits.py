@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0001_squashed_0019_looks_by_person'),
+        ('annotation', '0019_looks_by_person'),
     ]
 
     operations = [

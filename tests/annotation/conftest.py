@@ -6,6 +6,8 @@ Django's parts are imported inside: this file is read before Django is set up.
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +112,36 @@ def llm_judge(transactional_db: None, llm_server: LLMServer) -> Judge:
     return Judge.objects.create(
         name="scripted", kind=Judge.Kind.OPENAI, model="scripted", base_url=llm_server.base_url, concurrency=4
     )
+
+
+@pytest.fixture
+def colleague(world: World, transactional_db: None) -> Iterator[None]:
+    """Somebody else's worker: reports as alive and does every job that waits."""
+    from django.db import connection
+
+    from annotation import perform_job
+    from annotation.models import Job
+    from annotation.workers import report_alive
+
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            while not ended.wait(0.05):
+                for public_id in Job.objects.filter(state="waiting").values_list("public_id", flat=True):
+                    perform_job.perform(public_id)
+        finally:
+            connection.close()
+
+    report_alive("colleague:1")
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    ended.set()
+    thread.join(60)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from annotation.command_line.main import main
-from tests.annotation.judging.processes import manage
+from annotation.models import Run
+from tests.annotation.judging.doing import judge_all
 
 METRICS = ("coverage", "claim_coverage", "alignment", "factual_alignment")
 SOURCE = "It rained on Monday. The mayor left the town. Nobody asked why. The bridge stayed open all day."
@@ -54,7 +57,6 @@ FLAT = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines",
     [[OF_THE_REFERENCE], [OF_THE_SUMMARIES], FLAT],
@@ -62,7 +64,7 @@ FLAT = [
 )
 def test_a_gate_gives_the_scores_of_a_project(
     lines: list[dict[str, object]],
-    subprocess_env: dict[str, str],
+    transactional_db: None,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -74,13 +76,11 @@ def test_a_gate_gives_the_scores_of_a_project(
         for row in json.loads(capsys.readouterr().out)["summaries"]
     }
     table = tmp_path / "scores.csv"
-    for words in (
-        ["import_dataset", "same", str(path), "--create"],
-        ["evaluate", "same", "--judge", "lexical", "--metrics", ",".join(METRICS), "--wait"],
-        ["export_dataset", "same", "--level", "scores", "--format", "csv", "-o", str(table)],
-    ):
-        done = manage(subprocess_env, *words)
-        assert done.returncode == 0, done.stderr
+    call_command("import_dataset", "same", path, "--create", stdout=StringIO())
+    named = ["--judge", "lexical", "--metrics", ",".join(METRICS)]
+    call_command("evaluate", "same", *named, stdout=StringIO(), stderr=StringIO())
+    judge_all(Run.objects.get())
+    call_command("export_dataset", "same", level="scores", format="csv", output=table, verbosity=0)
     with table.open(encoding="utf-8") as stream:
         stored = {
             (row["system"], int(row["target_words"]) if row["target_words"] else None): row

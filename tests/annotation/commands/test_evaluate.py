@@ -5,15 +5,12 @@ from __future__ import annotations
 import io
 import re
 import signal
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
 
-from annotation import perform_job
 from annotation.config.environment import judge_keys
 from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run, Verdict, Worker
@@ -154,30 +151,6 @@ def test_a_broker_that_is_away_costs_no_run(world: World, subprocess_env: dict[s
 
 
 # Waiting, with a worker that is there
-
-
-@pytest.fixture
-def colleague(world: World, transactional_db: None) -> Iterator[None]:
-    """Somebody else's worker: reports as alive and does every job that waits."""
-    ended = threading.Event()
-
-    def work() -> None:
-        try:
-            while not ended.wait(0.05):
-                for public_id in Job.objects.filter(state="waiting").values_list("public_id", flat=True):
-                    perform_job.perform(public_id)
-        finally:
-            connection.close()
-
-    report_alive("colleague:1")
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    thread = threading.Thread(target=work)
-    thread.start()
-    yield
-    ended.set()
-    thread.join(60)
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
 
 
 def test_the_result_is_told(world: World, colleague: None) -> None:

@@ -21,8 +21,9 @@ from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.spend import RunBudget, paying_job
 from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import ClaimSet, Job, Judge, JudgeCall, Run, Verdict
+from evaluation.judging import turns
 from evaluation.judging.errors import BudgetSpent
-from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, judge_to_end, perform_all, run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,25 +230,31 @@ def _reserved_in_thread() -> float:
 # A cap and many at once
 
 
-@pytest.mark.parametrize("concurrency", [1, 4, 8, 16])
 @pytest.mark.parametrize("share", [0.3, 0.7])
 def test_a_cap_scores_as_many_at_once_as_one_after_the_other(
-    world: World, priced: Judge, concurrency: int, share: float
+    world: World, priced: Judge, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(20):
+    # On a busy machine a set that was begun may be long between two of its calls.
+    monkeypatch.setattr(turns, "IDLE_SECONDS", 20.0)
+    # Its longest reply would cost far more than the one it gives: who waits for what comes back has room again.
+    priced.max_tokens = 400
+    priced.save()
+    for number in range(10):
         add_document_set(
             world.project,
             external_id=f"set {number}",
             documents=[f"Dam {number} was finished. Crew {number} stayed. The mayor left."],
             peers={"alder": f"Dam {number} was finished."},
         )
-    whole = run_to_end(world.project, priced, ["factual_alignment"]).cost
+    whole = judge_to_end(world.project, priced, ["factual_alignment"]).cost
 
     def scored(calls: int) -> int:
         JudgeCall.objects.all().delete()
         Verdict.objects.filter(judge=priced).delete()
         ClaimSet.objects.filter(origin="judge", origin_name__startswith="openai").delete()
-        Judge.objects.filter(pk=priced.pk).update(concurrency=calls)
+        # On the row at hand, which the run goes by.
+        priced.concurrency = calls
+        priced.save()
         run = start_run(
             project=world.project,
             judge=priced,
@@ -262,8 +269,8 @@ def test_a_cap_scores_as_many_at_once_as_one_after_the_other(
         return run.jobs.filter(state="done").count()
 
     alone = scored(1)
-    assert 0 < alone < 22
-    assert scored(concurrency) >= alone
+    assert 0 < alone < 12
+    assert [calls for calls in (4, 16) if scored(calls) < alone] == []
 
 
 def reserved() -> float:

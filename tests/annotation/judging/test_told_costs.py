@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,6 @@ from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.judges import judge_by_name
 from annotation.models import Judge, Run
 from tests.annotation.judging.doing import run_to_end
-from tests.annotation.judging.processes import manage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,10 +62,10 @@ def test_the_api(world: World, run: Run, client: Client) -> None:
     assert [told["progress"][name] for name in names] == [CALLS, PROMPT, REPLIES]
 
 
-def test_the_command(world: World, priced: Judge, subprocess_env: dict[str, str]) -> None:
-    done = manage(subprocess_env, "evaluate", "harbour", "--judge", priced.name, "--wait")
-    assert done.returncode == 0, done.stderr
-    told = done.stdout.splitlines()[-1]
+def test_the_command(world: World, priced: Judge, colleague: None) -> None:
+    stdout = StringIO()
+    call_command("evaluate", "harbour", "--judge", priced.name, "--wait", stdout=stdout, stderr=StringIO())
+    told = stdout.getvalue().splitlines()[-1]
     assert told == "5 calls, 6,000 prompt tokens, 1,500 reply tokens, cost 0.0240."
 
 

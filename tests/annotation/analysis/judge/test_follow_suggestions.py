@@ -19,7 +19,7 @@ from annotation.judging.services.save_judge import change_judge
 from annotation.models import Check, DrawnCheck, Judge, Membership, Project, Role, Verdict
 from annotation.reviewing.queries.review_queue import has_panel
 from annotation.scoring.rescore import rescore
-from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, judge_all, judge_to_end
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def project(llm_judge: Judge) -> Project:
             reference=text,
             peers={"elm": first, "fir": first},
         )
-    run_to_end(made, llm_judge)
+    judge_to_end(made, llm_judge)
     made.refresh_from_db()
     return made
 
@@ -68,7 +68,7 @@ def answer(project: Project, *, size: int, seed: int) -> None:
 
 def followed(project: Project) -> Run:
     run = follow_suggestions(project=project, by=None)
-    perform_all(run)
+    judge_all(run)
     run.refresh_from_db()
     return run
 

@@ -28,7 +28,7 @@ from annotation.models import (
 )
 from annotation.reviewing.queries.review_queue import has_panel
 from annotation.scoring.rescore import rescore
-from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, judge_all, judge_to_end
 from tests.llm_server import Call, Fault, LLMServer, faults
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def judged_and_answered(pair: tuple[Judge, Judge], *, both: bool) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
     add_sets(made, 0, both=both)
     for judge in pair:
-        run_to_end(made, judge)
+        judge_to_end(made, judge)
     ruth = User.objects.create_user("ruth")
     draw = sample_planned(project=made, by=None, size=SETS * (1 + both), design="uniform", seed=1)
     for row in DrawnCheck.objects.filter(draw=draw).select_related("check_row__claim"):
@@ -134,7 +134,7 @@ def paired(project: Project, pair: tuple[Judge, Judge]) -> Run:
     risk = point_at(frontier(project), 0.5)["risk"]
     cheap, dear = pair
     run = pair_judges(project=project, cheap=cheap, dear=dear, risk=risk, by=None)
-    perform_all(run)
+    judge_all(run)
     return run
 
 
@@ -215,7 +215,7 @@ def test_the_page_offers_it_and_shows_what_came_of_it(
         "Ask dear for a second opinion?" in client.post("/p/mill/scores/judge/pair/", form).content.decode()
     )
     client.post("/p/mill/scores/judge/pair/", {**form, "confirmed": "1"})
-    perform_all(JudgeCascade.objects.get().judge.runs.get())
+    judge_all(JudgeCascade.objects.get().judge.runs.get())
     page = client.get("/p/mill/scores/judge/?judge=cheap").content.decode()
     assert "cheap-then-dear</bdi>, measured in its own runs" in page
 

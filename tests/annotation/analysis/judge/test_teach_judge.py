@@ -31,7 +31,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.scoring.rescore import rescore
-from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, judge_all, judge_to_end
 from tests.llm_server import Call, Fault, faults
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
             peers={"elm": text, "fir": text},
         )
     llm_server.where(follows_examples)
-    run_to_end(made, llm_judge)
+    judge_to_end(made, llm_judge)
     made.refresh_from_db()
     return made
 
@@ -125,7 +125,7 @@ def taught(project: Project) -> dict[str, Any]:
 
 def teach(project: Project, judge: Judge) -> Run:
     run = teach_judge(project=project, judge=judge, by=None)
-    perform_all(run)
+    judge_all(run)
     return run
 
 
@@ -207,7 +207,7 @@ def test_a_set_that_lent_nothing_is_told_all(
     text = "The mill 99 burned down. Somebody reportedly saw fire 99."
     add_document_set(project, external_id="new", documents=[text], reference=text, peers={"elm": text})
     before = len(llm_server.calls)
-    run_to_end(project, run.judge)
+    judge_to_end(project, run.judge)
     [call] = [call for call in llm_server.calls[before:] if "claims" in call.question]
     assert len(examples_in(call)) == len(JudgeExamples.objects.get().chosen[-1])
 
@@ -246,7 +246,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     client.post("/p/mill/scores/judge/teach/", {**form, "confirmed": "1"})
     own = JudgeExamples.objects.get().judge
     trial = own.runs.get()
-    perform_all(trial)
+    judge_all(trial)
     assert (trial.is_trial, trial.state) == (True, "finished")
     judged = Verdict.objects.filter(judge=own).values_list("check_row__peer", flat=True)
     assert set(judged) == sampled
@@ -269,7 +269,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert answer.headers["Location"] == f"/p/mill/runs/{rest.public_id}/"
     project.refresh_from_db()
     assert project.deciding_judge == llm_judge
-    perform_all(rest)
+    judge_all(rest)
     project.refresh_from_db()
     assert (project.deciding_judge, rest.state, rest.decides_after) == (own, "finished", False)
     # Both summaries of a set hold the same words, and one call answers both.
@@ -279,14 +279,14 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
 
 
 def test_the_rest_asks_what_the_deciding_judge_was_asked(project: Project, llm_judge: Judge) -> None:
-    run_to_end(project, llm_judge, ("coverage", "conciseness"))
+    judge_to_end(project, llm_judge, ("coverage", "conciseness"))
     answer_sample(project, no_hearsay)
     own = teach(project, llm_judge).judge
     assert own.runs.get().metrics == ["coverage"]
     rest = use_judge(project=project, judge=own, by=None)
     assert rest is not None
     assert rest.metrics == ["coverage", "conciseness"]
-    perform_all(rest)
+    judge_all(rest)
     project.refresh_from_db()
     assert project.deciding_judge == own
     # It has been through everything: nothing is left to judge first.
@@ -300,7 +300,7 @@ def test_a_cancelled_rest_decides_nothing(project: Project, llm_judge: Judge) ->
     rest = use_judge(project=project, judge=own, by=None)
     assert rest is not None
     cancel_run(run=rest, by=None)
-    perform_all(rest)
+    judge_all(rest)
     project.refresh_from_db()
     assert project.deciding_judge == llm_judge
 
