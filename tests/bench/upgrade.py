@@ -24,7 +24,7 @@ from tests.bench.override import World, world
 
 NAME = "upgrade"
 CHECKS = int(os.environ.get("UPGRADE_CHECKS", "1000000"))
-FROM = os.environ.get("UPGRADE_FROM", "0047_sample_chances")
+FROM = os.environ.get("UPGRADE_FROM", "0001_squashed_0066_may_have_seen")
 LONGEST_WAIT = 1.5
 """Seconds: a change of a table waits one for its lock (`migrate`), and others behind it; the rest is the act itself."""
 QUIET_SECONDS, WARM_UP = 10, 5
