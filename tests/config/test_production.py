@@ -32,7 +32,8 @@ def start(code: str = SET_UP, /, **changes: str | None) -> subprocess.CompletedP
 
 
 def test_it_starts_where_all_is_in_order() -> None:
-    assert start().returncode == 0, start().stderr
+    done = start(ALLOWED_HOSTS="coverdict.example.org,.example.org,[::1]")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,13 @@ def test_it_starts_where_all_is_in_order() -> None:
         ({"ALLOWED_HOSTS": "*"}, "open to every host"),
         ({"ALLOWED_HOSTS": "coverdict.example.org,*"}, "open to every host"),
         ({"ALLOWED_HOSTS": "."}, "open to every host"),
+        ({"ALLOWED_HOSTS": "https://coverdict.example.org"}, "host names without https:// and port"),
+        ({"ALLOWED_HOSTS": "coverdict.example.org:443,[::1]"}, "host names without https:// and port"),
         ({"DATABASE_URL": None}, "DATABASE_URL is not set"),
+        (
+            {"DATABASE_URL": "postgress://coverdict:pw@127.0.0.1/coverdict"},
+            "Write postgres://user:pass@host/name",
+        ),
         ({"DATABASE_URL": "sqlite://:memory:"}, "database in memory"),
         ({"CELERY_BROKER_URL": None}, "CELERY_BROKER_URL is not set"),
         ({"CELERY_BROKER_URL": "filesystem://"}, "loses messages"),
@@ -75,6 +82,7 @@ def test_it_names_every_fault_at_once_and_no_value() -> None:
     said = start(SECRET_KEY="k3v8Zx0pWb", ALLOWED_HOSTS="*", CELERY_BROKER_URL="filesystem://").stderr
     assert said.count("\n- ") == 3
     assert "k3v8Zx0pWb" not in said
+    assert "(chosen because ALLOWED_HOSTS and CELERY_BROKER_URL and DATABASE_URL are set)" in said
 
 
 @pytest.mark.parametrize("module", ["annotation.config.wsgi", "annotation.config.celery"])
