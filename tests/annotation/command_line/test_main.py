@@ -90,21 +90,21 @@ def test_djangos_name_of_a_command_is_as_good(
     assert ran == [["coverdict", "verify_scores", "p"]] * 2
 
 
-IMPORT = ["coverdict", "import_dataset", "p", "/root/x.csv"]
+IMPORT = ["coverdict", "import_dataset", "p", "/locked/x.csv"]
 EXPORT = ["coverdict", "export_dataset", "b", "-o", "b.csv"]
-BACKUP = ["coverdict", "backup", "/root/b.zip"]
+BACKUP = ["coverdict", "backup", "/locked/b.zip"]
 
 
 @pytest.mark.parametrize(
     ("words", "number", "name", "told"),
     [
-        (IMPORT, errno.EACCES, "/root/x.csv", "The user {user} has no access to /root/x.csv. "),
+        (IMPORT, errno.EACCES, "/locked/x.csv", "The user {user} has no access to /locked/x.csv. "),
         # What is written has another name until it is whole.
-        (BACKUP, errno.EACCES, "/root/.b.zip.k2", "The user {user} has no access to /root/b.zip. "),
+        (BACKUP, errno.EACCES, "/locked/.b.zip.k2", "The user {user} has no access to /locked/b.zip. "),
         (EXPORT, errno.EROFS, "./.b.csv.f0.part", "b.csv cannot be written: its file system is read-only."),
-        (BACKUP, errno.ENOSPC, "/root/.b.zip.k2/backup.part", "/root/b.zip cannot be written. No space is left"),
+        (BACKUP, errno.ENOSPC, "/locked/.b.zip.k2/backup.part", "/locked/b.zip cannot be written. No space is left"),
         (BACKUP, errno.ENOSPC, None, "No space is left on the disk. Free some, then repeat the command."),
-        (BACKUP, errno.ENOTDIR, "/root/b.zip", "/root/b.zip: Not a directory."),
+        (BACKUP, errno.ENOTDIR, "/locked/b.zip", "/locked/b.zip: Not a directory."),
         (IMPORT, errno.EACCES, "{var}/tmp", "{var}/tmp. {hint}COVERDICT_VAR names the folder {var}."),
     ],
     ids=str,
