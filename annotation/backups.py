@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ from django.db.migrations.loader import MigrationLoader
 
 import annotation
 from annotation.core.shared.kept_files import kept_folder
+from annotation.operator_commands import as_typed
 from annotation.privacy.apply_erasures import apply_erasures
 from annotation.watching.queries import BACKUP_STAMP
 
@@ -61,31 +63,32 @@ def write_backup(path: Path) -> BackupManifest:
     if not path.parent.is_dir():
         raise BackupError(f"The folder {path.parent} does not exist.")
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
-    part = path.with_name(f"{path.name}.part")
-    # Beside the backup, where there is room for it: a copy of the database may be large.
-    with TemporaryDirectory(prefix=".coverdict-backup-", dir=path.parent) as folder:
-        dump = Path(folder) / _DUMPS[connection.vendor]
+    # Beside the backup, where there is room for it: a copy of the database may be large. Nobody else may look inside.
+    with TemporaryDirectory(prefix=f".{path.name[:100]}.", dir=path.parent) as folder:
+        dump, part = (Path(folder).absolute() / name for name in (_DUMPS[connection.vendor], "backup.part"))
         _dump_database(dump)
-        try:
-            with zipfile.ZipFile(part, "x") as target:
-                files = {name: _put(target, name, source) for name, source in _sources(dump)}
-                manifest = BackupManifest(
-                    FORMAT, annotation.__version__, made_at, connection.vendor, _newest_migrations(), files
-                )
-                target.writestr(MANIFEST, json.dumps(asdict(manifest), indent=1))
-            with part.open("rb") as written:
-                os.fsync(written.fileno())
-            part.rename(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        with zipfile.ZipFile(part, "x") as target:
+            files = {name: _put(target, name, source) for name, source in _sources(dump)}
+            manifest = BackupManifest(
+                FORMAT, annotation.__version__, made_at, connection.vendor, _newest_migrations(), files
+            )
+            target.writestr(MANIFEST, json.dumps(asdict(manifest), indent=1))
+        # It holds texts and the hashes of passwords.
+        part.chmod(0o600)
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.rename(path)
+    return manifest
+
+
+def note_backup(path: Path) -> None:
+    """Write down that this backup was finished now, for the page Status and the figures."""
     stamp = {
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "file": path.name,
         "bytes": path.stat().st_size,
     }
     (Path(settings.VAR_DIR) / BACKUP_STAMP).write_text(json.dumps(stamp))
-    return manifest
 
 
 def restore_backup(path: Path) -> BackupManifest:
@@ -100,6 +103,7 @@ def restore_backup(path: Path) -> BackupManifest:
             _check_files(source, manifest)
             _check_version(manifest)
             _check_emptiness(manifest)
+            settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(prefix="coverdict-restore-", dir=settings.VAR_DIR) as folder:
                 dump = source.extract(_DUMPS[manifest.database], folder)
                 _fill_database(Path(dump))
@@ -107,6 +111,9 @@ def restore_backup(path: Path) -> BackupManifest:
                 if name.startswith(FOLDERS) and (root := kept_folder()) is not None:
                     source.extract(name, root)
     except (zipfile.BadZipFile, OSError) as error:
+        # A damaged zip may lead to a place that no file has.
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
         raise BackupError(f"{path} cannot be read as a backup: {error}") from error
     call_command("migrate", interactive=False, verbosity=0)
     apply_erasures()
@@ -209,10 +216,15 @@ def _check_emptiness(manifest: BackupManifest) -> None:
     if manifest.database != connection.vendor:
         raise BackupError(
             f"The backup is of a {manifest.database} database, and DATABASE_URL names a {connection.vendor} one. "
-            "Restore it into its own kind; `export --level archive` takes a project from one kind to another."
+            "Restore it into its own kind. An archive takes a project from one kind to another: "
+            f"{as_typed('export_dataset', 'PROJECT', '--level', 'archive', '-o', 'FILE')}"
         )
     if connection.introspection.table_names():
-        raise BackupError("The database already contains tables. Restore into an empty one.")
+        database = connection.settings_dict
+        place = f" on {database['HOST']}" if database["HOST"] else ""
+        raise BackupError(
+            f"The database {database['NAME']}{place} already contains tables. Restore into an empty one."
+        )
     for folder in FOLDERS:
         held = (kept_folder() or Path(settings.VAR_DIR)) / folder
         if held.is_dir() and any(held.iterdir()):
@@ -240,12 +252,17 @@ def run_on_database(program: str, *arguments: str) -> None:
     found = shutil.which(program)
     if found is None:
         raise BackupError(f"{program} is not installed. On Debian: apt install postgresql-client.")
+    # In a folder that every user can enter: else they complain of this one's first.
     done = subprocess.run(
-        [found, "--no-password", *arguments], env=_environment(), capture_output=True, text=True, check=False
+        [found, "--no-password", *arguments],
+        cwd="/",
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise BackupError(f"{program} failed: {said[0] if said else f'it ended with {done.returncode}'}")
+        raise BackupError(f"{program} failed: {done.stderr.strip() or f'it ended with {done.returncode}'}")
 
 
 def _environment() -> Mapping[str, str]:

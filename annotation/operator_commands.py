@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -48,7 +51,7 @@ def as_typed(name: str, *words: str) -> str:
 
 
 def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
-    """Run a command of Django as typed, program first; 1, and what to do, where settings or database prevent it.
+    """Run a command of Django as typed, program first; 1, and what to do, where settings, database or files prevent it.
 
     With `makes_tables` an empty database of SQLite gets its tables before.
     """
@@ -69,6 +72,10 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
         if "--traceback" in words or not (found := _database_fault(error)):
             raise
         told = found
+    except OSError as error:
+        if "--traceback" in words or not (found := _file_fault(error, words)):
+            raise
+        told = found
     else:
         return 0
     sys.stderr.write(f"{told}\n")
@@ -85,6 +92,45 @@ def _database_fault(error: Exception) -> str | None:
     if isinstance(error, OperationalError | InterfaceError):
         return f"The database does not respond as it should: {said}. Check DATABASE_URL, and that the server runs."
     return None
+
+
+def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
+    """What an operator can do about a file that the system refuses; None where the error is of something else."""
+    from django.conf import settings  # noqa: PLC0415 - see above
+
+    if error.filename is None:
+        return f"{NO_SPACE} Free some, then repeat the command." if error.errno == errno.ENOSPC else None
+    path = Path(str(error.filename)).absolute()
+    typed = [word for word in words if _comes_to(path, Path(word).absolute())]
+    told = max(typed, key=len, default=str(path))
+    fault = {
+        errno.EACCES: f"The user {own_user()} has no access to {told}. Change the permissions of the file and its "
+        "folders, or use a folder that this user can read and write.",
+        errno.ENOENT: f"{told} does not exist.",
+        errno.ENOSPC: f"{told} cannot be written. {NO_SPACE}",
+        errno.EROFS: f"{told} cannot be written: its file system is read-only. Use another folder.",
+    }.get(error.errno or 0, f"{told}: {error.strerror}.")
+    is_kept = not typed and path.is_relative_to(settings.VAR_DIR)
+    return f"{fault} COVERDICT_VAR names the folder {settings.VAR_DIR}." if is_kept else fault
+
+
+def _comes_to(path: Path, typed: Path) -> bool:
+    """Whether it is the typed file, or what becomes it: that has a name made of its own in the same folder."""
+    beside = path.is_relative_to(typed.parent) and str(path.relative_to(typed.parent))
+    return path == typed or bool(beside and beside.startswith(f".{typed.name}."))
+
+
+NO_SPACE = "No space is left on the disk."
+
+
+def own_user() -> str:
+    """The name of the system's user that this process runs as; its number where it has no name."""
+    import pwd  # noqa: PLC0415 - `coverdict gate` runs where there is none
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
 
 
 MISSING_IN_TABLES = ("42P01", "42703")

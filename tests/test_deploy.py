@@ -96,10 +96,9 @@ class Machine:
     def here(self, text: str) -> str:
         """The text with the folder's paths, free ports and our servers, and without other users."""
         text = text.replace("/usr/bin/python3 ", "python3 ")
+        text = text.replace("/usr/sbin/runuser -u coverdict -- ", "")
+        text = text.replace("runuser -u postgres -- ", "PGUSER=postgres ")
         text = re.sub(r"(?<![\w.])/(opt|etc|usr|var)/(?=[a-z])", rf"{self.root}/\1/", text)
-        text = text.replace("runuser -u postgres -- ", "PGUSER=postgres ").replace(
-            "/usr/sbin/runuser -u coverdict -- ", ""
-        )
         text = re.sub(r" -[og] coverdict\b", "", text)
         text = re.sub(r"(listen |:)(80|443|8000)\b", lambda hit: f"{hit[1]}{self.ports[hit[2]]}", text)
         text = text.replace("https://$name/readyz", f"https://$name:{self.ports['443']}/readyz")

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.accounts.services import make_first_account, open_setup
 from annotation.accounts.single_sign_on import is_on
 from annotation.core.refusals import Invalid, NotAllowed, Refusal
+from annotation.models import Project
 from annotation.sample.people import DEMO_PEOPLE
 from annotation.web.come_in import come_in, our_address
 from annotation.web.refusals import refused
@@ -94,7 +95,8 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
         return _setup_page(request, typed, refusal)
     except Refusal as refusal:
         return refused(request, refusal)
-    messages.success(request, f"Welcome, {user.get_username()}. Create your first project.")
+    first = "" if Project.objects.exists() else " Create your first project."
+    messages.success(request, f"Welcome, {user.get_username()}.{first}")
     return come_in(request, user, after="/")
 
 

@@ -25,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"coverdict {annotation.__version__}\n")
         return 0
     command, *rest = words
+    # Django's names are as good.
+    command = next((called for called, known in SERVER_COMMANDS.items() if known.name == command), command)
     try:
         return _work_of(command)(rest)
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.core.jobs import broker_fault, workers_alive
 from annotation.operator_commands import as_typed
-from annotation.watching.queries import missing_migrations
+from annotation.watching.queries import files_fault, missing_migrations
 
 
 @never_cache
@@ -23,7 +23,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when work can be taken and done; 503 otherwise. For a load balancer or an operator.
 
-    The JSON names each part with "ok" or what is wrong: database, migrations, broker, worker.
+    The JSON names each part with "ok" or what is wrong: database, migrations, broker, worker, files.
     """
     parts = _parts()
     ready = all(state == "ok" for state in parts.values())
@@ -31,14 +31,14 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _parts() -> dict[str, str]:
-    broker = broker_fault() or "ok"
+    apart = {"broker": broker_fault() or "ok", "files": files_fault() or "ok"}
     fault = _database_fault()
     if fault:
-        return {"database": fault, "migrations": "unknown", "broker": broker, "worker": "unknown"}
+        return {"database": fault, "migrations": "unknown", "worker": "unknown", **apart}
     fault = _migrations_fault()
     if fault:
-        return {"database": "ok", "migrations": fault, "broker": broker, "worker": "unknown"}
-    return {"database": "ok", "migrations": "ok", "broker": broker, "worker": _worker_fault() or "ok"}
+        return {"database": "ok", "migrations": fault, "worker": "unknown", **apart}
+    return {"database": "ok", "migrations": "ok", "worker": _worker_fault() or "ok", **apart}
 
 
 def _database_fault() -> str | None:
@@ -58,6 +58,4 @@ def _migrations_fault() -> str | None:
 def _worker_fault() -> str | None:
     if workers_alive():
         return None
-    return (
-        f"no worker has reported in the last {settings.WORKER_SILENT_SECONDS} s; start one with celery worker"
-    )
+    return f"no worker has reported in the last {settings.WORKER_SILENT_SECONDS} s; start one: {as_typed('worker')}"

@@ -1,5 +1,6 @@
 """Logging for the standard library and structlog together: plain for people, JSON lines for machines."""
 
+import logging
 from typing import Any
 
 import structlog
@@ -10,6 +11,12 @@ SHARED: list[structlog.typing.Processor] = [
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 ]
+
+
+def as_warning(record: logging.LogRecord) -> bool:
+    """A filter that tells an error as a warning, in one line: of what strangers send there is nothing to mend."""
+    record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
+    return True
 
 
 def plain(level: str) -> dict[str, Any]:
@@ -46,12 +53,15 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
                 "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
             }
         },
+        "filters": {"as warning": {"()": lambda: as_warning}},
         "handlers": {"standard error": {"class": "logging.StreamHandler", "formatter": "events"}},
         "root": {"handlers": ["standard error"], "level": level},
         "loggers": {
             # Django's own default handlers would print the same event twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
+            # Whoever asks by address or by a made-up name: Django tells of each with a trace.
+            "django.security.DisallowedHost": {"filters": ["as warning"]},
             # httpx2 logs every request's address at INFO, and a judge's address may carry a secret.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.wsgi import get_wsgi_application
 
+from annotation.operator_commands import as_typed
 from annotation.settings_choice import PRODUCTION, name_settings
 
 name_settings(otherwise=PRODUCTION)
@@ -16,8 +17,8 @@ def require_static_files() -> None:
     # Storages without such a list have none to read.
     if getattr(staticfiles_storage, "read_manifest", lambda: "")() is None:
         raise SystemExit(
-            f"Static files are not collected in {settings.STATIC_ROOT}: start with `coverdict serve`, which collects "
-            "them, or run `coverdict manage collectstatic --no-input` before."
+            f"Static files are not collected in {settings.STATIC_ROOT}: start with {as_typed('serve')}, which collects "
+            "them, or run Django's command collectstatic --no-input before."
         )
 
 

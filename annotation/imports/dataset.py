@@ -195,13 +195,13 @@ class Dataset:
         return not self.sets and not self.published
 
     def writers(self) -> tuple[set[str], set[str]]:
-        """Names of everybody who wrote a summary; and of the people, who wrote references or are said to be some."""
+        """Names of the systems, which wrote peers; and of the people, who wrote references or are said to be some."""
         systems: set[str] = set()
         people = set(self.people)
         for one in self.sets.values():
             systems.update(name for name, _ in one.peers)
             people.update(reference.author for reference in one.references.values() if reference.author)
-        return systems | people, people
+        return systems, people
 
     @property
     def has_claims(self) -> bool:

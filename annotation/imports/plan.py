@@ -6,7 +6,7 @@ A plan reads and never writes. Its rows are unsaved ones and rows with new value
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
@@ -70,10 +70,8 @@ def plan_import(
     `systems` is filled with the systems by name, or holds them already. Given `later`, sets that the project has are
     planned no further than to know whether they change; the names of those that do are added to it.
     """
-    names, authors = dataset.writers()
-    planner = _Planner(
-        plan=plan.part(), side=side, systems={} if systems is None else systems, authors=authors
-    )
+    names, people = dataset.writers()
+    planner = _Planner(plan=plan.part(), side=side, systems={} if systems is None else systems, people=people)
     if not planner.systems:
         planner.plan_systems(names)
     sets = named_as_in_project(plan.project, dataset, plan.remarks)
@@ -102,7 +100,7 @@ class _Planner:
     plan: ImportPlan
     side: Side | None
     systems: dict[str, System]
-    authors: set[str]
+    people: set[str]
 
     def hand_over(self) -> ImportPlan:
         """The part that was planned; the next one begins."""
@@ -113,7 +111,7 @@ class _Planner:
     def would_change(self, name: str, one: SetData, existing: Existing) -> bool:
         """Whether the set holds anything new, or contradicts the project; counted if it does not."""
         trial = ImportPlan(self.plan.project, self.plan.origin_name, self.plan.home)
-        _Planner(plan=trial, side=self.side, systems=self.systems, authors=self.authors).plan_set(
+        _Planner(plan=trial, side=self.side, systems=self.systems, people=self.people).plan_set(
             name, one, existing
         )
         if trial.touched or trial.problems.count or trial.counts.has_changes:
@@ -121,12 +119,14 @@ class _Planner:
         self.plan.counts.add(trial.counts)
         return False
 
-    def plan_systems(self, names: Collection[str]) -> None:
-        project, count = self.plan.project, self.plan.counts.systems
+    def plan_systems(self, names: set[str]) -> None:
+        """A row for each of these systems, and of the people, who count apart where they wrote references alone."""
+        project, counts = self.plan.project, self.plan.counts
         there = (
             {} if project._state.adding else {row.name: row for row in System.objects.filter(project=project)}
         )
-        for name in sorted(names):
+        for name in sorted(names | self.people):
+            count = counts.systems if name in names else counts.reference_authors
             if name in there:
                 self.systems[name] = there[name]
                 count.unchanged += 1
@@ -136,7 +136,7 @@ class _Planner:
             count.created += 1
 
     def _kind(self, name: str) -> System.Kind:
-        if name in self.authors:
+        if name in self.people:
             return System.Kind.PERSON
         return System.Kind.BASELINE if _BASELINE.fullmatch(name) else System.Kind.SUMMARISER
 

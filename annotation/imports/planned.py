@@ -54,6 +54,7 @@ class ImportCounts:
     document_sets: Count = field(default_factory=Count)
     documents: Count = field(default_factory=Count)
     systems: Count = field(default_factory=Count)
+    reference_authors: Count = field(default_factory=Count)
     model_summaries: Count = field(default_factory=Count)
     peer_summaries: Count = field(default_factory=Count)
     comparisons: Count = field(default_factory=Count)

@@ -63,6 +63,7 @@ KINDS = {
     "document_sets": "Document sets",
     "documents": "Documents",
     "systems": "Systems",
+    "reference_authors": "Authors of references",
     "model_summaries": "Model summaries",
     "peer_summaries": "Peer summaries",
     "comparisons": "Comparisons",

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from django.db import DatabaseError
+from django.conf import settings
 from django.urls import reverse
 
 from annotation.accounts.services import issue_setup_link
 
+ADDRESS_HELP = "where the server is reached; https:// and the first of ALLOWED_HOSTS unless named"
+
+
+def own_address() -> str:
+    """Where people reach this installation: by HTTPS in production, else on this machine."""
+    if not settings.SESSION_COOKIE_SECURE:
+        return "http://127.0.0.1:8000"
+    hosts = settings.ALLOWED_HOSTS
+    return f"https://{next((host for host in hosts if not host.startswith('.')), hosts[0].lstrip('.'))}"
+
 
 def setup_words(address: str) -> str:
-    """How the first account is made, with a new link at this address.
-
-    Empty where there is an account, or no table yet.
-    """
-    try:
-        secret = issue_setup_link()
-    except DatabaseError:
-        return ""
+    """How the first account is made, with a new link at this address; empty where there is an account."""
+    secret = issue_setup_link()
     if secret is None:
         return ""
     link = address.rstrip("/") + reverse("setup", args=[secret])

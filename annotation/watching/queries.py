@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 from collections.abc import Mapping
@@ -21,7 +22,9 @@ from django.utils.dateparse import parse_datetime
 import annotation
 from annotation.core.jobs import LANE_COLUMNS, OPEN, Lane
 from annotation.core.shared.clock import shared_now
+from annotation.core.shared.kept_files import kept_folder
 from annotation.models import Job, Worker
+from annotation.operator_commands import own_user
 
 BACKUP_STAMP = "last-backup.json"
 
@@ -126,6 +129,16 @@ class Disk:
 def disk() -> Disk:
     usage = shutil.disk_usage(settings.VAR_DIR)
     return Disk(usage.total, usage.free)
+
+
+def files_fault() -> str | None:
+    """Which folder for files this process cannot write to; None where it can, or object storage holds them."""
+    for folder in filter(None, (settings.VAR_DIR, kept_folder())):
+        # What is not there yet is made when it is needed.
+        there = next(each for each in (folder, *folder.parents) if each.exists())
+        if not os.access(there, os.W_OK | os.X_OK):
+            return f"{folder} is not writable by the user {own_user()}"
+    return None
 
 
 def last_backup() -> datetime | None:

@@ -16,6 +16,7 @@ from annotation.core.refusals import NotFound
 from annotation.watching.queries import (
     disk,
     failed_jobs,
+    files_fault,
     last_backup,
     missing_migrations,
     open_jobs,
@@ -43,6 +44,7 @@ def status(request: Request) -> HttpResponse:
         "workers": known,
         "has_worker": any(each.is_alive for each in known),
         "broker": broker_fault(),
+        "files_fault": files_fault(),
         "backup": last_backup(),
         "disk": room,
         "is_little_room": room.share_free < LITTLE_ROOM,

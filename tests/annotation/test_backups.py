@@ -7,17 +7,30 @@ import os
 import subprocess
 import sys
 import zipfile
+from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.db import connection
 
-from annotation.backups import MANIFEST, BackupError, restore_backup, run_on_database, write_backup
+from annotation.backups import (
+    MANIFEST,
+    BackupError,
+    BackupManifest,
+    restore_backup,
+    run_on_database,
+    write_backup,
+)
 from annotation.models import Project
 from tests import postgres
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
 
 ROOT = Path(settings.BASE_DIR)
 PROGRAMS = postgres.binaries()
@@ -49,13 +62,17 @@ def test_a_restored_installation_is_the_same(
     assert (done.returncode, done.stderr) == (0, "")
     stamp = json.loads((Path(installation["COVERDICT_VAR"]) / "last-backup.json").read_text())
     assert (stamp["file"], stamp["bytes"]) == ("coverdict.zip", backup.stat().st_size)
+    # It holds texts and the hashes of passwords.
+    assert backup.stat().st_mode & 0o777 == 0o600
     # A backup replaces nothing, and leaves nothing half written beside it.
     again = manage(installation, "backup", str(backup))
     assert "exists already" in again.stderr
     assert sorted(path.name for path in tmp_path.glob("*coverdict*")) == ["coverdict.zip"]
 
+    # The folder is made by the first who needs it.
+    Path(empty["COVERDICT_VAR"]).rmdir()
     done = manage(empty, "restore", str(backup))
-    assert done.returncode == 0
+    assert done.returncode == 0, done.stderr
     # Nothing was erased here ever, or the journal was left behind: that is for the operator to know.
     assert "There is no journal of erasures at" in done.stderr
     assert f"Restored {Project.objects.count()} projects" in done.stdout
@@ -64,7 +81,9 @@ def test_a_restored_installation_is_the_same(
     assert proved.stdout == "The scores of harbour follow from its statements.\n"
     assert scores(empty, tmp_path / "new.csv") == scores(installation, tmp_path / "old.csv")
     # Not twice into the same place.
-    assert "The database already contains tables" in manage(empty, "restore", str(backup)).stderr
+    assert (
+        " already contains tables. Restore into an empty one." in manage(empty, "restore", str(backup)).stderr
+    )
 
 
 def test_a_restored_backup_holds_nobody_erased_since(
@@ -115,7 +134,8 @@ def test_what_is_no_sound_backup_is_refused(
         return {MANIFEST: json.dumps(manifest | changed).encode()}
 
     # All is looked at before the database, which is not empty here.
-    assert "The database already contains tables" in refused({})
+    assert f"The database {connection.settings_dict['NAME']}" in (told := refused({}))
+    assert " already contains tables." in told
     flipped = bytearray(held[dump])
     flipped[len(flipped) // 2] ^= 1
     assert "its SHA-256 differs" in refused({dump: bytes(flipped)})
@@ -135,6 +155,33 @@ def test_what_is_no_sound_backup_is_refused(
     backup.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BackupError, match="cannot be read as a backup"):
         restore_backup(backup)
+
+
+def test_a_program_that_fails_is_told_in_its_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = tmp_path / "pg_dump"
+    failing.write_text("#!/bin/sh\npwd >&2; echo 'No space left on device' >&2; exit 1\n")
+    failing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    # Whoever may not enter this folder would be told of it first.
+    with pytest.raises(BackupError, match=r"^pg_dump failed: /\nNo space left on device$"):
+        run_on_database("pg_dump")
+
+
+def test_a_backup_that_cannot_be_noted_is_made_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: SettingsWrapper
+) -> None:
+    def written(path: Path) -> BackupManifest:
+        path.write_bytes(b"zip")
+        return BackupManifest(1, "1", "now", "sqlite", {}, {"database.sqlite3": ""})
+
+    monkeypatch.setattr("annotation.management.commands.backup.write_backup", written)
+    settings.VAR_DIR = tmp_path / "gone"
+    out, warned = StringIO(), StringIO()
+    call_command("backup", str(tmp_path / "b.zip"), stdout=out, stderr=warned, skip_checks=True)
+    assert out.getvalue().startswith("Wrote ")
+    assert "last-backup.json could not be written (No such file or directory)" in warned.getvalue()
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,7 @@ answer = client.post(
 )
 assert answer.status_code == 500, answer.status_code
 print(answer["X-Request-ID"])
+assert client.get("/", headers={"Host": "10.0.0.1"}).status_code == 400
 logging.getLogger("annotation.judging").error("The judge said %s", "PRIVATE")
 sentry_sdk.flush(20)
 """.replace("PRIVATE", PRIVATE)
@@ -107,6 +108,8 @@ def test_an_error_arrives_with_its_place_and_request_and_without_what_people_wro
     assert failed["tags"] == {"request_id": done.stdout.strip()}
     assert failed["environment"] == "trying"
     assert "The judge said %s" in [event.get("logentry", {}).get("message") for event in events]
+    # Probes by address are not reported.
+    assert len(events) == 2
     for body in receiver.received:
         assert PRIVATE.encode() not in body
         assert b"User-Agent" not in body

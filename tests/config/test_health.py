@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.config.celery import app
+from annotation.operator_commands import as_typed, own_user
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +42,7 @@ def test_health_is_only_read(client: Client) -> None:
 
 def test_readyz_says_that_all_is_well(client: Client, worker: Any) -> None:
     answer = client.get("/readyz")
-    parts = {"database": "ok", "migrations": "ok", "broker": "ok", "worker": "ok"}
+    parts = {"database": "ok", "migrations": "ok", "broker": "ok", "worker": "ok", "files": "ok"}
     assert (answer.status_code, answer.json()) == (200, {"ready": True, "parts": parts})
 
 
@@ -50,7 +51,9 @@ def test_readyz_misses_a_worker_that_has_fallen_silent(client: Client, worker: A
     worker.save(update_fields=["seen_at"])
     answer = client.get("/readyz")
     assert answer.status_code == 503
-    assert "no worker" in answer.json()["parts"]["worker"]
+    told = answer.json()["parts"]["worker"]
+    assert "no worker" in told
+    assert told.endswith(f"start one: {as_typed('worker')}")
 
 
 def test_readyz_misses_a_migration(client: Client, worker: Any) -> None:
@@ -66,6 +69,16 @@ def test_readyz_misses_the_broker(client: Client, worker: Any, unreachable_broke
     assert answer.status_code == 503
     assert answer.json()["parts"]["broker"] == "the broker does not answer"
     assert answer.json()["parts"]["database"] == "ok"
+
+
+def test_readyz_and_status_name_the_folder_that_cannot_be_written(
+    client: Client, worker: Any, admin_client: Client, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    told = f"{settings.VAR_DIR} is not writable by the user {own_user()}"
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["parts"]["files"]) == (503, told)
+    assert told in admin_client.get("/status/").content.decode()
 
 
 @pytest.fixture

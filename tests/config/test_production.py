@@ -33,7 +33,7 @@ def start(code: str = SET_UP, /, **changes: str | None) -> subprocess.CompletedP
 
 
 def test_it_starts_where_all_is_in_order() -> None:
-    done = start()
+    done = start(ALLOWED_HOSTS="coverdict.example.org,.example.org,[::1]")
     assert done.returncode == 0, done.stderr
 
 
@@ -61,10 +61,19 @@ def test_it_starts_where_all_is_in_order() -> None:
             ("CELERY_BROKER_URL", "memory://", "loses messages"),
         ],
         [("SECRET_KEY", "k3v8Zx0pWb", "too easy to guess"), ("ALLOWED_HOSTS", ".", "open to every host")],
+        [
+            ("ALLOWED_HOSTS", "https://coverdict.example.org", "host names without https:// and port"),
+            (
+                "DATABASE_URL",
+                "postgress://coverdict:pw@127.0.0.1/coverdict",
+                "Write postgres://user:pass@host/name",
+            ),
+        ],
         # One alone is enough.
         [("SECRET_KEY", "abc" * 30, "too easy to guess")],
+        [("ALLOWED_HOSTS", "coverdict.example.org:443,[::1]", "host names without https:// and port")],
     ],
-    ids=["left out", "defaults", "placeholders", "short", "one alone"],
+    ids=["left out", "defaults", "placeholders", "short", "schemes", "one alone", "a port"],
 )
 def test_it_refuses_what_is_unsafe_and_names_every_fault(faults: list[tuple[str, str | None, str]]) -> None:
     done = start(**{name: value for name, value, _ in faults})
@@ -85,6 +94,7 @@ def test_it_names_no_value() -> None:
     said = start(SECRET_KEY="k3v8Zx0pWb").stderr
     assert "too easy to guess" in said
     assert "k3v8Zx0pWb" not in said
+    assert "(chosen because ALLOWED_HOSTS and CELERY_BROKER_URL and DATABASE_URL are set)" in said
 
 
 @pytest.mark.parametrize("module", ["annotation.config.wsgi", "annotation.config.celery"])

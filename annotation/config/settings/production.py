@@ -31,6 +31,7 @@ PLACEHOLDERS = (
     "password",
     "placeholder",
 )
+DATABASES_KNOWN = ("postgres", "postgresql", "pgsql", "psql", "sqlite")
 
 SECRET_KEY = env.str("SECRET_KEY", default="")
 ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
@@ -57,6 +58,10 @@ def _hosts_fault(hosts: list[str]) -> str | None:
         return "ALLOWED_HOSTS is empty. Name the hosts that people use: ALLOWED_HOSTS=coverdict.example.org."
     if any("*" in host or host.strip(". ") == "" for host in hosts):
         return "ALLOWED_HOSTS is open to every host. Name the hosts that people use instead of a wildcard."
+    if any("/" in host or (":" in host and not host.startswith("[")) or "]:" in host for host in hosts):
+        return (
+            "ALLOWED_HOSTS takes host names without https:// and port: ALLOWED_HOSTS=coverdict.example.org."
+        )
     return None
 
 
@@ -69,6 +74,8 @@ def _debug_fault() -> str | None:
 def _database_fault(url: str) -> str | None:
     if not url:
         return "DATABASE_URL is not set. Give a PostgreSQL: DATABASE_URL=postgres://user:pass@host/name."
+    if url.partition("://")[0] not in DATABASES_KNOWN:
+        return "DATABASE_URL names no database that Coverdict runs on. Write postgres://user:pass@host/name."
     if url.startswith("sqlite") and ":memory:" in url:
         return "DATABASE_URL is a database in memory, which forgets everything at the end of the process."
     return None
@@ -111,7 +118,7 @@ def _refuse_what_is_unsafe() -> None:
     ]
     if faults:
         signs = signs_of_production(os.environ)
-        why = f" (chosen because {' and '.join(signs)} is set)" if signs else ""
+        why = f" (chosen because {' and '.join(signs)} {'are' if signs[1:] else 'is'} set)" if signs else ""
         raise ImproperlyConfigured(
             f"Coverdict does not start with these production settings{why}:\n"
             + "\n".join(f"- {fault}" for fault in faults)

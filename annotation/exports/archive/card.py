@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Document, DocumentSet
+from annotation.operator_commands import as_typed
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -59,7 +60,7 @@ Moments are in UTC. Columns of JSON hold it as text.
 ## Restore
 
 ```sh
-.venv/bin/python manage.py import_dataset {project.slug} {project.slug}-archive.zip --create
+{as_typed("import_dataset", project.slug, f"{project.slug}-archive.zip", "--create")}
 ```
 """
 

@@ -279,7 +279,7 @@ def last_reply(run: Run) -> JudgeCall | None:
 def past_runs(project: Project, *, most: int) -> list[Run]:
     """The newest runs, each with how many of its checks are `unusable`."""
     runs = Run.objects.filter(project=project).select_related("judge", "started_by")
-    return list(runs.annotate(unusable=Sum("jobs__unscored"))[:most])
+    return list(runs.annotate(unusable=Sum("jobs__unscored")).order_by("-pk")[:most])
 
 
 def calls_of(run: Run, *, after: str) -> tuple[list[JudgeCall], str]:

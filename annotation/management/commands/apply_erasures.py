@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.privacy.apply_erasures import apply_erasures
@@ -13,6 +14,10 @@ class Command(BaseCommand):
     help = "After restoring a backup: make the erasures again that the journal of erasures names."
 
     def handle(self, *_: Any, **__: Any) -> None:
+        journal = settings.COVERDICT_ERASURES
+        if not journal.exists():
+            self.stdout.write(f"There is no journal of erasures at {journal}, so nothing was erased.")
+            return
         try:
             made = apply_erasures()
         except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.backups import BackupError, write_backup
+from annotation.backups import BackupError, note_backup, write_backup
 
 
 class Command(BaseCommand):
@@ -22,8 +22,15 @@ class Command(BaseCommand):
     def handle(self, *_: Any, file: Path, **__: Any) -> None:
         try:
             manifest = write_backup(file)
-        except (BackupError, OSError) as error:
+        except BackupError as error:
             raise CommandError(str(error)) from error
+        try:
+            note_backup(file)
+        except OSError as error:
+            self.stderr.write(
+                f"Warning: {error.filename} could not be written ({error.strerror}): the page Status will not show "
+                "this backup."
+            )
         size = file.stat().st_size / 1e6
         self.stdout.write(
             f"Wrote {file}: the database and {len(manifest.files) - 1:,} files, {size:,.1f} MB."

@@ -21,6 +21,7 @@ from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.start_run import cancel_run, start_run
 from annotation.management.supervisor import Child, Supervisor, spawned
 from annotation.models import SCORES, Check, Project, Run, Verdict
+from annotation.operator_commands import as_typed
 from annotation.workers import worker_command, worker_environment
 
 BELOW_THE_BAR = 3
@@ -145,10 +146,7 @@ class Command(BaseCommand):
         jobs = run_progress(run).total_jobs
         self.stdout.write(f"Run {run.public_id} of {run.judge} is queued: {jobs} document sets.")
         if not is_worker_alive():
-            self.stderr.write(
-                "No worker is running. Start one, or use --wait: "
-                f"{' '.join(['python', *worker_command()[1:]])}"
-            )
+            self.stderr.write(f"No worker is running. Start one, or use --wait: {as_typed('worker')}")
 
     def _wait(self, run: Run) -> float:
         """Wait until the run is over; the seconds that it took.
@@ -279,4 +277,5 @@ def _hold_against(bars: list[ScoreBar], project: Project) -> None:
 
 def _known_projects() -> str:
     known = list(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
-    return f" Projects: {', '.join(known)}." if known else " Import one with import_dataset and --create."
+    import_one = as_typed("import_dataset", "PROJECT", "FILE", "--create")
+    return f" Projects: {', '.join(known)}." if known else f" Import one: {import_one}"

@@ -14,6 +14,7 @@ from annotation.exports.levels import LEVEL_NAMES
 from annotation.exports.services import write_export
 from annotation.exports.write import manifest_path
 from annotation.models import Project
+from annotation.operator_commands import as_typed
 
 INTERRUPTED = 130
 """What a shell gives a program that SIGINT ended."""
@@ -48,8 +49,6 @@ class Command(BaseCommand):
             raise CommandError(refusal.message) from refusal
         except KeyboardInterrupt as cancelled:
             raise CommandError("Cancelled. Nothing was written.", returncode=INTERRUPTED) from cancelled
-        except OSError as error:
-            raise CommandError(f"{path} could not be written: {error.strerror or error}.") from error
         self.stdout.write(
             f"{manifest['rows']} rows, {manifest['bytes']} bytes in {path}\n"
             f"sha256 {manifest['sha256']}, and more in {manifest_path(path).name}"
@@ -66,5 +65,6 @@ def project_named(slug: str) -> Project:
     if project is not None:
         return project
     slugs = list(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
-    known = f"There are: {', '.join(slugs)}." if slugs else "There is none yet: import one with --create."
+    import_one = as_typed("import_dataset", slug, "FILE", "--create")
+    known = f"There are: {', '.join(slugs)}." if slugs else f"There is none yet. Import one: {import_one}"
     raise CommandError(f"There is no project {slug!r}. {known}")

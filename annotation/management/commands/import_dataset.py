@@ -92,7 +92,10 @@ class Command(BaseCommand):
             "skip_invalid": options["skip_invalid"],
             "progress": _Told(self),
         }
-        if create and len(file) == 1 and file[0].is_file() and is_archive(file[0]):
+        for path in file:
+            # Here: a file that may not be opened is told with its path.
+            path.open("rb").close()
+        if create and len(file) == 1 and is_archive(file[0]):
             self._restore(project, file[0])
             return
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
@@ -114,7 +117,9 @@ class Command(BaseCommand):
 
     def _tell_of_members(self, slug: str) -> None:
         how = as_typed("add_member", slug, "NAME", "owner")
-        self.stdout.write(f"The project has no members yet. To see it in the browser: {how}")
+        self.stdout.write(
+            f"The project has no members yet. Administrators see it in the browser; to add others: {how}"
+        )
 
     def _restore(self, slug: str, path: Path) -> None:
         try:

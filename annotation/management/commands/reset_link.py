@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.accounts.own_account import reset_path
+from annotation.management.setup_link import ADDRESS_HELP, own_address
 
 
 class Command(BaseCommand):
@@ -16,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--address", default="http://127.0.0.1:8000", help="where the server is reached")
+        parser.add_argument("--address", default=own_address(), help=ADDRESS_HELP)
 
     def handle(self, *_: Any, username: str, address: str, **__: Any) -> None:
         person = User.objects.filter(username=username).first()

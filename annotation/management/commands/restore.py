@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.backups import BackupError, restore_backup
 from annotation.models import Project
+from annotation.operator_commands import as_typed
 
 
 class Command(BaseCommand):
@@ -23,16 +24,18 @@ class Command(BaseCommand):
     def handle(self, *_: Any, file: Path, **__: Any) -> None:
         try:
             manifest = restore_backup(file)
-        except (BackupError, OSError) as error:
+        except BackupError as error:
             raise CommandError(str(error)) from error
         count = Project.objects.count()
+        prove = as_typed("verify_scores", "PROJECT")
         self.stdout.write(
             f"Restored {count:,} {'project' if count == 1 else 'projects'} as of {manifest.made_at}, from version "
-            f"{manifest.version}. Prove the scores of each with `verify_scores PROJECT`, then start Coverdict."
+            f"{manifest.version}. Prove the scores of each, then start Coverdict: {prove}"
         )
         journal = settings.COVERDICT_ERASURES
         if not journal.exists():
             self.stderr.write(
                 f"There is no journal of erasures at {journal}. If anybody or anything was erased since the backup, "
-                "put the journal of the old installation there, and run `apply_erasures` before people come back."
+                "put the journal of the old installation there, and run this before people come back: "
+                f"{as_typed('apply_erasures')}"
             )

@@ -45,7 +45,9 @@ class Command(BaseCommand):
         if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
             call_command("migrate", interactive=False, verbosity=0)
             self.stdout.write(setup_words(f"http://{bind}/"))
-        self.stdout.write(f"Coverdict is served at http://{bind}/ Ctrl-C stops it.")
+        self.stdout.write(
+            f"Coverdict is served at http://{bind}/{' Ctrl-C stops it.' if self.stdout.isatty() else ''}"
+        )
         self.stdout.flush()
         # In the place of this process, so that signals reach gunicorn.
         os.environ["DJANGO_SETTINGS_MODULE"] = settings.SETTINGS_MODULE

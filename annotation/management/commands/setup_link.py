@@ -7,23 +7,21 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.setup_link import setup_words
+from annotation.management.setup_link import ADDRESS_HELP, own_address, setup_words
+from annotation.operator_commands import as_typed
 
 
 class Command(BaseCommand):
     help = "Print a link to create the first account, if there is none. It replaces an earlier link."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--address",
-            default="http://127.0.0.1:8000",
-            help="where the server is reached; http://127.0.0.1:8000 unless named",
-        )
+        parser.add_argument("--address", default=own_address(), help=ADDRESS_HELP)
 
     def handle(self, *_: Any, address: str, **__: Any) -> None:
         words = setup_words(address)
         if not words:
             raise CommandError(
-                "There is already an account, or there are no tables yet. Sign in, or run migrate first."
+                f"There is already an account. Sign in, or print a link for a new password: "
+                f"{as_typed('reset_link', 'USERNAME')}"
             )
         self.stdout.write(words)

@@ -12,8 +12,8 @@ from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.leaderboards import opening_board
 from annotation.analysis.pictures.charts import league
 from annotation.core.permissions import Verb, may_create_projects
-from annotation.judging.queries.runs import latest_run, run_progress
-from annotation.models import accounts
+from annotation.judging.queries.runs import is_worker_alive, latest_run, run_progress
+from annotation.models import Run, accounts
 from annotation.projects.queries.overview import (
     check_counts,
     contents,
@@ -87,6 +87,7 @@ def project(request: Request, slug: str) -> HttpResponse:
         "sittings": sittings,
         "run": run if Verb.VIEW_RUNS in room.verbs else None,
         "progress": run_progress(run) if run and Verb.VIEW_RUNS in room.verbs else None,
+        "waits_for_worker": run and run.state == Run.State.ACTIVE and not is_worker_alive(),
         "steps": next_steps(
             room, held, checks, sittings, waits_for(room.project, request.user, room.verbs), run
         ),

@@ -13,10 +13,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from annotation.management.setup_link import setup_words
-from annotation.models import SetupLink
+from annotation.management.setup_link import own_address, setup_words
+from annotation.models import Project, SetupLink
 
 if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
     from tests.annotation.cast import World
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +43,9 @@ def test_the_link_makes_an_administrator_once_and_signs_them_in() -> None:
     assert client.post(path, GIVEN)["Location"] == "/"
     nora = User.objects.get()
     assert (nora.is_staff, nora.is_superuser, nora.get_full_name()) == (True, True, "Nora N")
-    assert "New project" in client.get("/").content.decode()
+    page = client.get("/").content.decode()
+    assert "Welcome, nora. Create your first project." in page
+    assert "New project" in page
     assert Client().get(path).status_code == 404
     assert Client().post(path, {**GIVEN, "username": "second"}).status_code == 404
     assert not SetupLink.objects.exists()
@@ -52,7 +56,7 @@ def test_no_link_is_issued_or_good_once_somebody_has_an_account() -> None:
     User.objects.create_user("somebody")
     assert Client().post(path, GIVEN).status_code == 404
     assert setup_words("http://127.0.0.1:8000") == ""
-    with pytest.raises(CommandError, match="already an account"):
+    with pytest.raises(CommandError, match=r"already an account.*reset_link USERNAME$"):
         call_command("setup_link")
     assert User.objects.count() == 1
 
@@ -91,6 +95,26 @@ def test_the_secret_is_kept_as_a_hash_and_the_command_prints_it() -> None:
     assert secret
     assert SetupLink.objects.get().secret_hash not in out.getvalue()
     assert not SetupLink.objects.filter(secret_hash=secret[1]).exists()
+
+
+def test_who_finds_projects_is_not_told_to_make_the_first() -> None:
+    path, client = link(), Client()
+    Project.objects.create(slug="harbour", name="Harbour")
+    client.post(path, GIVEN)
+    page = client.get("/").content.decode()
+    assert "Welcome, nora." in page
+    assert "first project" not in page
+
+
+def test_in_production_the_link_leads_to_the_first_plain_host(settings: SettingsWrapper) -> None:
+    assert own_address() == "http://127.0.0.1:8000"
+    settings.SESSION_COOKIE_SECURE = True
+    settings.ALLOWED_HOSTS = [".example.org", "coverdict.example.org", "other.example.org"]
+    out = StringIO()
+    call_command("setup_link", stdout=out)
+    assert "\nhttps://coverdict.example.org/setup/" in out.getvalue()
+    settings.ALLOWED_HOSTS = [".example.org"]
+    assert own_address() == "https://example.org"
 
 
 def test_a_stranger_is_told_what_this_is_and_how_to_begin(world: World) -> None:

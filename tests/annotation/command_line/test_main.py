@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +14,7 @@ from django.core.management import get_commands
 import annotation
 from annotation.command_line import main as program
 from annotation.command_line.main import main
-from annotation.operator_commands import SERVER_COMMANDS, as_typed
+from annotation.operator_commands import SERVER_COMMANDS, as_typed, execute, own_user
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
@@ -76,3 +79,70 @@ def test_a_command_of_the_server_is_djangos(capsys: pytest.CaptureFixture[str]) 
         main(["leaderboard", "no-such-project"])
     assert end.value.code == 1
     assert "no-such-project" in capsys.readouterr().err
+
+
+def test_djangos_name_of_a_command_is_as_good(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(program, "execute", lambda words, **_: ran.append(words) or 0)
+    assert main(["verify_scores", "p"]) == main(["verify", "p"]) == 0
+    assert ran == [["coverdict", "verify_scores", "p"]] * 2
+
+
+IMPORT = ["coverdict", "import_dataset", "p", "/locked/x.csv"]
+EXPORT = ["coverdict", "export_dataset", "b", "-o", "b.csv"]
+BACKUP = ["coverdict", "backup", "/locked/b.zip"]
+
+
+@pytest.mark.parametrize(
+    ("words", "number", "name", "told"),
+    [
+        (IMPORT, errno.EACCES, "/locked/x.csv", "The user {user} has no access to /locked/x.csv. "),
+        # What is written has another name until it is whole.
+        (BACKUP, errno.EACCES, "/locked/.b.zip.k2", "The user {user} has no access to /locked/b.zip. "),
+        (EXPORT, errno.EROFS, "./.b.csv.f0.part", "b.csv cannot be written: its file system is read-only."),
+        (BACKUP, errno.ENOSPC, "/locked/.b.zip.k2/backup.part", "/locked/b.zip cannot be written. No space is left"),
+        (BACKUP, errno.ENOSPC, None, "No space is left on the disk. Free some, then repeat the command."),
+        (BACKUP, errno.ENOTDIR, "/locked/b.zip", "/locked/b.zip: Not a directory."),
+        (IMPORT, errno.EACCES, "{var}/tmp", "{var}/tmp. {hint}COVERDICT_VAR names the folder {var}."),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_file_that_is_refused_is_told_as_it_was_typed(
+    words: list[str],
+    number: int,
+    name: str | None,
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: SettingsWrapper,
+) -> None:
+    hint = "Change the permissions of the file and its folders, or use a folder that this user can read and write. "
+    filled = {"user": own_user(), "var": settings.VAR_DIR, "hint": hint}
+
+    def refuse(_: list[str]) -> None:
+        raise OSError(number, os.strerror(number), name and name.format(**filled))
+
+    monkeypatch.setattr("django.core.management.execute_from_command_line", refuse)
+    assert execute(words) == 1
+    said = capsys.readouterr().err
+    assert told.format(**filled) in said
+    assert said.count("\n") == 1
+
+
+def test_an_error_about_no_file_keeps_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: list[str]) -> None:
+        raise ConnectionResetError(errno.ECONNRESET, "reset")
+
+    monkeypatch.setattr("django.core.management.execute_from_command_line", refuse)
+    with pytest.raises(ConnectionResetError):
+        execute(BACKUP)
+
+
+def test_a_file_to_import_that_is_not_there_is_told_with_its_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "gone.csv")
+    assert execute(["coverdict", "import_dataset", "p", path]) == 1
+    assert capsys.readouterr().err == f"{path} does not exist.\n"

@@ -14,6 +14,7 @@ from django.core.management.base import CommandError
 from annotation.config.environment import judge_keys
 from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run, Verdict, Worker
+from annotation.operator_commands import as_typed
 from annotation.workers import report_alive
 from tests.annotation.judging.processes import manage, start_manage, wait_until
 from tests.llm_server import LLMServer, faults
@@ -56,7 +57,7 @@ def test_a_run_is_queued_and_nobody_to_do_it_is_told(world: World) -> None:
     said, warned = evaluate("harbour", "--metrics", "coverage,alignment")
     run = Run.objects.get()
     assert said == f"Run {run.public_id} of lexical is queued: 2 document sets.\n"
-    assert "No worker is running" in warned
+    assert warned == f"No worker is running. Start one, or use --wait: {as_typed('worker')}\n"
     assert run.metrics == ["coverage", "alignment"]
 
 

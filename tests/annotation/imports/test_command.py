@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Event, Project, Summary
+from annotation.operator_commands import as_typed
 from tests.annotation.imports.duc.packages import ROW_2001, see_page
 from tests.annotation.imports.files import DOCUMENT, HEADER, LAYOUTS, jsonl, nested, raw, row
 
@@ -31,6 +32,10 @@ def test_project_is_made_and_the_import_reported(tmp_path: Path) -> None:
     assert lines[0] == "data.jsonl: nested JSONL, into trams"
     assert "  peer summaries          2        0          0" in lines
     assert "Claims belong to the references and are used for coverage." in lines
+    assert lines[-1] == (
+        "The project has no members yet. Administrators see it in the browser; to add others: "
+        + as_typed("add_member", "trams", "NAME", "owner")
+    )
     assert Project.objects.get(slug="trams").document_sets.count() == 1
 
 

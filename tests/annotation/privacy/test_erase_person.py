@@ -355,6 +355,12 @@ def test_a_journal_that_cannot_be_read_says_where(world: World, journal: Path) -
         call_command("apply_erasures")
 
 
+def test_without_a_journal_nothing_is_erased_and_its_place_is_told(journal: Path) -> None:
+    told = io.StringIO()
+    call_command("apply_erasures", stdout=told)
+    assert told.getvalue() == f"There is no journal of erasures at {journal}, so nothing was erased.\n"
+
+
 def _rows(*kinds: type[models.Model]) -> dict[type[models.Model], list[dict[str, Any]]]:
     return {kind: list(kind._base_manager.values()) for kind in kinds}
 

@@ -127,6 +127,14 @@ def test_the_secret_of_a_link_is_not_logged(client: Any, db: None, lines: Lines)
     assert "very-secret-invitation" not in json.dumps(line)
 
 
+def test_an_unknown_host_is_a_warning_in_one_line(client: Any, lines: Lines) -> None:
+    assert client.get("/", headers={"Host": "10.0.0.1"}).status_code == 400
+    [told] = [line for line in lines() if line["event"] != "request"]
+    assert (told["level"], told["logger"]) == ("warning", "django.security.DisallowedHost")
+    assert "10.0.0.1" in told["event"]
+    assert "exception" not in told
+
+
 def test_an_export_is_logged_with_its_job(
     world: World, client_of: Callable[[str], APIClient], lines: Lines
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from annotation.models import Export, Job
+from annotation.operator_commands import as_typed
 from annotation.workers import report_alive
 from tests.annotation.statements import statements_of
 
@@ -28,7 +29,9 @@ def test_it_is_for_staff_alone(world: World, staff: Callable[[str], Client], cli
 
 def test_it_tells_of_workers_queue_and_versions(world: World, staff: Callable[[str], Client]) -> None:
     mona = staff("mona")
-    assert "No worker is running." in mona.get("/status/").content.decode()
+    page = mona.get("/status/").content.decode()
+    assert page.count("No worker is running.") == 2
+    assert as_typed("worker") in page
     report_alive("ada:1")
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     Job.objects.create(

@@ -12,6 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.services.permit_texts import end_permission, permit_texts
 from annotation.models import Check, Event, Job, Judge, JudgeCall, Run, Verdict, Worker
+from annotation.operator_commands import as_typed
 from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
@@ -102,10 +103,22 @@ def test_the_page_includes_the_fragment(mona: Client) -> None:
 
 def test_it_says_plainly_when_no_worker_is_alive(mona: Client) -> None:
     address = f"/p/harbour/runs/{started(mona).public_id}/"
-    assert b"No worker is running" in mona.get(address).content
+    told = f"<code>{as_typed('worker')}</code>"
+    assert told in mona.get(address).content.decode()
+    assert told in mona.get("/p/harbour/").content.decode()
     now = timezone.now()
     Worker.objects.create(name="w1", started_at=now, seen_at=now)
-    assert b"No worker is running" not in mona.get(address).content
+    for page in (address, "/p/harbour/"):
+        assert b"No worker is running" not in mona.get(page).content
+
+
+def test_past_runs_are_listed_the_newest_first(mona: Client) -> None:
+    for _ in range(3):
+        mona.post(START, ASKED)
+        Run.objects.update(state=Run.State.FINISHED)
+    page = mona.get("/p/harbour/runs/", headers=HTMX).content.decode()
+    listed = re.findall(r"/p/harbour/runs/(\w+)/\"", page)
+    assert listed == list(Run.objects.order_by("-pk").values_list("public_id", flat=True))
 
 
 def test_what_failed_is_shown_with_its_reason(mona: Client) -> None:
