@@ -23,7 +23,11 @@ def read_pushed(
     A row holds a summary of a document with its system, or a reference alone, which is compared with all summaries of
     the document. Every summary of a set is compared with every reference of its target length.
     """
-    dataset, problems, warnings = Dataset(), Problems(most=most, tells_each_line=True), Warnings(word=Format.PUSHED.place)
+    dataset, problems, warnings = (
+        Dataset(),
+        Problems(most=most, tells_each_line=True),
+        Warnings(word=Format.PUSHED.place),
+    )
     read: dict[int, FlatRow] = {}
     for number, values in rows.items():
         fields = Fields(Record(number, values), {}, problems)
