@@ -86,9 +86,13 @@ def pair_of(problems: Iterable[Problem]) -> str:
 
 @dataclass(slots=True)
 class Problems:
-    """Collects problems: all are counted, the first `most` are kept; `bad_lines` counts their lines."""
+    """Collects problems: all are counted, the first `most` are kept; `bad_lines` counts their lines.
+
+    With `tells_each_line`, the first problem of a line is kept too, however many the lines before it have.
+    """
 
     most: int = PROBLEMS_SHOWN
+    tells_each_line: bool = False
     count: int = 0
     bad_lines: int = 0
     shown: list[Problem] = field(default_factory=list)
@@ -105,10 +109,11 @@ class Problems:
         pair: str = "",
     ) -> None:
         self.count += 1
-        if (file, line) != self._last_place:
+        is_first_of_line = (file, line) != self._last_place
+        if is_first_of_line:
             self.bad_lines += 1
             self._last_place = (file, line)
-        if len(self.shown) < self.most:
+        if len(self.shown) < self.most or (self.tells_each_line and is_first_of_line):
             self.shown.append(Problem(line, column, reason, file, remedy, pair))
 
     def extend(self, others: Problems) -> None:

@@ -16,12 +16,18 @@ from annotation.models import Document, Project
 def read_pushed(
     rows: Mapping[int, Mapping[str, object]], *, most: int
 ) -> tuple[FileReading, dict[int, FlatRow]]:
-    """Read rows by their numbers, which stand for a file's lines; those without a problem, of which `most` are told.
+    """Read rows by their numbers, which stand for a file's lines; those without a problem.
+
+    `most` problems are told, and the first one of each row.
 
     A row holds a summary of a document with its system, or a reference alone, which is compared with all summaries of
     the document. Every summary of a set is compared with every reference of its target length.
     """
-    dataset, problems, warnings = Dataset(), Problems(most=most), Warnings(word=Format.PUSHED.place)
+    dataset, problems, warnings = (
+        Dataset(),
+        Problems(most=most, tells_each_line=True),
+        Warnings(word=Format.PUSHED.place),
+    )
     read: dict[int, FlatRow] = {}
     for number, values in rows.items():
         fields = Fields(Record(number, values), {}, problems)

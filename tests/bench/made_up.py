@@ -16,7 +16,7 @@ TESTS = "tests/annotation/api/test_made_up_requests.py"
 
 
 def run() -> list[Row]:
-    """A test is a role, and fails with all that is wrong for it."""
+    """A test is a part of the routes, and fails with all that is wrong with them for anybody."""
     began = time.perf_counter()
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "0", TESTS],
@@ -34,6 +34,6 @@ def run() -> list[Row]:
         sys.stderr.write(told.stdout)
     seconds = time.perf_counter() - began
     return [
-        Row("roles with a fault", failed, "roles", at_most=0, note=f"of {sum(counts.values())}"),
+        Row("parts with a fault", failed, "parts", at_most=0, note=f"of {sum(counts.values())}"),
         Row(f"{EXAMPLES} requests to each operation", seconds, "s"),
     ]

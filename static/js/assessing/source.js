@@ -11,6 +11,7 @@
   if (!sheet || !link) return;
   let isHere = false;
   let isUnderWay = false;
+  let isBackMeanwhile = false;
 
   function tell(standing) {
     const words = document.createElement("p");
@@ -35,11 +36,20 @@
       tell("offline");
     }
     isUnderWay = false;
+    if (!isBackMeanwhile) return;
+    isBackMeanwhile = false;
+    bring();
+  }
+
+  // What is under way may still fail, as it was sent before.
+  function bringAgain() {
+    isBackMeanwhile = isUnderWay;
+    bring();
   }
 
   // Something stands in the sheet before it is opened first.
   tell("busy");
   setTimeout(bring, AFTER_MS);
   sheet.addEventListener("beforetoggle", bring);
-  addEventListener("online", bring);
+  addEventListener("online", bringAgain);
 })();

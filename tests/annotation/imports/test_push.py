@@ -127,6 +127,14 @@ def test_each_bad_row_is_left_out_with_its_reason(world: World) -> None:
     assert Summary.objects.get(pk=judged.pk).text == judged.text
 
 
+def test_a_bad_row_is_told_after_one_that_has_more_problems_than_are_told_in_all(world: World) -> None:
+    # Two rows: four problems are told, and the first row has six.
+    rows = [a_row(**{f"unknown {number}": "x" for number in range(6)}), a_row(system="")]
+    report = push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
+    assert states(report) == ["refused", "refused"]
+    assert [problem.column for problem in report.rows[1].problems] == ["system"]
+
+
 def test_a_set_whose_document_was_judged_refuses_each_of_its_rows(world: World) -> None:
     push_rows(project=world.project, rows=[a_row()], by=world.mona)
     mill = DocumentSet.objects.get(external_id="mill")

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
 
 from annotation.assessing.services.assign import assign
 from annotation.exports.services import write_export
@@ -20,7 +23,6 @@ from tests.annotation.assessing.web.see_sets import saved
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,6 +32,18 @@ UNREAD_MS = 350
 
 
 def sign_in(page: Page, name: str) -> Page:
+    """The page, which shows nothing yet, of somebody who has signed in: with the cookie of a session, but no form."""
+    client = Client()
+    client.force_login(User.objects.get(username=name), backend="django.contrib.auth.backends.ModelBackend")
+    name, session = settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies(
+        [{"name": name, "value": session, "domain": host, "path": "/"} for host in ("localhost", "127.0.0.1")]
+    )
+    return page
+
+
+def sign_in_by_form(page: Page, name: str) -> Page:
+    """The page that somebody comes to who signs in with name and password."""
     page.goto("/sign-in/")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(f"{name}-secret")
@@ -92,7 +106,7 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
     let_view_scores(world)
     ana, rex, cleo, olga = desk(), desk(), desk(), desk()
     for page, name in ((ana, "ana"), (rex, "rex"), (cleo, "cleo"), (olga, "olga")):
-        sign_in(page, name)
+        sign_in_by_form(page, name)
 
     judge_alder(ana)
     shown = scores(cleo, world, "alder")

@@ -21,7 +21,7 @@ from annotation.models import Sitting, SummaryJudgment, UnitJudgment
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
 from tests.annotation.gunicorn_server import Server
-from tests.annotation.web.test_flow_in_browser import sign_in
+from tests.annotation.web.test_flow_in_browser import sign_in, sign_in_by_form
 from tests.browser import Desk
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
     press(page, "4")
     page.locator("#keeping", has_text="You are signed out").wait_for()
     other = page.context.new_page()
-    sign_in(other, "ben")
+    sign_in_by_form(other, "ben")
     page.bring_to_front()
     come_back(page)
     page.locator("#keeping", has_text=OF_ANOTHER).wait_for()
@@ -233,7 +233,7 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
     assert page.locator("#keeping").inner_text().split(".")[2].strip() == "My work"
     press(page, "6su")
     sign_out(other)
-    sign_in(other, "ana")
+    sign_in_by_form(other, "ana")
     page.bring_to_front()
     come_back(page)
     saved(page)
@@ -483,6 +483,7 @@ def test_sets_that_were_closed_long_ago_are_forgotten_past_one_that_cannot_be_re
     world: World, desk: Desk
 ) -> None:
     page = ana(desk)
+    page.goto("/")
     page.evaluate(
         """() => {
           const keep = (name, text) => localStorage.setItem(`coverdict:acts:ana:${name}`, text);
