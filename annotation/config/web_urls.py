@@ -95,6 +95,7 @@ project_urls = [
     path("scores/sensitivity/", sensitivity.sensitivity, name="sensitivity"),
     path("scores/sensitivity/<slug:table>/file/", sensitivity.sensitivity_file, name="sensitivity-file"),
     path("scores/systems/<slug:system_id>/", scores.system, name="system"),
+    path("scores/systems/<slug:system_id>/claims/", explanations.claims_of_system, name="system-claims"),
     path("scores/summaries/<slug:summary_id>/", explanations.summary, name="summary"),
     path("scores/sets/<slug:set_id>/questions/", questions.questions, name="questions"),
     path("scores/sets/<slug:set_id>/questions/ask/", questions.ask_questions, name="ask-questions"),

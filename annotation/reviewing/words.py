@@ -27,7 +27,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "order": {
         Order.SET: "By document set",
         Order.DOUBT: "Most uncertain",
-        Order.EFFECT: "Largest score impact",
+        Order.EFFECT: "Largest impact on coverage",
         Order.CHANGE: "Most likely to be changed",
         Order.DOCUMENT: "By summary",
     },

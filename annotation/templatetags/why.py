@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 register = template.Library()
 
 NEEDS_TARGET = ("brevity", "composite_2_3", "composite_custom")
-_LINK = '<a class="why" href="{}#{}">{}</a>'
 
 
 @register.simple_tag(takes_context=True)
@@ -29,12 +28,12 @@ def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
     if value is None:
         return _blank(context, column, row.summary.target_words)
     page = reverse("summary", args=[context["room"].project.slug, row.summary.public_id])
-    return format_html(_LINK, page, column, score(value))
+    return format_html('<a class="why" href="{}#{}">{}</a>', page, column, score(value))
 
 
 @register.simple_tag(takes_context=True)
 def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -> SafeString:
-    """A system's mean of that score, leading to its place on the system's page, where the summaries are listed.
+    """A system's mean of that score, leading to the system's page with the lowest of its summaries first.
 
     It says over how many document sets it is where that is not `n`.
     """
@@ -42,7 +41,7 @@ def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -
     if average.mean is None:
         return _blank(context, column, context["table"].target_words)
     page = reverse("system", args=[context["room"].project.slug, row.system_id])
-    return format_html(_LINK, page, f"mean-{context['target']}-{column}", mean(average, n))
+    return format_html('<a class="why" href="{}?by={}">{}</a>', page, column, mean(average, n))
 
 
 def _blank(context: dict[str, Any], column: str, target: int | None) -> SafeString:

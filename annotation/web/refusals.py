@@ -9,6 +9,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.csrf import csrf_failure
 
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal, TooMany
 from annotation.web.htmx import wants_fragment
@@ -86,6 +87,13 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
     if wants_fragment(request):
         return to_notices(render(request, "_signed_out.html", {"after": after}, status=401))
     return redirect_to_login(after)
+
+
+def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """What a form without a valid token gets. Whoever has lost all cookies has lost the token with the session."""
+    if wants_fragment(request) and not request.user.is_authenticated:
+        return sign_in_first(request)
+    return csrf_failure(request, reason)
 
 
 def page_before(request: HttpRequest) -> str:

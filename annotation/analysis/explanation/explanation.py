@@ -230,8 +230,8 @@ class _Rows:
             by_judges=_by_judges(summary),
             said=Statements.of(summary),
             history=ClaimHistory.load(active),
-            comments=_counted("claim_id", claim__claim_set__in=active),
-            unit_comments=_counted("unit_id", unit__summary_id__in=models),
+            comments=comments_on("claim_id", claim__claim_set__in=active),
+            unit_comments=comments_on("unit_id", unit__summary_id__in=models),
             told_of=set(),
         )
 
@@ -314,7 +314,7 @@ class _Rows:
         )
 
 
-def _counted(place: str, **places: object) -> dict[int | None, int]:
+def comments_on(place: str, **places: object) -> dict[int | None, int]:
     """How many comments stand on each of some claims or units, by the key in the column `place`."""
     rows = Comment.objects.filter(withdrawn_at=None, **places).order_by()
     return dict(rows.values_list(place).annotate(Count("pk")))

@@ -118,27 +118,26 @@ class Statements:
         """Eight queries, however much was said."""
         disputes = list(_disputes(summary))
         return cls(
-            answers=_answers(summary),
+            answers=answers_on(check_row__peer=summary),
             percents=_percents(summary),
             check_disputes={place: told for place, told in disputes if isinstance(place, int)},
             unit_disputes={place: told for place, told in disputes if not isinstance(place, int)},
         )
 
 
-def _answers(summary: Summary) -> dict[int, tuple[ExplainedAnswer, ...]]:
+def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
+    """What was said of the checks that this names by their path from an answer, by key. Three queries."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
-    for check, answer in (*_verdicts(summary), *_decisions_on_checks(summary)):
+    for check, answer in (*_verdicts(checks), *_decisions_on_checks(checks)):
         answers[check].append(answer)
     # Stable, so that those of one moment keep the order of their rows.
     return {check: tuple(sorted(said, key=lambda each: each.at)) for check, said in answers.items()}
 
 
-def _verdicts(summary: Summary) -> Iterator[tuple[int, ExplainedAnswer]]:
-    looks = CheckLook.objects.filter(check_row__peer=summary, planted_label__isnull=False)
+def _verdicts(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]]:
+    looks = CheckLook.objects.filter(**checks, planted_label__isnull=False)
     planted = {(check, person): label for check, person, label in looks.values_list(*_LOOK)}
-    rows = Verdict.objects.filter(check_row__peer=summary).select_related(
-        "judge", "person", "batch", "guideline"
-    )
+    rows = Verdict.objects.filter(**checks).select_related("judge", "person", "batch", "guideline")
     for verdict in rows.order_by("pk"):
         was_planted = verdict.shown == Verdict.Shown.PLANTED
         key = verdict.check_row_id, verdict.person_id or 0
@@ -170,8 +169,8 @@ def _verdicts(summary: Summary) -> Iterator[tuple[int, ExplainedAnswer]]:
 _LOOK = ("check_row_id", "person_id", "planted_label")
 
 
-def _decisions_on_checks(summary: Summary) -> Iterator[tuple[int, ExplainedAnswer]]:
-    rows = Adjudication.objects.filter(check_row__peer=summary).select_related(*_DECISION)
+def _decisions_on_checks(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]]:
+    rows = Adjudication.objects.filter(**checks).select_related(*_DECISION)
     for decision in rows.order_by("pk"):
         assert decision.check_row_id is not None, "the filter asks for decisions on checks"
         yield (

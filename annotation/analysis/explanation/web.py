@@ -1,4 +1,4 @@
-"""What the scores of one summary are made of."""
+"""What the scores of one summary are made of, and the claims behind those of a system."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.analysis.explanation.explanation import explain
+from annotation.analysis.explanation.system_claims import VERDICTS, see_claims, system_claims
 from annotation.analysis.leaderboard.taken_over import taken_over_of
 from annotation.analysis.leaderboard.words import taken_over_in_words
 from annotation.core.permissions import Verb
 from annotation.core.summaries import summary_of
+from annotation.models import Check, Label, System
 from annotation.reviewing.services.look_at_check import see_summary
 from annotation.scoring.records import score_rules, summary_records
 from annotation.web.htmx import Request
-from annotation.web.rooms import enter
+from annotation.web.rooms import enter, found
 from annotation.web.screen import screen
 from evaluation.blend import score
+
+SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.PEER.value, "Alignment"))
 
 
 @screen("GET")
@@ -33,3 +37,25 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
         "address": request.build_absolute_uri(request.path),
     }
     return render(request, "analysis/explanation/summary.html", context)
+
+
+@screen("GET")
+def claims_of_system(request: Request, slug: str, system_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    system = found(System.objects.filter(project=room.project), system_id, "system")
+    side = request.GET.get("side", Check.Side.REFERENCE.value)
+    verdict, after = request.GET.get("verdict", Label.NO.value), request.GET.get("after", "")
+    claims, following = system_claims(room.project, system, side=side, verdict=verdict, after=after)
+    see_claims(project=room.project, claims=claims, by=request.user)
+    context = {
+        "room": room,
+        "system": system,
+        "side": side,
+        "sides": SIDES,
+        "verdict": verdict,
+        "verdicts": VERDICTS,
+        "claims": claims,
+        "after": following,
+        "is_first": not after,
+    }
+    return render(request, "analysis/explanation/system_claims.html", context)

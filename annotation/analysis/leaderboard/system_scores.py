@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from annotation.models import Project, System
 
 PAGE_SIZE = 200
-ORDER = ("summary__target_words", "coverage", "summary__document_set__external_id", "pk")
-"""At each target length the lowest coverage first; what has no target or no coverage comes last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +25,18 @@ class ScorePage:
     count: int
 
 
-def scores_of_system(project: Project, system: System, *, after: str = "") -> ScorePage:
+def scores_of_system(project: Project, system: System, *, by: str = "coverage", after: str = "") -> ScorePage:
     """A page of the scores of a system's summaries, the one after the summary of that public id. Two queries, or three.
 
+    At each target length the lowest value of the score `by` comes first; what has no target or no value comes last.
     Raises Invalid where that summary is not the system's, or has no score.
     """
     scores = Score.objects.filter(project=project, summary__system=system)
-    following = scores
+    following, columns = scores, ("summary__target_words", by, "summary__document_set__external_id", "pk")
     if after:
-        place = place_of(scores, after, ORDER, id_path="summary__public_id")
-        following = scores.filter(beyond(ORDER, place, nulls_last=True))
-    order = [F(column).asc(nulls_last=True) for column in ORDER]
+        place = place_of(scores, after, columns, id_path="summary__public_id")
+        following = scores.filter(beyond(columns, place, nulls_last=True))
+    order = [F(column).asc(nulls_last=True) for column in columns]
     found = list(following.select_related("summary__document_set").order_by(*order)[: PAGE_SIZE + 1])
     shown = tuple(found[:PAGE_SIZE])
     return ScorePage(

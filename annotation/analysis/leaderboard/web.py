@@ -322,11 +322,15 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     row = found(System.objects.filter(project=room.project), system_id, "system")
     board, made = boards.board(room.project)
-    after = request.GET.get("after", "")
+    after, asked = request.GET.get("after", ""), request.GET.get("by", "")
+    # An estimate is of all summaries together.
+    by = asked if asked in SCORES else "coverage"
     context = {
         "room": room,
         "system": row,
-        "page": scores_of_system(room.project, row, after=after),
+        "by": by,
+        "by_in_words": _name_of(by),
+        "page": scores_of_system(room.project, row, by=by, after=after),
         "is_first": not after,
         "means": list(_means(board, row)) if not after else [],
         "is_current": made.is_current,
@@ -334,12 +338,15 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     return render(request, "analysis/leaderboard/system.html", context)
 
 
+def _name_of(score: str) -> str:
+    return SCORE_NAMES.get(score, score.replace("_", " "))
+
+
 @dataclass(frozen=True, slots=True)
 class Means:
-    """All means that a system has at one target length, by the score's name. `target` is the target's own word."""
+    """All means that a system has at one target length, by the score's name."""
 
     target_words: int | None
-    target: str
     document_sets: int
     averages: dict[str, Average]
     mixed: tuple[str, ...]
@@ -348,10 +355,7 @@ class Means:
     @property
     def lines(self) -> list[tuple[str, str, Average]]:
         """Each score's name, its name in words, and its mean."""
-        return [
-            (name, SCORE_NAMES.get(name, name.replace("_", " ")), average)
-            for name, average in self.averages.items()
-        ]
+        return [(name, _name_of(name), average) for name, average in self.averages.items()]
 
     @property
     def captions(self) -> list[str]:
@@ -376,7 +380,6 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
             held = [name for name, average in row.scores.items() if average.mean is not None]
             yield Means(
                 target_words=table.target_words,
-                target=target_word(table.target_words),
                 document_sets=row.document_sets,
                 averages={name: row.scores[name] for name in held},
                 mixed=tuple(words for name, words in mixed_in_words(table).items() if name in held),

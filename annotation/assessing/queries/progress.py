@@ -266,6 +266,23 @@ def standing_judgments(pieces: Mapping[int, JudgedComparison]) -> Iterator[Stand
             yield said
 
 
+def slips_in(project: Project, sitting_id: int) -> list[int]:
+    """Of each judgment of a sitting that looks like a slip, the number of its peer summary.
+
+    It gives a percent although no peer unit is marked, or 0 % although one is.
+    """
+    progress = AssessingProgress.read(project, [sitting_id])
+    pieces = {piece.key: piece for reading in progress.readings() for piece in reading.pieces}
+    slips = []
+    for said in standing_judgments(pieces) if pieces else ():
+        reading = pieces[said.piece].reading
+        # Marks may be left on peer units that a later import took away.
+        is_marked = any(mark <= reading.peer_units for mark in said.marks)
+        if said.percent is not None and (said.percent > 0) != is_marked:
+            slips.append(reading.number)
+    return sorted(slips)
+
+
 class ListedUnit(NamedTuple):
     """A unit that stands in the list of its summary today."""
 

@@ -25,6 +25,7 @@ from annotation.assessing.queries.assessment import (
 )
 from annotation.assessing.queries.open_sitting import sitting_for_acts
 from annotation.assessing.queries.own_desk import own_desk
+from annotation.assessing.queries.progress import slips_in
 from annotation.assessing.services import pull_sitting, recall_sitting
 from annotation.assessing.services.acts import QualityAct, UnmarkedAct, read_acts, read_client
 from annotation.assessing.services.close_sitting import close_sitting as close
@@ -34,6 +35,7 @@ from annotation.assessing.services.take_pen import keep_alive, take_pen
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Invalid, NotFound
 from annotation.models import Sitting
+from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import enter
 from annotation.web.screen import json_screen, screen
@@ -169,7 +171,19 @@ def alive(request: Request, slug: str, sitting_id: str) -> JsonResponse:
 @screen("POST")
 def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
-    sitting = close(sitting=own_sitting(room.project, request.user, sitting_id), by=request.user)
+    own = own_sitting(room.project, request.user, sitting_id)
+    slips = [] if is_confirmed(request) or own.closed_at else slips_in(room.project, own.pk)
+    if slips:
+        return ask_to_confirm(
+            request,
+            room,
+            title="Close the set with these warnings?",
+            says=(_slips_in_words(slips), "Closing the set submits it permanently."),
+            act="Close the set",
+            back=reverse("work", args=[slug]),
+            fields={},
+        )
+    sitting = close(sitting=own, by=request.user)
     messages.success(request, f"{sitting.document_set.external_id} is closed. Your judgments now count.")
     return redirect("work", slug=slug)
 
@@ -239,6 +253,13 @@ def _slips(form: SeeForm) -> list[MarkWarning | None]:
     )
     slips = {slip.model_unit: slip for slip in marks.warnings([unit.percent for unit in form.units])}
     return [slips.get(unit.number) for unit in form.units]
+
+
+def _slips_in_words(peers: list[int]) -> str:
+    """`peers` has the number of the peer summary of each slip."""
+    what = "1 model unit has" if len(peers) == 1 else f"{len(peers)} model units have"
+    named = ", ".join(f"peer {number}" for number in sorted(set(peers)))
+    return f"{what} a percent but no marked peer unit, or 0 % with a marked one: {named}."
 
 
 def _whole(text: str, field: str) -> int | None:

@@ -199,6 +199,7 @@ SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
 SESSION_ENGINE = "annotation.config.sessions"
 SESSION_COOKIE_NAME = "coverdict_session"
 CSRF_COOKIE_NAME = "coverdict_csrf"
+CSRF_FAILURE_VIEW = "annotation.web.refusals.form_expired"
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"

@@ -257,7 +257,7 @@ class CheckQuery(serializers.Serializer[Any]):
     order = WordChoice(
         choices=list(ORDERS),
         default="made",
-        help_text="`doubt`: judge uncertainty; `effect`: score impact; the largest first.",
+        help_text="`doubt`: judge uncertainty; `effect`: impact on coverage; the largest first.",
     )
 
 

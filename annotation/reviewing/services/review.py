@@ -24,6 +24,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
+from annotation.reviewing.services.lease_check import let_go
 from annotation.reviewing.services.look_at_check import disclose, reveal
 from annotation.sampling.queries.check_samples import is_asked_in_old_words
 from annotation.sampling.services.finish_sample import finish_check_samples
@@ -158,6 +159,8 @@ def _let_stand(
     look = reveal(check=check, to=by, look=before.look)
     _tell_if_planted(look, check=check, by=by, known=known)
     records = rescore_held(project=check.project, held=held)
+    if check.leased_to_id == by.pk:
+        let_go(check=check, by=by)
     log(
         project=check.project,
         actor=by,

@@ -163,6 +163,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
     moved = _moved(before, row)
     if wants_fragment(request):
         row = check_of(room.project, check_id)
+        keep(check=row, by=request.user)
         return _show(request, room, row, withdrawn=verdict, moved=moved)
     said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(request, room, row, moved)]
     messages.success(request, " ".join(filter(None, said)))

@@ -136,7 +136,10 @@
   async function save(address, fields, { strip, answered = null, before = null }) {
     tell("busy");
     const reply = await desk.send(address, fields);
-    if (reply.strip) drafts.forget(answered?.querySelector("#answer"));
+    if (reply.strip) {
+      drafts.forget(answered?.querySelector("#answer"));
+      find("#notices [data-signed-out]")?.remove();
+    }
     settle(strip, reply.strip ?? before);
     if (!reply.strip && reply.room) showProblem(reply.room, reply.room.querySelector(".conflict").cloneNode(true).childNodes);
     else if (!reply.strip && answered) showProblem(answered, unsaved(reply));

@@ -104,6 +104,10 @@ def addresses(world: World) -> dict[str, tuple[User, str]]:
         "check": (world.olga, f"/p/harbour/review/{world.check('alder', 1).public_id}/"),
         "scores": (world.olga, "/p/harbour/scores/"),
         "system": (world.olga, f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"),
+        "system claims": (
+            world.olga,
+            f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/claims/?verdict=yes",
+        ),
         "summary": (world.olga, f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"),
         "questions": (world.olga, f"/p/harbour/scores/sets/{world.sets['port'].public_id}/questions/"),
         "pictures": (world.olga, "/p/harbour/scores/pictures/?show=claims"),
@@ -125,6 +129,7 @@ PAGES = (
     "check",
     "scores",
     "system",
+    "system claims",
     "summary",
     "questions",
     "pictures",

@@ -329,6 +329,21 @@ def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -
     assert "Summaries with the lowest coverage come first within each target length" in page
 
 
+def test_a_systems_page_begins_with_the_lowest_of_the_score_asked_for(world: World, vic: Client) -> None:
+    low, high = world.peers["port", "alder"], world.peers["bridge", "alder"]
+    Score.objects.filter(summary=low).update(coverage=0.1, alignment=0.9)
+    Score.objects.filter(summary=high).update(coverage=0.9, alignment=0.1)
+    address = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
+    for by, first, words in (
+        ("coverage", low, "coverage"),
+        ("alignment", high, "alignment"),
+        ("coverage_estimate", low, "coverage"),
+    ):
+        answer = vic.get(address, {"by": by})
+        assert answer.context["page"].rows[0].summary == first
+        assert f"Summaries with the lowest {words} come first" in answer.content.decode()
+
+
 def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_it(
     world: World, vic: Client, signed_in: Callable[[User], Client]
 ) -> None:
@@ -413,7 +428,7 @@ def test_a_systems_intervals_say_what_they_cover_once_for_scores_alike(world: Wo
 
 def test_a_system_without_intervals_has_no_words_on_them() -> None:
     average = Average(mean=0.5, low=None, high=None, n=1, left_out=0)
-    means = Means(None, "none", 1, {"coverage": average}, (), {"coverage": JUDGED})
+    means = Means(None, 1, {"coverage": average}, (), {"coverage": JUDGED})
     assert means.captions == []
     known = replace(average, low=0.4, high=0.6, n=2)
     assert replace(means, averages={"coverage": known}).captions == [

@@ -196,6 +196,22 @@ def test_closing_a_set_makes_its_percents_count(world: World, ana: Client, sitti
     assert [round(score.coverage or 0, 9) for score in scores] == [0.6, 0.6]
 
 
+@pytest.mark.parametrize("slip", [{"percent": 60}, {"percent": 0, "marks": ["1"]}])
+def test_a_set_with_slips_is_closed_when_that_is_confirmed(
+    world: World, ana: Client, sitting: Sitting, slip: dict[str, object]
+) -> None:
+    judge_everything(world, ana, sitting, percent=60)
+    ana.post(act(world, first(sitting), 2), slip)
+    close = f"/p/harbour/work/sets/{sitting.public_id}/close/"
+    asked = ana.post(close).content.decode()
+    assert "1 model unit has a percent but no marked peer unit, or 0 % with a marked one: peer 1." in asked
+    sitting.refresh_from_db()
+    assert sitting.closed_at is None
+    assert ana.post(close, {"confirmed": "1"})["Location"] == "/p/harbour/work/"
+    sitting.refresh_from_db()
+    assert sitting.closed_at is not None
+
+
 def test_a_closed_set_is_shown_and_takes_nothing_more(world: World, ana: Client, sitting: Sitting) -> None:
     judge_everything(world, ana, sitting, percent=60)
     ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")

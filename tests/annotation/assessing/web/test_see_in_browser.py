@@ -129,6 +129,9 @@ def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
     page.locator("#unmarked .scale label", has_text="40").click()
     page.locator("#ahead a", has_text="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
+    # The fourth has 20 % and no mark.
+    page.get_by_text("1 model unit has a percent but no marked peer unit").wait_for()
+    page.get_by_role("button", name="Close the set").click()
     page.get_by_text("Your judgments now count").wait_for()
     assert percents(sitting) == [60, 0, 0, 20, 100, 0]
     assert marks(sitting) == [[1], [], [], [], [2], []]

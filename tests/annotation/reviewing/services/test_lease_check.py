@@ -36,6 +36,16 @@ def handed(world: World, person: User, query: dict[str, str] | None = None) -> C
     return found
 
 
+def test_an_answered_check_is_no_longer_held(world: World) -> None:
+    check = handed(world, world.rex)
+    override(check=check, by=world.rex, label="no")
+    assert handed(world, world.cleo, {"only": "answered"}) == check
+    override(check=check, by=world.cleo, label="no")
+    # Whoever opens it again holds it again.
+    keep(check=Check.objects.get(pk=check.pk), by=world.rex)
+    assert Check.objects.get(pk=check.pk).leased_to == world.rex
+
+
 def held_until(check: Check) -> datetime:
     until = Check.objects.get(pk=check.pk).lease_until
     assert until is not None

@@ -451,6 +451,25 @@ def test_whoever_was_taken_out_of_the_project_meanwhile_is_told(world: World, de
     assert page.locator("#reason").input_value() == "So"
 
 
+def test_whoever_was_signed_out_is_told_until_an_answer_is_saved_again(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
+    begin(page, world)
+    page.wait_for_load_state("networkidle")
+    kept = page.context.cookies()
+    page.context.clear_cookies()
+    page.keyboard.press("2")
+    problem = page.locator("#problems", has_text="You have been signed out.")
+    problem.wait_for()
+    assert "Your roles" not in problem.inner_text()
+    page.locator("#notices [data-signed-out]").wait_for()
+    page.context.add_cookies(kept)
+    page.keyboard.press("b")
+    at_claim(page, "ferry")
+    page.keyboard.press("2")
+    page.locator("#strip .moved", has_text="Saved: no.").wait_for()
+    assert page.locator("[data-signed-out]").count() == 0
+
+
 def test_a_slip_is_put_right_in_one_breath(world: World, desk: Desk) -> None:
     let_view_scores(world)
     page = sign_in(desk(), "rex")

@@ -1,0 +1,72 @@
+"""The claims behind a system's coverage or alignment, over all its summaries, by their final verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from annotation.analysis.explanation.explanation import ExplainedClaim, comments_on
+from annotation.analysis.explanation.statements import answers_on
+from annotation.core.paging import page_after
+from annotation.core.refusals import Invalid
+from annotation.models import Check, Label
+from annotation.reviewing.services.look_at_check import see_checks
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.models import Project, Summary, System
+    from evaluation.judging import Label as VerdictLabel
+
+UNSCORED = "unscored"
+VERDICTS = (Label.NO.value, Label.UNSURE.value, UNSCORED, Label.YES.value)
+ORDER = ("peer_id", "claim_id")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemClaim:
+    """A claim in one of the system's summaries."""
+
+    summary: Summary
+    claim: ExplainedClaim
+
+
+def system_claims(
+    project: Project, system: System, *, side: str, verdict: str, after: str = ""
+) -> tuple[list[SystemClaim], str]:
+    """A page of the claims of that final verdict, and the check that the next page starts after, "" at the end.
+
+    In the order of the summaries and of the claims in each. The number of queries does not grow with them. Raises
+    Invalid for a side, a verdict or a page that does not exist.
+    """
+    if side not in Check.Side.values:
+        raise Invalid(f"side is one of {', '.join(Check.Side.values)}, not {side!r}.", field="side")
+    if verdict not in VERDICTS:
+        raise Invalid(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.", field="verdict")
+    current = Check.objects.filter(project=project, is_current=True, side=side, peer__system=system)
+    listed = current.filter(final_label=None if verdict == UNSCORED else verdict)
+    rows = listed.select_related("claim", "peer__document_set").defer("peer__text")
+    checks, following = page_after(rows, order=ORDER, after=after, scope=current)
+    said = answers_on(check_row__in=[check.pk for check in checks])
+    comments = comments_on("claim_id", claim__in=[check.claim_id for check in checks])
+    return [
+        SystemClaim(
+            summary=check.peer,
+            claim=ExplainedClaim(
+                claim_id=check.claim.public_id,
+                check_id=check.public_id,
+                text=check.claim.text,
+                final=cast("VerdictLabel | None", check.final_label),
+                source=check.final_source,
+                answers=said.get(check.pk, ()),
+                comments=comments.get(check.claim_id, 0),
+            ),
+        )
+        for check in checks
+    ], following
+
+
+def see_claims(*, project: Project, claims: list[SystemClaim], by: User) -> None:
+    """Record that the person is shown what was said of these claims, as `see_checks`."""
+    shown = Check.objects.filter(public_id__in=[each.claim.check_id for each in claims])
+    see_checks(project=project, checks=shown, by=by)

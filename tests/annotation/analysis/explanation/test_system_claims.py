@@ -1,0 +1,92 @@
+"""The claims of a system by their final verdict, over all its summaries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.analysis.explanation.system_claims import system_claims
+from annotation.core import paging
+from annotation.core.refusals import Invalid
+from annotation.models import Check, CheckLook, Verdict
+from annotation.reviewing.services.review import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+
+def address(world: World, query: str = "") -> str:
+    return f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/claims/{query}"
+
+
+def listed(world: World, verdict: str, side: str = "reference") -> list[str | None]:
+    claims, _ = system_claims(world.project, world.systems["alder"], side=side, verdict=verdict)
+    return [each.claim.check_id for each in claims]
+
+
+def test_a_claim_stands_under_its_final_verdict_with_everything_said_of_it(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    check = world.check("alder", 1)
+    assert check.public_id in listed(world, "yes")
+    Verdict.objects.filter(check_row=check).update(reason="The text says so.", evidence=[1])
+    override(check=check, by=world.rex, label="no", reason="It does not.")
+    assert check.public_id in listed(world, "no")
+    assert check.public_id not in listed(world, "yes")
+    assert check.public_id not in listed(world, "no", side="peer")
+    page = " ".join(signed_in(world.vic).get(address(world)).content.decode().split())
+    for words in ("marked no", "It does not.", "The text says so.", "evidence 1", "by reviewer", ">port</a>"):
+        assert words in page
+    # Of alder's claims only.
+    assert world.check("birch", 1).public_id not in page
+
+
+def test_claims_without_a_verdict_have_a_list_of_their_own(world: World) -> None:
+    Check.objects.filter(pk=world.check("alder", 2).pk).update(final_label=None, final_source=None)
+    assert world.check("alder", 2).public_id in listed(world, "unscored")
+
+
+def test_the_list_is_walked_to_its_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "ROWS_ON_A_PAGE", 1)
+    Check.objects.filter(peer__system=world.systems["alder"]).update(
+        final_label="no", final_source="judge", side="reference", is_current=True
+    )
+    walked, after = [], ""
+    while True:
+        claims, after = system_claims(
+            world.project, world.systems["alder"], side="reference", verdict="no", after=after
+        )
+        walked += [each.claim.check_id for each in claims]
+        if not after:
+            break
+    rows = Check.objects.filter(peer__system=world.systems["alder"]).order_by("peer_id", "claim_id")
+    assert walked == list(rows.values_list("public_id", flat=True))
+
+
+@pytest.mark.parametrize("asked", [{"side": "top"}, {"verdict": "maybe"}, {"after": "nowhere"}])
+def test_what_does_not_exist_is_refused(world: World, asked: dict[str, str]) -> None:
+    with pytest.raises(Invalid):
+        system_claims(
+            world.project, world.systems["alder"], **{"side": "reference", "verdict": "no", **asked}
+        )
+
+
+def test_whoever_may_answer_is_known_to_have_seen_what_is_listed(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.vic).get(address(world, "?verdict=yes"))
+    assert not CheckLook.objects.exists()
+    signed_in(world.cleo).get(address(world, "?verdict=yes"))
+    looks = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    assert {look.check_row.public_id for look in looks} == set(listed(world, "yes"))
+
+
+def test_unsupported_leads_to_the_claims(world: World, signed_in: Callable[[User], Client]) -> None:
+    page = signed_in(world.vic).get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/")
+    assert address(world, "?side=peer") in page.content.decode()
