@@ -237,7 +237,7 @@ def test_no_time_no_hours() -> None:
     assert "30 s per check is assumed" in hours_in_words(None, 0)
     assert (
         hours_in_words(12.4, 1)
-        == "Hours assume 12 s per check, the median of the 1 timed answer in this project."
+        == "Times assume 12 s per check, the median of the 1 timed answer in this project."
     )
 
 
