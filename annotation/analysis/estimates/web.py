@@ -188,7 +188,7 @@ def _answer(
 
 def _work(found: Figures, size: int) -> str:
     what = "1 claim" if size == 1 else f"{size:,} claims"
-    return f"{what}, {time_in_words(size, found['seconds'])}"
+    return f"{what} ({time_in_words(size, found['seconds'])})"
 
 
 def _draw(found: Figures, table: LengthTable, size: int, design: str) -> dict[str, Any]:

@@ -267,11 +267,11 @@ def duration_in_words(hours: float | None) -> str:
 def effort_in_words(work: str, width: float, widest: float | None, *, systems: int) -> str:
     """What answering so much is for: the wished width, or where it does not reach it what it is expected to bring."""
     if widest is None:
-        return f"Answer {work}."
+        return f"No interval width can be forecast yet. Start with {work}."
     # Told upwards: none is wider than what is said.
     reached = width if widest <= width else math.ceil(100 * widest - 1e-9) / 100
-    goal = f"every interval at most {reached:.2f} wide" if systems > 1 else f"the interval {reached:.2f} wide"
-    return f"To make {goal}, answer {work}."
+    goal = "every interval" if systems > 1 else "the interval"
+    return f"Answering {work} should make {goal} at most {reached:.2f} wide."
 
 
 def leader_in_words(known: EstimateTable) -> str:

@@ -276,15 +276,16 @@ def _score_of(basis: AnswerBasis) -> str:
 
 def _scope(basis: AnswerBasis) -> str:
     """For which score, and on which checks alone, what is said holds."""
-    score = f" for {_score_of(basis)}" if basis.sides else ""
+    score = _score_of(basis)
     if basis.is_representative:
-        return score
+        return f" for {score}" if score else ""
+    checks = f" for the {score} checks" if score else " for the checks"
     if basis.kind == "open":
-        return f"{score} for the checks answered so far"
+        return f"{checks} answered so far"
     if basis.kind == "uneven":
         chosen = " or chosen by people" if basis.others else ""
-        return f"{score} for the checks sampled with unequal probabilities{chosen}"
-    return f"{score} for the checks that people answered, which are not a random sample"
+        return f"{checks} sampled with unequal probabilities{chosen}"
+    return f"{checks} that people answered, which are not a random sample"
 
 
 def _shortfalls(report: JudgeReport) -> list[str]:

@@ -159,7 +159,7 @@ def test_what_is_sampled_already_comes_first(laid: World, signed_in: SignedIn) -
     sample_checks(project=laid.project, by=laid.mona, method="uniform", share=0.5, seed=3)
     html = signed_in(laid.olga).get(PLAN).content.decode()
     # Half of 38 checks, at 30 s each while nobody's time is known.
-    assert "First finish the current sample: 19 claims, about 10 minutes." in html
+    assert "First finish the current sample: 19 claims (about 10 minutes)." in html
 
 
 def test_document_sets_of_the_system_with_the_fewest_are_told_downwards(

@@ -115,9 +115,9 @@ def test_no_better_than_the_commonest_answer_settles_nothing() -> None:
 
 
 def test_a_volunteered_sample_is_named_in_the_answer() -> None:
-    said, _ = trust(report(1, 1), CHOSEN)
+    said, _ = trust(report(1, 1), replace(CHOSEN, sides=("peer",)))
     assert said.startswith(
-        "Yes for the checks that people answered, which are not a random sample: it meets the threshold of "
+        "Yes for the alignment checks that people answered, which are not a random sample: it meets the threshold of "
     )
 
 
