@@ -15,6 +15,8 @@ from evaluation.statistics import Estimate
 
 RELIABLE, TENTATIVE = 0.8, 0.667
 """What Krippendorff asks of alpha: to rely on data, and to draw tentative conclusions from them."""
+FEW_ITEMS = 20
+"""Items with two answers below which nothing is said of how good agreement is."""
 ROUGH_BELOW = 10
 """Document sets below which an interval is called rough."""
 SCALES: Mapping[str, tuple[str, str, str]] = {
@@ -108,15 +110,17 @@ def scale_in_words(alpha: Estimate, equal: Estimate, *, items: int, noun: str) -
     if not items:
         return f"No agreement yet: no two people have answered the same {noun}."
     counted = f"{items:,} {noun if items != 1 else noun.removesuffix('s')}"
+    few = f" {items:,} {noun if items != 1 else noun.removesuffix('s')} in {_sets(alpha.clusters)}"
+    too_few = f"{few} {'is' if items == 1 else 'are'} too few to tell how well people agree."
     if alpha.value is None:
         return (
             f"People gave the same answer to all {counted} that two or more answered. Alpha is undefined "
-            "without any disagreement."
+            f"without any disagreement.{too_few if items < FEW_ITEMS else ''}"
         )
     return (
-        f"Alpha is {between(alpha)} over {counted} in {_sets(alpha.clusters)} that two or more people "
-        f"answered. {_meaning(alpha)} {in_percent(equal.value)} of pairs of answers to the same item "
-        f"match.{_roughness(alpha)}"
+        f"Two people gave the same answer on {in_percent(equal.value)} of the {noun} that both answered."
+        f"{too_few if items < FEW_ITEMS else ''} Alpha is {between(alpha)} over {counted} in "
+        f"{_sets(alpha.clusters)}.{'' if items < FEW_ITEMS else f' {_meaning(alpha)}'}{_roughness(alpha)}"
     )
 
 
@@ -147,6 +151,8 @@ def _meaning(alpha: Estimate) -> str:
         )
     if value > 0:
         return f"That is below Krippendorff's threshold for tentative conclusions ({TENTATIVE})."
+    if alpha.high is not None and alpha.high > 0:
+        return "That does not show agreement better than chance."
     return "That is no better than chance."
 
 

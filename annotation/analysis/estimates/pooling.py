@@ -169,7 +169,7 @@ def shown_pool(found: Sequence[Pool]) -> Pool | None:
 def would_join(project: Project, pool: Pool, drawable: Sequence[str]) -> bool:
     """Whether the answers of a sample of these checks would be pooled with those that there are."""
     frame = _Frames(project, pool.draws, always=True).of(pool.samples[-1])
-    return _are_alike(frame, frozenset(drawable)) and _knows_chances(pool.samples[-1])
+    return are_alike(frame, frozenset(drawable)) and _knows_chances(pool.samples[-1])
 
 
 def next_confidence(project: Project, pool: Pool | None, frame: Iterable[str]) -> float:
@@ -309,9 +309,7 @@ class _Frames:
         """Whether answers of both can be one sample: of the same frame, with every chance known."""
         if first.draw.item != second.draw.item:
             return False
-        return (
-            _are_alike(self.of(first), self.of(second)) and _knows_chances(first) and _knows_chances(second)
-        )
+        return are_alike(self.of(first), self.of(second)) and _knows_chances(first) and _knows_chances(second)
 
     def of(self, sample: HeldSample) -> frozenset[str]:
         """What the sample could have taken."""
@@ -326,7 +324,8 @@ class _Frames:
         return not self.of(latest).isdisjoint(earlier.chances)
 
 
-def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two frames are one."""
     return len(one & other) >= ALIKE * len(one | other)
 
 

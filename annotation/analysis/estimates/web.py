@@ -19,6 +19,8 @@ from annotation.analysis.estimates.sample_planned import refuse_plan, sample_pla
 from annotation.analysis.estimates.table import PLAN_TABLES
 from annotation.analysis.estimates.words import (
     DESIGN_NAMES,
+    duration_in_words,
+    effort_in_words,
     new_sample_in_words,
     replacing_in_words,
     width_in_words,
@@ -51,10 +53,10 @@ Number = TypeVar("Number", int, float)
 
 
 class SizeLine(NamedTuple):
-    """One size of a draw: its hours, and what each design would bring, in the order of `DESIGNS`."""
+    """One size of a draw: its time, and what each design would bring, in the order of `DESIGNS`."""
 
     size: int
-    hours: float | None
+    time: str
     outlooks: list[tuple[str, dict[str, Any]]]
     is_chosen: bool
 
@@ -149,32 +151,44 @@ def _forecast(request: Request, found: Figures, table: LengthTable, waiting: int
     chosen = _chosen(request, found, table)
     wish = {"width": chosen.width} if chosen.is_wished else {}
     wanted = wanted_of(table, chosen.width)
+    draw = _draw(found, table, chosen.size, chosen.design) if chosen.size else {}
+    lead = _answer(found, table, chosen, waiting, draw.get("widest"), is_reached=wanted["is_reached"])
     return {
         "query": urlencode({"target": target_word(table["target_words"]), **wish}),
         "chosen": chosen,
         "widths": WIDTHS,
-        "lead": _answer(found, chosen.size, waiting, is_reached=wanted["is_reached"]),
+        "lead": lead,
         "say": found["complete"] or wanted["sentence"],
         "lines": _lines(found, table, chosen),
         "designs": [DESIGN_NAMES[design] for design in DESIGNS],
         "drawable": [(design, DESIGN_NAMES[design], HOW[design]) for design in DRAWABLE],
         "few_documents": FEW_DOCUMENTS,
         "too_few_documents": TOO_FEW_DOCUMENTS,
-        **(_draw(found, table, chosen.size, chosen.design) if chosen.size else {}),
+        **draw,
     }
 
 
-def _answer(found: Figures, size: int | None, waiting: int, *, is_reached: bool) -> str:
-    """What is asked of people next, before what it rests on: first what is sampled already."""
+def _answer(
+    found: Figures,
+    table: LengthTable,
+    chosen: ChosenDraw,
+    waiting: int,
+    widest: float | None,
+    *,
+    is_reached: bool,
+) -> str:
+    """What is asked of people next, and for what: first what is sampled already."""
     if waiting:
         return f"First finish the current sample: {_work(found, waiting)}."
     # Where the width is reached, that is what is said first.
-    return "" if is_reached or not size else f"Answer {_work(found, size)}."
+    if is_reached or not chosen.size:
+        return ""
+    return effort_in_words(_work(found, chosen.size), chosen.width, widest, systems=table["foretold"])
 
 
 def _work(found: Figures, size: int) -> str:
     what = "1 claim" if size == 1 else f"{size:,} claims"
-    return f"{what}, {time_in_words(size, found['seconds'])}"
+    return f"{what} ({time_in_words(size, found['seconds'])})"
 
 
 def _draw(found: Figures, table: LengthTable, size: int, design: str) -> dict[str, Any]:
@@ -254,7 +268,7 @@ def _lines(found: Figures, table: LengthTable, chosen: ChosenDraw) -> list[SizeL
     return [
         SizeLine(
             size=size,
-            hours=hours[size],
+            time=duration_in_words(hours[size]),
             outlooks=[(DESIGN_NAMES[design], table["outlooks"][str(size)][design]) for design in DESIGNS],
             is_chosen=size == chosen.size,
         )

@@ -14,7 +14,7 @@ from annotation.analysis.intervals import no_interval_in_words
 from annotation.analysis.stored import read
 from annotation.models import Draw
 from annotation.sampling.words import UNKNOWN_SECONDS
-from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, Design
+from evaluation.statistics import FEW_DOCUMENTS, TOO_FEW_DOCUMENTS, Design, settled_order
 
 DESIGN_NAMES: dict[Design, str] = {
     "people": "people alone",
@@ -22,6 +22,10 @@ DESIGN_NAMES: dict[Design, str] = {
     "stratified": "stratified by judge uncertainty",
     "active": "active",
 }
+
+
+SEVERAL = 2
+"""Systems below which none leads."""
 
 
 class Clusters(NamedTuple):
@@ -250,7 +254,38 @@ def hours_in_words(seconds: float | None, timed: int) -> str:
     if seconds is None:
         return f"No answers have been timed yet; {UNKNOWN_SECONDS:.0f} s per check is assumed."
     answers = "the 1 timed answer" if timed == 1 else f"the {timed:,} newest timed answers"
-    return f"Hours assume {seconds:.0f} s per check, the median of {answers} in this project."
+    return f"Times assume {seconds:.0f} s per check, the median of {answers} in this project."
+
+
+def duration_in_words(hours: float | None) -> str:
+    """Hours as a table has them: minutes where there is less than one."""
+    if hours is None:
+        return ""
+    return f"{hours:,.1f} h" if hours >= 1 else f"{max(1, round(60 * hours))} min"
+
+
+def effort_in_words(work: str, width: float, widest: float | None, *, systems: int) -> str:
+    """What answering so much is for: the wished width, or where it does not reach it what it is expected to bring."""
+    if widest is None:
+        return f"No interval width can be forecast yet. Start with {work}."
+    # Told upwards: none is wider than what is said.
+    reached = width if widest <= width else math.ceil(100 * widest - 1e-9) / 100
+    goal = "every interval" if systems > 1 else "the interval"
+    return f"Answering {work} should make {goal} at most {reached:.2f} wide."
+
+
+def leader_in_words(known: EstimateTable) -> str:
+    """That the estimate settles which system is best; empty where it does not."""
+    means = {
+        name: each.shown.mean for name, each in (known.systems or {}).items() if each.shown.mean is not None
+    }
+    if len(means) < len(known.systems or {}) or len(means) < SEVERAL:
+        return ""
+    order = settled_order(means, known.compared, level=known.level)
+    first = max(means, key=means.__getitem__)
+    if order.ranks(first) != (1, 1):
+        return ""
+    return f"The estimate already settles which system is best: {first}."
 
 
 def complete_in_words(checks: int) -> str:
@@ -509,6 +544,7 @@ def _told_target(plan: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str,
             "sentence": estimate_in_words(known),
             "caption": caption_of_estimate(known),
         },
+        "leader": leader_in_words(known),
         "warning": documents_in_words(clusters),
         "unknown": unknown,
         "second_in_words": second_in_words(table["second_rating"]),

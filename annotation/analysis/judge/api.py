@@ -95,6 +95,9 @@ class JudgePart(serializers.Serializer[Any]):
     sensitivity = IntervalRow()
     specificity = IntervalRow()
     bias = IntervalRow()
+    bias_p = _number(
+        help_text="Of systems: test that the bias differs from the other systems', corrected for all (Holm)."
+    )
 
 
 class JudgeSplit(serializers.Serializer[Any]):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 
 from annotation.analysis.agreement.ratings import (
     CheckAnswer,
@@ -18,8 +18,9 @@ from annotation.analysis.agreement.ratings import (
     slots,
     untouched_verdicts,
 )
+from annotation.analysis.estimates.pooling import are_alike
 from annotation.analysis.intervals import shown
-from annotation.models import Draw, DrawnCheck, Judge, Verdict
+from annotation.models import Check, Draw, DrawnCheck, Judge, Verdict
 from annotation.sampling.queries.check_samples import drawable
 from annotation.sampling.queries.sample_work import event_of
 from annotation.sampling.words import method_in_words
@@ -44,23 +45,26 @@ class JudgeSaid(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerBasis:
-    """What people's answers stand for.
+    """What people's answers stand for. They are of one score: of checks on the `sides`.
 
-    `kind` is `all` (every check of the `sides` is answered), `drawn` (the answers of the latest finished draw, in which
-    all had about the same chance; `others`, answered beyond it, are left out, and so are the `changed`, whose claims
-    have other words since), `uneven` (that draw had unequal chances;
-    `others` are in), `open` (there are draws and none is finished) or `chosen` (people came to these checks in no
-    recorded way). `frame` counts the checks that could have been answered, `method` says how they were drawn.
+    `kind` is `all` (every check of it is answered), `drawn` (the answers of finished random samples of one frame, in
+    which all had about the same chance; `others`, answered beyond them, are left out, and so are the `changed`, whose
+    claims have other words since), `uneven` (finished samples had unequal chances; `others` are in), `open` (there are
+    samples and none is finished) or `chosen` (people came to these checks in no recorded way). `frame` counts the
+    checks that could have been answered, in each of the `samples` that are pooled; `came_after` those in force that are
+    not among them. `method` says how they were drawn.
     """
 
     kind: str
     frame: int
     sides: tuple[str, ...] = ()
     method: str = ""
+    samples: int = 1
     drawn: int = 0
     answered: int = 0
     others: int = 0
     changed: int = 0
+    came_after: int = 0
 
     @property
     def is_representative(self) -> bool:
@@ -89,13 +93,34 @@ class Humans:
 
 
 def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
+    """People's answers of one score: coverage, unless alignment alone has a finished sample or any answer."""
+    given = _answers_by_check(project, facts)
+    found = []
+    for side in Check.Side.values:
+        answered = {check: answers for check, answers in given.items() if facts[check].side == side}
+        found.append((answered, *_basis(project, side, answered)))
+    # The first of those that are as good: coverage is named first.
+    best = max(found, key=lambda each: (each[1].is_representative, each[1].kind == "uneven", bool(each[0])))
+    return _humans(project, facts, *best)
+
+
+def _answers_by_check(project: Project, facts: Mapping[int, CheckFacts]) -> dict[int, list[CheckAnswer]]:
     by_check: dict[int, list[CheckAnswer]] = defaultdict(list)
     for answer in check_answers(project):
         if answer.check in facts:
             by_check[answer.check].append(answer)
+    return by_check
+
+
+def _humans(
+    project: Project,
+    facts: Mapping[int, CheckFacts],
+    by_check: Mapping[int, Sequence[CheckAnswer]],
+    basis: AnswerBasis,
+    sampled: Mapping[int, str],
+) -> Humans:
     majority = {check: _majority(answers) for check, answers in by_check.items()}
     labels = {check: label for check, label in majority.items() if label is not None}
-    basis, sampled = _basis(project, facts, by_check)
     sampled = {check: label for check, label in sampled.items() if check in facts}
     drawn = sampled if basis.kind == "drawn" else None
     if drawn is not None:
@@ -115,7 +140,7 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
             for check, answers in by_check.items()
         },
         ties=0 if drawn is not None else sum(label is None for label in majority.values()),
-        imported=sum(any(each.at is None for each in by_check[check]) for check in labels),
+        imported=sum(any(each.at is None for each in by_check.get(check, ())) for check in labels),
         basis=basis,
         agreement=shown(observed_agreement_interval(slots(groups), [group[0].cluster for group in groups])),
         compared=len(groups),
@@ -140,37 +165,85 @@ def _majority(answers: Sequence[CheckAnswer]) -> str | None:
     return None if others and others[0][1] == most else label
 
 
-def _basis(
-    project: Project, facts: Mapping[int, CheckFacts], answered: Mapping[int, object]
-) -> tuple[AnswerBasis, dict[int, str]]:
-    """What people's answers stand for; with the answers of the latest finished draw, empty where there is none."""
-    asked = dict(drawable(project).order_by().values_list("side").annotate(Count("pk")))
-    sides = {facts[check].side for check in answered}
-    frame = sum(asked.get(side, 0) for side in sides)
+def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple[AnswerBasis, dict[int, str]]:
+    """What people's answers on one side stand for; with those of finished samples, empty where there is none."""
+    in_force = drawable(project, side)
+    frame = in_force.count()
+    of_side = partial(AnswerBasis, sides=(side,))
     if answered and len(answered) >= frame:
-        return AnswerBasis(kind="all", frame=frame, sides=tuple(sorted(sides))), {}
+        return of_side(kind="all", frame=frame), {}
+    counted = Q(drawn_checks__check_row__side=side)
     draws = Draw.objects.filter(project=project, item=Draw.Item.CHECK, cancelled_at=None).annotate(
-        drawn=Count("drawn_checks"),
-        answered=Count("drawn_checks__verdict"),
-        least=Min("drawn_checks__inclusion_probability"),
-        most=Max("drawn_checks__inclusion_probability"),
+        drawn=Count("drawn_checks", filter=counted),
+        answered=Count("drawn_checks__verdict", filter=counted),
+        least=Min("drawn_checks__inclusion_probability", filter=counted),
+        most=Max("drawn_checks__inclusion_probability", filter=counted),
     )
-    made = [draw for draw in draws.order_by("-pk") if draw.drawn]
+    made = list(draws.filter(drawn__gt=0).order_by("-pk").defer("frame", "chances"))
     if not made:
-        return AnswerBasis(kind="chosen", frame=frame), {}
+        return of_side(kind="chosen", frame=frame), {}
     # As estimates do: a new draw that waits for answers does not put out of force one that has them.
-    latest = next((draw for draw in made if draw.answered == draw.drawn), made[0])
-    how = method_in_words(latest.method, event_of(latest))
-    of_draw = partial(AnswerBasis, frame=frame, method=how, drawn=latest.drawn, answered=latest.answered)
-    if latest.answered < latest.drawn:
-        return of_draw(kind="open"), {}
-    rows = DrawnCheck.objects.filter(draw=latest, check_row__is_current=True)
+    finished = [draw for draw in made if draw.answered == draw.drawn]
+    if not finished:
+        newest = made[0]
+        return of_side(kind="open", frame=frame, drawn=newest.drawn, answered=newest.answered), {}
+    if pools := _pools([draw for draw in finished if draw.most <= ALIKE * draw.least], project, side):
+        pool = max(pools, key=lambda each: each.drawn)
+        now = set(in_force.values_list("public_id", flat=True))
+        return of_side(
+            kind="drawn",
+            frame=len(pool.frame),
+            method=method_in_words(pool.draws[0].method, event_of(pool.draws[0])),
+            samples=len(pool.draws),
+            drawn=pool.drawn,
+            answered=pool.drawn,
+            others=len(answered.keys() - pool.labels.keys()),
+            changed=pool.drawn - len(pool.labels),
+            came_after=len(now - pool.frame),
+        ), pool.labels
+    rows = DrawnCheck.objects.filter(draw__in=finished, check_row__side=side, check_row__is_current=True)
     labels = {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
+    sampled = sum(draw.drawn for draw in finished)
     others = len(answered.keys() - labels.keys())
-    if not latest.least or latest.most > ALIKE * latest.least:
-        return of_draw(kind="uneven", others=others), labels
-    changed = latest.drawn - len(labels)
-    return of_draw(kind="drawn", frame=len(latest.frame), others=others, changed=changed), labels
+    return of_side(kind="uneven", frame=frame, drawn=sampled, answered=sampled, others=others), labels
+
+
+class _Pool(NamedTuple):
+    """Samples whose answers are one, the newest first: what each of them could have taken, how much of it they drew,
+    and the answers to what is in force of that.
+
+    A check of the frame is in any of them with the same chance as every other one, since it was so in each.
+    """
+
+    draws: list[Draw]
+    frame: frozenset[str]
+    drawn: int
+    labels: dict[int, str]
+
+
+def _pools(draws: Sequence[Draw], project: Project, side: str) -> list[_Pool]:
+    """Samples that drew with equal chances, the newest first, by what they could have taken."""
+    if not draws:
+        return []
+    names = frozenset(Check.objects.filter(project=project, side=side).values_list("public_id", flat=True))
+    groups: list[tuple[list[Draw], list[frozenset[str]]]] = []
+    for draw in draws:
+        frame = names.intersection(name for name, _ in draw.frame)
+        group = next((each for each in groups if are_alike(each[1][0], frame)), None)
+        if group is None:
+            groups.append(group := ([], []))
+        group[0].append(draw)
+        group[1].append(frame)
+    found = []
+    for members, frames in groups:
+        frame = frozenset.intersection(*frames)
+        rows = DrawnCheck.objects.filter(draw__in=members, check_row__side=side).order_by("-pk")
+        columns = ("check_row_id", "check_row__public_id", "check_row__is_current", "verdict__label")
+        # Of a check in several samples the first answer stays, as estimates have it.
+        drawn = {row[0]: row for row in rows.values_list(*columns) if row[1] in frame}
+        labels = {check: label for check, _, is_current, label in drawn.values() if is_current}
+        found.append(_Pool(members, frame, len(drawn), labels))
+    return found
 
 
 def said_of(project: Project) -> dict[VersionKey, dict[int, JudgeSaid]]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from annotation.analysis.agreement.ratings import CheckFacts
 from annotation.analysis.intervals import shown
 from annotation.models import Check
 from evaluation.judging import LABELS, Label
-from evaluation.statistics import Estimate, JudgeReport, judge_reports
+from evaluation.statistics import Estimate, JudgeReport, holm, judge_reports, permutation_test
 
 SHORT, LONG = 8, 15
 """Words up to which a claim is short, and from which it is long."""
+
+SAME_QUESTION = 2
+"""So many systems are compared by one test."""
 
 PartOf = tuple[int, str]
 """A part's place among the parts of its split, and its name."""
@@ -24,7 +28,8 @@ class SplitPart:
     """The judge on one part of the checks: one system, one length, one side, one type of claim.
 
     `judge_yes` and `people_yes` are their shares of yes over the `scored` checks, those that the judge answered; None
-    where there are none.
+    where there are none. `bias_p`, of systems alone, tests whether the bias is another than that of all systems
+    together (see `bias_tests`).
     """
 
     name: str
@@ -38,6 +43,7 @@ class SplitPart:
     sensitivity: Estimate
     specificity: Estimate
     bias: Estimate
+    bias_p: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,40 @@ def splits_of(held: SplitChecks) -> tuple[CheckSplit, ...]:
     ]
     cuts = [(key, name, [part_of(of) for of in held.facts]) for key, name, part_of in ways]
     found = [_split(key, name, held, parts) for key, name, parts in cuts if len(set(parts)) > 1]
+    if found and found[0].key == "system":
+        p = bias_tests(held)
+        of_systems = tuple(replace(part, bias_p=p.get(part.name)) for part in found[0].parts)
+        found[0] = replace(found[0], parts=of_systems)
     return (*found, *_errors(held))
+
+
+def bias_tests(held: SplitChecks) -> dict[str, float | None]:
+    """By system the p of the judge being as generous to it as to all systems together, corrected after Holm.
+
+    The error of a check is 1 where the judge alone says yes, -1 where people alone do, else 0. A system's excess is
+    the sum, over its checks, of what the error is above its mean over all checks; each document adds a part to it, less
+    the system's share in what the document adds for all systems. Signs of whole documents are exchanged. Two systems
+    are one question, since the excess of one is what the other lacks.
+    """
+    errors = [
+        (of.system, of.cluster, float((said == "yes") - (answer == "yes")))
+        for of, said, answer in zip(held.facts, held.labels, held.people, strict=True)
+        if said is not None
+    ]
+    checks = Counter(system for system, _, _ in errors)
+    mean = sum(error for _, _, error in errors) / len(errors) if errors else 0.0
+    parts: dict[str, dict[str, float]] = {
+        system: dict.fromkeys((document for _, document, _ in errors), 0.0) for system in checks
+    }
+    for own, document, error in errors:
+        for system, of_document in parts.items():
+            of_document[document] += (error - mean) * ((own == system) - checks[system] / len(errors))
+    found = {
+        system: permutation_test(list(each.values()), [0.0] * len(each)).p for system, each in parts.items()
+    }
+    if len(found) == SAME_QUESTION:
+        return found
+    return dict(zip(found, holm(list(found.values())), strict=True))
 
 
 def _errors(held: SplitChecks) -> list[CheckSplit]:

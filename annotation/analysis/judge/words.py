@@ -9,6 +9,7 @@ from annotation.analysis.agreement.words import in_percent
 from annotation.analysis.intervals import no_interval_in_words
 from annotation.analysis.judge.judge_answers import AnswerBasis
 from annotation.analysis.judge.judge_quality import Frontier
+from annotation.analysis.judge.judge_splits import SplitPart
 from annotation.analysis.stored import read
 from annotation.models import Check
 from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport, Recalibration
@@ -17,6 +18,7 @@ RIGHT_AT_LEAST = 0.9
 MOVES_AT_MOST = 0.05
 """The bar for a judge alone: right on this share of checks, and its share of yes within so much of people's."""
 BAR = f"the threshold of {in_percent(RIGHT_AT_LEAST)} accuracy and {100 * MOVES_AT_MOST:.0f} points of bias"
+FEWEST_SYSTEMS = 2
 APART = 0.05
 """The level at which two versions are told apart."""
 
@@ -74,7 +76,9 @@ def _told_version(
         if split["key"] != "error"
         for part in split["parts"]
     ]
-    weakness = weakness_in_words(report.accuracy, parts)
+    by_system = next((split["parts"] for split in version["splits"] if split["key"] == "system"), ())
+    systems = [read(SplitPart, part) for part in by_system]
+    weakness = " ".join(filter(None, (favour_in_words(systems), weakness_in_words(report.accuracy, parts))))
     picked, gained = version["picked"], version["recalibrated"]
     return {
         **version,
@@ -94,20 +98,26 @@ def basis_in_words(basis: AnswerBasis, checks: int) -> str:
     """What the figures describe: all checks, or those alone that people answered. `checks` have one answer."""
     if not checks:
         return "Nobody has answered a check before seeing a judge's verdict."
+    of = f" of {score}" if (score := _score_of(basis)) else ""
     match basis.kind:
         case "all":
-            sides = " and ".join(SIDE_SCORES[side] for side in basis.sides)
             described = (
                 "all of them"
                 if checks == basis.frame
                 else f"the {checks:,} on which they are not evenly divided"
             )
-            return f"People answered all {basis.frame:,} checks of {sides}; the figures describe {described}."
+            return f"People answered all {basis.frame:,} checks{of}; the figures describe {described}."
         case "drawn":
             others = (
-                f" {_checks(basis.others)} that people answered outside the sample "
-                f"{'is' if basis.others == 1 else 'are'} left out."
+                f" {_checks(basis.others)} that people answered outside the "
+                f"{'sample' if basis.samples == 1 else 'samples'} {'is' if basis.others == 1 else 'are'} left out."
                 if basis.others
+                else ""
+            )
+            after = (
+                f" {_checks(basis.came_after)} that could not be sampled then "
+                f"{'is' if basis.came_after == 1 else 'are'} not covered."
+                if basis.came_after
                 else ""
             )
             stands_for = f"the figures represent all {basis.frame:,}."
@@ -117,23 +127,24 @@ def basis_in_words(basis: AnswerBasis, checks: int) -> str:
                     f"since {'is' if basis.changed == 1 else 'are'} left out, so the figures represent the "
                     "unchanged claims."
                 )
+            how = basis.method if basis.samples == 1 else f"{basis.samples} random samples, pooled"
             return (
-                f"{_checks(basis.drawn)} of {basis.frame:,} were sampled ({basis.method}) and all are "
-                f"answered: {stands_for}{others}"
+                f"Of {_checks(basis.frame)}{of}, {basis.drawn:,} were sampled ({how}) and all are "
+                f"answered: {stands_for}{others}{after}"
             )
         case "uneven":
             return (
-                f"{_checks(basis.drawn)} were sampled with unequal probabilities, and these figures are not "
+                f"{_checks(basis.drawn)}{of} were sampled with unequal probabilities, and these figures are not "
                 f"weighted. They describe the {checks:,} answered checks only and over-represent those with "
                 "a high expected judge error."
             )
         case "open":
             return (
-                f"{basis.answered:,} of {basis.drawn:,} sampled checks are answered. Until the sample is "
+                f"{basis.answered:,} of {basis.drawn:,} sampled checks{of} are answered. Until the sample is "
                 f"complete, the figures describe the {checks:,} answered checks only."
             )
     return (
-        f"People chose which checks to answer, so the figures describe those {checks:,} checks only. To "
+        f"People chose which checks{of} to answer, so the figures describe those {checks:,} checks only. To "
         "measure all checks, review a random sample."
     )
 
@@ -234,20 +245,19 @@ def trust_in_words(
     accuracy, bias = report.accuracy, report.bias
     if accuracy.value is None or bias.value is None:
         return "Not known yet: no check has answers from both the judge and people.", None
-    numbers = _numbers(report)
+    numbers, scope = _numbers(report), _scope(basis)
     human = _people_beside(people, compared)
     if accuracy.low is None or accuracy.high is None or bias.low is None or bias.high is None:
         why = (
             no_interval_in_words(accuracy.clusters).removeprefix("no interval: ")
             or "bias is the same in all document sets, so it has no interval"
         )
-        return f"Not known yet: {why}.{numbers}{human}", None
+        return f"Not known yet{scope}: {why}.{numbers}{human}", None
     if report.documents < FEW_DOCUMENTS:
         return (
-            f"Not known yet: this needs {FEW_DOCUMENTS} answered document sets, and there are "
+            f"Not known yet{scope}: this needs {FEW_DOCUMENTS} answered document sets, and there are "
             f"{report.documents}.{numbers}{human}"
         ), None
-    scope = _scope(basis)
     if reasons := _shortfalls(report):
         return f"No{scope}: {' and '.join(reasons)}.{numbers}{human}", False
     is_over = accuracy.low >= RIGHT_AT_LEAST and bias.low >= -MOVES_AT_MOST and bias.high <= MOVES_AT_MOST
@@ -260,16 +270,22 @@ def trust_in_words(
     return f"Not known yet{scope}: {open_end}.{numbers}{human}", None
 
 
+def _score_of(basis: AnswerBasis) -> str:
+    return " and ".join(SIDE_SCORES[side] for side in basis.sides)
+
+
 def _scope(basis: AnswerBasis) -> str:
-    """On which checks alone what is said holds; empty where the answers stand for all."""
+    """For which score, and on which checks alone, what is said holds."""
+    score = _score_of(basis)
     if basis.is_representative:
-        return ""
+        return f" for {score}" if score else ""
+    checks = f" for the {score} checks" if score else " for the checks"
     if basis.kind == "open":
-        return " for the checks answered so far"
+        return f"{checks} answered so far"
     if basis.kind == "uneven":
         chosen = " or chosen by people" if basis.others else ""
-        return f" for the checks sampled with unequal probabilities{chosen}"
-    return " for the checks that people answered, which are not a random sample"
+        return f"{checks} sampled with unequal probabilities{chosen}"
+    return f"{checks} that people answered, which are not a random sample"
 
 
 def _shortfalls(report: JudgeReport) -> list[str]:
@@ -295,6 +311,29 @@ def commonest_share(report: JudgeReport) -> float:
     return max(yes, total - yes) / total if total else 0.0
 
 
+def favour_in_words(systems: Sequence[SplitPart]) -> str:
+    """Whether the judge favours a system, as far as tests of its bias tell; empty where there is none to compare."""
+    known = [(part, part.bias.value) for part in systems if part.bias.value is not None]
+    if len(known) < FEWEST_SYSTEMS:
+        return ""
+    sets = max(part.documents for part, _ in known)
+    questions = 1 if len(known) == FEWEST_SYSTEMS else len(known)
+    if 2 * questions / 2**sets > APART:
+        return f"Whether it favours a system cannot be told: {sets} document sets are too few."
+    sure = [
+        f"“{part.name}” ({_points(bias)} points, p = {_p(part.bias_p)})"
+        for part, bias in sorted(known, key=lambda each: -each[1])
+        if part.bias_p is not None and part.bias_p < APART
+    ]
+    if sure:
+        return f"Its bias differs between systems and can change their order: {', '.join(sure)}."
+    low, high = (_points(end([bias for _, bias in known])) for end in (min, max))
+    return (
+        f"Whether it favours a system is not known: its bias is {low} to {high} points by system, and no system "
+        "differs significantly from the others."
+    )
+
+
 def weakness_in_words(whole: Estimate, parts: Sequence[tuple[str, str, Estimate]]) -> str:
     """The part where the judge is worst, where the intervals part it from the whole."""
     if whole.value is None or whole.low is None:
@@ -305,10 +344,7 @@ def weakness_in_words(whole: Estimate, parts: Sequence[tuple[str, str, Estimate]
         if part.value is not None and part.high is not None and part.high < whole.low
     ]
     if not worse:
-        return (
-            "No system, length, score or type of claim stands out: no subgroup's interval lies entirely "
-            "below the overall interval."
-        )
+        return "Accuracy: no subgroup's interval lies entirely below the overall interval."
     _, split, name, part = min(worse, key=lambda each: each[0])
     return (
         f"It is least accurate for {split.lower()} “{name}”: {_share(part)}, compared with {_share(whole)} "

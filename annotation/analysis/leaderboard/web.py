@@ -98,6 +98,16 @@ DRAWN_HEADS = {
 """Heads of the drawn column where the view is named otherwise."""
 OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
 """The views between which one sees what people changed."""
+WHOSE_COVERAGE = ("coverage_judge", "coverage_human", "human_share", ESTIMATE)
+BASED_ON_COVERAGE = (
+    *OF_COVERAGE,
+    "claim_coverage",
+    "factual_alignment",
+    "composite_1",
+    "composite_2_3",
+    "composite_custom",
+)
+"""The views in which whose coverage it is stands beside it."""
 SCORE_NAMES = {
     ESTIMATE: "coverage, estimated",
     "coverage_judge": "coverage by the judge",
@@ -224,6 +234,8 @@ def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict
     }
     if table.estimate is None or not table.estimate.has_estimates:
         del words[ESTIMATE]
+    if column not in BASED_ON_COVERAGE:
+        words = {by: said for by, said in words.items() if by not in WHOSE_COVERAGE}
     if not _has_own_composite(project):
         del words["composite_custom"]
     drawn = DRAWN_HEADS.get(column, (SCORE_VIEWS | MORE_SCORE_VIEWS)[column][0])

@@ -96,7 +96,12 @@ def headline(table: TargetTable, judge: Judge | None, *, is_made: bool = True) -
     said = ranking_in_words(table.ranking)
     by = _said_by(table, score, judge) if table.ranking.front else ""
     # Beside an estimate, what leaves the judge's errors out must not be read as what people would say.
-    if by and table.is_estimated and score != ESTIMATE and CAPTIONS[score] == JUDGED:
+    if (
+        by
+        and table.is_estimated
+        and score in ("coverage", "coverage_judge")
+        and caption_of(score, table) == JUDGED
+    ):
         said += " This leaves out the judge's errors; the estimate includes them."
     return f"According to {by}, {said}" if by else said
 

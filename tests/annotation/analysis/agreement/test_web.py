@@ -65,7 +65,7 @@ def test_the_judge_page_answers_in_one_sentence(answered: World, signed_in: Sign
     assert "Can I trust <bdi>lexical</bdi> alone?" in html
     # Of 14 checks people are divided on three; of the rest Rex and Cleo say no to 1 to 3 alone, and so does the judge.
     assert "Accuracy is 27 % on 11 checks in 1 document set" in html
-    assert "People chose which checks to answer" in html
+    assert "People chose which checks of coverage to answer" in html
     assert "3 checks on which people are evenly divided are left out, which favours the judge." in html
 
 

@@ -35,12 +35,20 @@ def test_what_alpha_is_good_for(alpha: Estimate, words: str) -> None:
 
 
 def test_the_numbers_stand_in_the_sentence() -> None:
-    assert told(of(0.85, 0.81, 0.9)).startswith(
-        "Alpha is 0.85 (0.81 to 0.90) over 40 checks in 30 document sets that two or more people answered. "
-        "Krippendorff's threshold for reliable data is 0.8; the whole interval reaches it. 90 % of pairs of "
-        "answers to the same item match."
+    assert told(of(0.85, 0.81, 0.9)) == (
+        "Two people gave the same answer on 90 % of the checks that both answered. Alpha is 0.85 (0.81 to 0.90) "
+        "over 40 checks in 30 document sets. Krippendorff's threshold for reliable data is 0.8; the whole interval "
+        "reaches it."
     )
-    assert "over 1 check in 1 document set" in told(of(0.5, clusters=1), items=1)
+
+
+def test_few_shared_items_tell_nothing() -> None:
+    said = told(of(-0.1, clusters=1), items=6)
+    assert "6 checks in 1 document set are too few to tell how well people agree." in said
+    assert "chance" not in said
+    assert "1 check in 1 document set is too few" in told(of(0.5, clusters=1), items=1)
+    assert "too few to tell" in told(of(None), items=6)
+    assert "better than chance." in told(of(-0.1, -0.3, 0.2))
 
 
 def test_few_document_sets_are_said_to_be_few() -> None:

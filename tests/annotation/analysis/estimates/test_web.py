@@ -10,11 +10,12 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from annotation.analysis.estimates.plan import plan
 from annotation.analysis.estimates.web import whole_parts
 from annotation.assessing.services.assign import assign
-from annotation.models import Analysis, Check, DocumentSet, Draw, Summary, Verdict
+from annotation.models import Analysis, Check, DocumentSet, Draw, Summary, Verdict, Worker
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from tests.annotation.conftest import HTMX
@@ -159,7 +160,17 @@ def test_what_is_sampled_already_comes_first(laid: World, signed_in: SignedIn) -
     sample_checks(project=laid.project, by=laid.mona, method="uniform", share=0.5, seed=3)
     html = signed_in(laid.olga).get(PLAN).content.decode()
     # Half of 38 checks, at 30 s each while nobody's time is known.
-    assert "First finish the current sample: 19 claims, about 10 minutes." in html
+    assert "First finish the current sample: 19 claims (about 10 minutes)." in html
+
+
+def test_figures_of_before_a_change_say_so_first(laid: World, signed_in: SignedIn) -> None:
+    olga = signed_in(laid.olga)
+    assert "up to date.</p>" in olga.get(PLAN).content.decode()
+    Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
+    Analysis.objects.update(inputs="of another judge")
+    html = olga.get(PLAN).content.decode()
+    assert html.count('id="made"') == 1
+    assert html.index("before the latest changes") < html.index("Current estimate")
 
 
 def test_document_sets_of_the_system_with_the_fewest_are_told_downwards(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.analysis.estimates.estimates import Estimated, EstimateState, EstimateTable
 from annotation.analysis.estimates.forecasts import ForecastBasis
 from annotation.analysis.estimates.plan import ShortSystem
 from annotation.analysis.estimates.words import (
@@ -13,7 +14,10 @@ from annotation.analysis.estimates.words import (
     basis_in_words,
     complete_in_words,
     documents_in_words,
+    duration_in_words,
+    effort_in_words,
     hours_in_words,
+    leader_in_words,
     least_in_words,
     new_sample_in_words,
     reached_in_words,
@@ -21,6 +25,8 @@ from annotation.analysis.estimates.words import (
     wanted_in_words,
     width_in_words,
 )
+from annotation.analysis.leaderboard.averages import Average
+from evaluation.statistics import PairComparison
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -237,7 +243,7 @@ def test_no_time_no_hours() -> None:
     assert "30 s per check is assumed" in hours_in_words(None, 0)
     assert (
         hours_in_words(12.4, 1)
-        == "Hours assume 12 s per check, the median of the 1 timed answer in this project."
+        == "Times assume 12 s per check, the median of the 1 timed answer in this project."
     )
 
 
@@ -276,3 +282,40 @@ def test_the_judges_word_is_said_to_be_taken_for_independent_answers() -> None:
         "It also assumes that answers within a document are independent. Intervals come out wider if the "
         "judge is overconfident or answers are correlated."
     ) in basis_in_words(ForecastBasis.JUDGE, None)
+
+
+def test_answers_are_asked_for_what_they_bring() -> None:
+    work = "10 claims (about 1 minute)"
+    # What is expected is within the wish: the wish is what is named.
+    assert effort_in_words(work, 0.4, 0.352, systems=5) == (
+        "Answering 10 claims (about 1 minute) should make every interval at most 0.40 wide."
+    )
+    assert effort_in_words(work, 0.2, 0.2312, systems=1) == (
+        "Answering 10 claims (about 1 minute) should make the interval at most 0.24 wide."
+    )
+    assert effort_in_words(work, 0.2, None, systems=5) == (
+        "No interval width can be forecast yet. Start with 10 claims (about 1 minute)."
+    )
+
+
+def test_times_under_an_hour_are_in_minutes() -> None:
+    assert [duration_in_words(hours) for hours in (0.001, 0.25, 1.0, 1234.5, None)] == [
+        "1 min",
+        "15 min",
+        "1.0 h",
+        "1,234.5 h",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("p", "words"), [(0.01, "The estimate already settles which system is best: a."), (0.2, "")]
+)
+def test_the_leader_is_named_where_the_estimate_settles_it(p: float, words: str) -> None:
+    shown = {name: Average(mean, None, None, n=30, left_out=0) for name, mean in (("a", 0.8), ("b", 0.5))}
+    known = EstimateTable(
+        state=EstimateState.FINE,
+        systems={name: Estimated(each, each, tuning=0.0, labels_saved=None) for name, each in shown.items()},
+        compared=(PairComparison("a", "b", 0.3, 30, p, p, is_exact=False),),
+    )
+    assert leader_in_words(known) == words

@@ -275,7 +275,7 @@ def test_until_a_draw_is_answered_it_stands_for_nothing(world: World) -> None:
     override(check=one, by=world.rex, label="yes")
     found = told(judge_quality(world.project))
     assert found["basis"]["kind"] == "open"
-    assert found["basis_in_words"].startswith("1 of 3 sampled checks are answered.")
+    assert found["basis_in_words"].startswith("1 of 3 sampled checks of coverage are answered.")
 
 
 def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> None:
@@ -354,6 +354,80 @@ def test_a_new_draw_that_waits_does_not_put_the_answered_one_out_of_force(world:
         override(check=check, by=world.rex, label="yes")
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=9)
     assert told(judge_quality(world.project))["basis"]["kind"] == "drawn"
+
+
+def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Draw:
+    """A uniform sample of these checks, answered as people answered them before."""
+    draw = Draw.objects.create(
+        project=world.project,
+        method=Draw.Method.UNIFORM,
+        item=Draw.Item.CHECK,
+        seed=1,
+        frame=[[check.public_id, None] for check in frame],
+    )
+    for check in asked:
+        given = Verdict.objects.filter(check_row=check, person=world.rex).first() or say(
+            check, world.rex, "no"
+        )
+        draw.drawn_checks.create(
+            check_row=check, inclusion_probability=len(asked) / len(frame), verdict=given
+        )
+    return draw
+
+
+def test_finished_samples_of_one_frame_are_pooled(world: World, checks: list[Check]) -> None:
+    frame = list(Check.objects.filter(project=world.project).order_by("pk"))
+    finished(world, frame, checks[:4])
+    finished(world, frame, checks[3:6])
+    found = told(judge_quality(world.project))
+    basis, report = found["basis"], found["versions"][0]["report"]
+    # The union is the first six. The judge is right on 1, 2, 4 and 5: alone the samples would give 3/4 and 2/3.
+    assert (basis["samples"], basis["drawn"], basis["frame"], basis["others"]) == (2, 6, 14, 2)
+    assert report["accuracy"]["value"] == pytest.approx(4 / 6)
+    # It says yes to 1, 2 and 6, people to 1, 2 and 3.
+    assert report["bias"]["value"] == 0
+    assert found["basis_in_words"].startswith(
+        "Of 14 checks of coverage, 6 were sampled (2 random samples, pooled) and all are answered: the figures "
+        "represent all 14."
+    )
+
+
+def test_a_small_sample_of_another_frame_or_score_takes_nothing_away(
+    world: World, checks: list[Check]
+) -> None:
+    frame = list(Check.objects.filter(project=world.project).order_by("pk"))
+    finished(world, frame, checks[:4])
+    finished(world, checks[:3], checks[:2])
+    of_summaries = Check.objects.create(
+        project=world.project,
+        claim=checks[0].claim,
+        peer=world.peers["port", "birch"],
+        document_set_id=checks[0].document_set_id,
+        side=Check.Side.PEER,
+        judge_label="no",
+    )
+    finished(world, [of_summaries, of_summaries], [of_summaries])
+    found = told(judge_quality(world.project))
+    assert (found["basis"]["sides"], found["basis"]["drawn"], found["checks"]) == (("reference",), 4, 4)
+
+
+def test_alignment_is_audited_where_coverage_has_no_sample(world: World, checks: list[Check]) -> None:
+    # Nobody has answered birch's check.
+    frame = [*checks[:4], world.check("birch", 1)]
+    Check.objects.filter(pk__in=[check.pk for check in frame]).update(side=Check.Side.PEER)
+    finished(world, frame, checks[:2])
+    found = told(judge_quality(world.project))
+    assert (found["basis"]["kind"], found["basis"]["sides"], found["checks"]) == ("drawn", ("peer",), 2)
+    assert found["versions"][0]["trust"].startswith("Not known yet for alignment: ")
+
+
+def test_a_sample_with_unequal_chances_is_not_pooled(world: World, checks: list[Check]) -> None:
+    frame = list(Check.objects.filter(project=world.project).order_by("pk"))
+    finished(world, frame, checks[:3])
+    uneven = finished(world, frame, checks[3:8])
+    uneven.drawn_checks.filter(check_row=checks[3]).update(inclusion_probability=0.9)
+    basis = told(judge_quality(world.project))["basis"]
+    assert (basis["kind"], basis["samples"], basis["drawn"]) == ("drawn", 1, 3)
 
 
 def test_json_holds_it_all(world: World, checks: list[Check]) -> None:

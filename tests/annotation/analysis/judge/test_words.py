@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from annotation.analysis.agreement.ratings import CheckFacts
 from annotation.analysis.intervals import shown
 from annotation.analysis.judge.judge_answers import AnswerBasis
+from annotation.analysis.judge.judge_splits import SplitChecks, splits_of
 from annotation.analysis.judge.words import (
     basis_in_words,
     commonest_share,
+    favour_in_words,
     trust_in_words,
     weakness_in_words,
 )
@@ -20,7 +23,9 @@ from evaluation.statistics import Estimate, JudgeReport, judge_report
 YES: list[Label | None] = ["yes"]
 NO: list[Label | None] = ["no"]
 ALL = AnswerBasis(kind="all", frame=2400, sides=("reference",))
-DRAWN = AnswerBasis(kind="drawn", frame=2400, method="simple random sample", drawn=240, answered=240)
+DRAWN = AnswerBasis(
+    kind="drawn", frame=2400, sides=("reference",), method="simple random sample", drawn=240, answered=240
+)
 CHOSEN = AnswerBasis(kind="chosen", frame=2400)
 UNKNOWN = Estimate(value=None, low=None, high=None, clusters=0, draws=0, seed=0)
 
@@ -48,8 +53,8 @@ def test_a_good_judge_is_trusted() -> None:
     said, is_trusted = trust(report(1, 1))
     assert is_trusted is True
     assert said == (
-        "Yes: it meets the threshold of 90 % accuracy and 5 points of bias. Accuracy is 97 % (97 % to 97 %) "
-        "on 2,400 checks in 40 document sets; the majority baseline is 50 %. It says yes as often as people "
+        "Yes for coverage: it meets the threshold of 90 % accuracy and 5 points of bias. Accuracy is 97 % (97 % to "
+        "97 %) on 2,400 checks in 40 document sets; the majority baseline is 50 %. It says yes as often as people "
         "(+0.0 to +0.0)."
     )
 
@@ -57,7 +62,7 @@ def test_a_good_judge_is_trusted() -> None:
 def test_a_judge_that_is_wrong_too_often_is_not() -> None:
     said, is_trusted = trust(report(6, 6))
     assert is_trusted is False
-    assert said.startswith("No: its accuracy is below 90 %. ")
+    assert said.startswith("No for coverage: its accuracy is below 90 %. ")
 
 
 @pytest.mark.parametrize(
@@ -84,8 +89,10 @@ def test_always_giving_the_commonest_answer_is_no_merit() -> None:
 def test_few_document_sets_settle_nothing() -> None:
     said, is_trusted = trust(report(0, 0, sets=19))
     assert is_trusted is None
-    assert said.startswith("Not known yet: this needs 20 answered document sets, and there are 19. ")
-    assert trust(report(0, 0, sets=1))[0].startswith("Not known yet: 1 document set, 5 needed. ")
+    assert said.startswith(
+        "Not known yet for coverage: this needs 20 answered document sets, and there are 19. "
+    )
+    assert trust(report(0, 0, sets=1))[0].startswith("Not known yet for coverage: 1 document set, 5 needed. ")
 
 
 def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
@@ -96,7 +103,7 @@ def test_an_interval_on_both_sides_of_the_bar_settles_nothing() -> None:
     said, is_trusted = trust(judge_report(judge, people, documents, draws=200))
     assert is_trusted is None
     assert said.startswith(
-        "Not known yet: the intervals do not show whether it meets the threshold of 90 % accuracy"
+        "Not known yet for coverage: the intervals do not show whether it meets the threshold of 90 % accuracy"
     )
 
 
@@ -104,13 +111,13 @@ def test_no_better_than_the_commonest_answer_settles_nothing() -> None:
     # Right on 57 of 60 in every set, as saying yes to all would be.
     said, is_trusted = trust(report(1, 2, yes=57, no=3))
     assert is_trusted is None
-    assert said.startswith("Not known yet: the majority baseline may be as accurate. ")
+    assert said.startswith("Not known yet for coverage: the majority baseline may be as accurate. ")
 
 
 def test_a_volunteered_sample_is_named_in_the_answer() -> None:
-    said, _ = trust(report(1, 1), CHOSEN)
+    said, _ = trust(report(1, 1), replace(CHOSEN, sides=("peer",)))
     assert said.startswith(
-        "Yes for the checks that people answered, which are not a random sample: it meets the threshold of "
+        "Yes for the alignment checks that people answered, which are not a random sample: it meets the threshold of "
     )
 
 
@@ -139,7 +146,7 @@ def test_a_judge_that_leans_nowhere_has_no_interval_of_its_bias_and_that_is_said
     said, is_trusted = trust(shown(report(0, 0)))
     assert is_trusted is None
     assert said.startswith(
-        "Not known yet: bias is the same in all document sets, so it has no interval. Accuracy is 100 %"
+        "Not known yet for coverage: bias is the same in all document sets, so it has no interval. Accuracy is 100 %"
     )
 
 
@@ -171,11 +178,9 @@ def test_the_worst_part_is_named_where_the_intervals_part() -> None:
     assert weakness_in_words(whole, parts) == (
         "It is least accurate for system “b”: 60 % (50 % to 70 %), compared with 80 % (76 % to 84 %) overall."
     )
-    assert weakness_in_words(whole, parts[2:]).startswith(
-        "No system, length, score or type of claim stands out"
-    )
+    assert weakness_in_words(whole, parts[2:]).startswith("Accuracy: no subgroup's interval")
     assert weakness_in_words(whole, [("System", "d", shown(of(0.1, 0.0, 0.2, clusters=4)))]).startswith(
-        "No system"
+        "Accuracy: no subgroup's interval"
     )
 
 
@@ -185,14 +190,73 @@ def test_divided_checks_are_no_part_of_all() -> None:
 
 def test_drawn_claims_that_were_changed_since_are_said_to_be_left_out() -> None:
     assert basis_in_words(replace(DRAWN, changed=2), 238) == (
-        "240 checks of 2,400 were sampled (simple random sample) and all are answered: 2 whose claims were "
-        "changed since are left out, so the figures represent the "
+        "Of 2,400 checks of coverage, 240 were sampled (simple random sample) and all are answered: 2 whose claims "
+        "were changed since are left out, so the figures represent the "
         "unchanged claims."
     )
 
 
 def test_a_draw_is_named_by_how_it_was_drawn() -> None:
     assert basis_in_words(DRAWN, 240) == (
-        "240 checks of 2,400 were sampled (simple random sample) and all are answered: the figures "
+        "Of 2,400 checks of coverage, 240 were sampled (simple random sample) and all are answered: the figures "
         "represent all 2,400."
+    )
+
+
+def test_pooled_samples_are_counted_and_what_came_after_is_named() -> None:
+    assert basis_in_words(replace(DRAWN, samples=3, others=1, came_after=2), 240) == (
+        "Of 2,400 checks of coverage, 240 were sampled (3 random samples, pooled) and all are answered: the figures "
+        "represent all 2,400. 1 check that people answered outside the samples is left out. 2 checks that could not "
+        "be sampled then are not covered."
+    )
+
+
+def held(sets: int, lenient: int) -> SplitChecks:
+    """In each set two checks of each of two systems, of people's no: the judge says yes to so many of a's."""
+    facts = [
+        CheckFacts(
+            key=0,
+            side="reference",
+            has_number=False,
+            claim="",
+            judge_label=None,
+            judge_probability=None,
+            system=system,
+            target_words=None,
+            peer_words=None,
+            external_id=str(place),
+            group="",
+        )
+        for place in range(sets)
+        for system in "aabb"
+    ]
+    labels: list[Label | None] = [*YES * lenient, *NO * (4 - lenient)] * sets
+    return SplitChecks(facts, labels, NO * 4 * sets, [""] * 4 * sets)
+
+
+def test_a_judge_that_favours_a_system_is_told_by_whole_documents() -> None:
+    # In each set a has 1 of 2 errors and b none: mean 1/4. a's checks add 1 - 1/4 - 1/4, less half of the set's
+    # 1 - 4/4: 1/2 in every set. All signs alike: 2 of 2^8 flips go as far.
+    [split] = [each for each in splits_of(held(8, 1)) if each.key == "system"]
+    assert {part.name: part.bias_p for part in split.parts} == {"a": 2 / 256, "b": 2 / 256}
+    assert favour_in_words(split.parts) == (
+        "Its bias differs between systems and can change their order: “a” (+50.0 points, p = 0.008), “b” (+0.0 "
+        "points, p = 0.008)."
+    )
+
+
+def test_a_judge_as_generous_to_all_systems_favours_none() -> None:
+    # It says yes to one check of each in every set.
+    facts, _, people, errors = held(8, 0)
+    labels: list[Label | None] = [*YES, *NO, *YES, *NO] * 8
+    [split] = [each for each in splits_of(SplitChecks(facts, labels, people, errors)) if each.key == "system"]
+    assert {part.name: part.bias_p for part in split.parts} == {"a": 1.0, "b": 1.0}
+    assert "no system differs significantly" in favour_in_words(split.parts)
+
+
+def test_few_sets_do_not_tell_whether_a_system_is_favoured() -> None:
+    # With 5 sets no p can be below 2/32.
+    [split] = [each for each in splits_of(held(5, 1)) if each.key == "system"]
+    assert favour_in_words(split.parts) == (
+        "Whether it favours a system cannot be told: 5 document sets are too few."
     )

@@ -505,6 +505,14 @@ def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, v
     blend = " ".join(vic.get("/p/harbour/scores/?by=coverage").content.decode().split())
     assert "interval leaves out the judge's errors; the estimate includes them" in blend
     assert "errors; the estimate includes them." in blend
+    assert 'data-name="by people"' in blend
+    # Neither the estimate nor whose coverage it is says anything of other scores.
+    Score.objects.filter(project=world.project).update(alignment=0.5)
+    vic.get("/p/harbour/scores/?by=alignment")
+    faithful = " ".join(vic.get("/p/harbour/scores/?by=alignment").content.decode().split())
+    assert "According to the lexical judge" in faithful
+    assert "the estimate includes" not in faithful
+    assert 'data-name="by people"' not in faithful
     overview = " ".join(vic.get("/p/harbour/").content.decode().split())
     assert "According to the estimate of people&#x27;s answers, alder is ahead" in overview
     # Its file, the API and the command go by the same rule.
