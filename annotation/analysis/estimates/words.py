@@ -285,7 +285,7 @@ def leader_in_words(known: EstimateTable) -> str:
     first = max(means, key=means.__getitem__)
     if order.ranks(first) != (1, 1):
         return ""
-    return f"The estimate already settles which system is best: {first}."
+    return f"The estimate already shows which system is best: {first}."
 
 
 def complete_in_words(checks: int) -> str:

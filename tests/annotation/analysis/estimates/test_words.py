@@ -309,7 +309,7 @@ def test_times_under_an_hour_are_in_minutes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "words"), [(0.01, "The estimate already settles which system is best: a."), (0.2, "")]
+    ("p", "words"), [(0.01, "The estimate already shows which system is best: a."), (0.2, "")]
 )
 def test_the_leader_is_named_where_the_estimate_settles_it(p: float, words: str) -> None:
     shown = {name: Average(mean, None, None, n=30, left_out=0) for name, mean in (("a", 0.8), ("b", 0.5))}
