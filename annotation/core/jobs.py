@@ -34,7 +34,7 @@ from kombu.exceptions import KombuError, OperationalError
 
 from annotation.core import tallies
 from annotation.core.events import log
-from annotation.core.shared.clock import shared_now
+from annotation.core.shared.clock import LeapWatch, shared_now
 from annotation.models import DocumentSet, Job, Run, Worker
 
 if TYPE_CHECKING:
@@ -436,9 +436,15 @@ def settle(run: Run | None) -> None:
     log(project=run.project, actor=None, verb="finish run", target=run, data={"failed": failed})
 
 
+_leaps = LeapWatch()
+
+
 def reap() -> None:
     """Give the jobs of silent workers back. May be called by anybody at any time; two at once do no harm."""
     now = shared_now()
+    if _leaps.has_leapt(now, by=settings.JOB_LEASE_SECONDS / 2):
+        # What looks expired is about to be renewed by workers that are alive.
+        return
     expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now).exclude(
         token__in=tuple(Lease.alive)
     )

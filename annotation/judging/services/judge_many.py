@@ -210,8 +210,14 @@ class _Turn:
             jobs.try_later(claimed[0], error=f"{type(failure).__name__}: {failure}")
             return
         for flow in flows:
+            # Taken back by another worker and taken again here, under the same token: it begins anew.
+            if (former := self.flows.get(flow.claimed.job.pk)) is not None:
+                self._drop(former)
             self.flows[flow.claimed.job.pk] = flow
             self._advance(flow, None)
+
+    def _is_under_way(self, flow: _Flow) -> bool:
+        return self.flows.get(flow.claimed.job.pk) is flow
 
     def _flows(self, claimed: Sequence[jobs.Claimed]) -> list[_Flow]:
         sets = [_document_set(each) for each in claimed]
@@ -272,7 +278,7 @@ class _Turn:
 
     def _advance(self, flow: _Flow, reply: Any) -> None:
         """Take the flow to its next step."""
-        if flow.claimed.job.pk not in self.flows:
+        if not self._is_under_way(flow):
             return
         if self.is_cancelled:
             self._drop(flow)
@@ -312,7 +318,9 @@ class _Turn:
     ) -> None:
         """Do these steps together, each group in one transaction; where a group fails, one by one."""
         while due:
-            group, due[:] = due[:most], due[most:]
+            group, due[:] = [each for each in due[:most] if self._is_under_way(each[0])], due[most:]
+            if not group:
+                continue
             try:
                 self._attempt(group, do)
             except Error:
@@ -351,7 +359,8 @@ class _Turn:
     def _drop(self, flow: _Flow) -> None:
         flow.turn.is_over = True
         flow.steps.close()
-        self.flows.pop(flow.claimed.job.pk, None)
+        if self._is_under_way(flow):
+            del self.flows[flow.claimed.job.pk]
 
     # What is written
 
@@ -433,8 +442,8 @@ class _Turn:
     # How jobs end
 
     def _end(self) -> None:
-        done, self.done = self.done, []
-        failed, self.failed = self.failed, []
+        done, self.done = [flow for flow in self.done if self._is_under_way(flow)], []
+        failed, self.failed = [each for each in self.failed if self._is_under_way(each[0])], []
         if done:
             jobs.finish_all([flow.claimed for flow in done])
             self.unavailable_in_a_row = 0
