@@ -13,8 +13,10 @@ from annotation import perform_job
 from annotation.core import jobs
 from annotation.judging.services import asked_claims, judge_document_set, judge_many, kept_answers
 from annotation.judging.services.judge_many import judge_run
+from annotation.judging.services.judges import at_work
 from annotation.judging.services.start_run import start_run
 from annotation.models import Judge, Project, Run, Score, Verdict
+from evaluation.judging.protocol import one_pass
 from tests.annotation.judging.doing import add_document_set
 from tests.annotation.judging.processes import wait_until
 from tests.llm_server import faults
@@ -188,3 +190,20 @@ def test_what_stands_is_not_counted_twice_where_a_group_breaks_off(
     monkeypatch.setattr(judge_many, "write", breaks_once)
     judge_run(run)
     assert set(run.jobs.values_list("state", "done", "total")) == {("done", 1, 1)}
+
+
+def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
+    llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    """Another worker takes back what seems to have run out, as where the database's clock leaps ahead."""
+    run = started(project_of(1), llm_judge)
+    with one_pass(), at_work(llm_judge, run=run) as judge:
+        turn = judge_many._Turn(run, judge, jobs.new_token())
+        for _ in range(2):
+            run.jobs.update(state="waiting", lease_until=None)
+            turn.begin(jobs.take(run=run, token=turn.token))
+        turn.to_end()
+    assert states(run) == {"done": 1}
+    verdicts = Verdict.objects.filter(run=run)
+    # One claim for coverage and one for alignment.
+    assert verdicts.count() == verdicts.values("check_row").distinct().count() == 2
