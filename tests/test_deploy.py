@@ -24,6 +24,7 @@ import yaml
 from django.core.management import load_command_class
 
 from annotation.operator_commands import SERVER_COMMANDS
+from annotation.settings_choice import PRODUCTION
 from tests import parts, postgres, redis_server
 
 ROOT = Path(__file__).parents[1]
@@ -276,8 +277,14 @@ def test_settings_are_read_by_the_command_as_systemd_reads_them(tmp_path: Path) 
         "COVERDICT_JUDGE_URLS": "https://a.example.org, http://b.example.org:8000/v1",
         "SECRET_KEY": "$HOME`id`#;'",
         "SENTRY_DSN": "",
+        "own_key": "for a judge",
     }
-    lines = ["# A=comment", "", *(f"{name}={value}" for name, value in told.items()), 'QUOTED="in quotes"']
+    lines = [
+        "# A=comment",
+        "",
+        *(f"{name}={value}" for name, value in told.items()),
+        '  QUOTED="in quotes"  ',
+    ]
     (tmp_path / "coverdict.env").write_text("\n".join(lines))
     script = (DEPLOY / "coverdict").read_text().replace("/etc/coverdict", str(tmp_path))
     run = re.search(r"^exec .*$", script, re.MULTILINE)
@@ -288,6 +295,7 @@ def test_settings_are_read_by_the_command_as_systemd_reads_them(tmp_path: Path) 
     read = dict(each.split("=", 1) for each in done.stdout.split("\0") if each)
     assert {name: read.get(name) for name in (*told, "QUOTED")} == {**told, "QUOTED": "in quotes"}
     assert "A" not in read
+    assert read["DJANGO_SETTINGS_MODULE"] == PRODUCTION
 
 
 @pytest.mark.parametrize("name", UNITS)

@@ -31,7 +31,9 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _parts() -> dict[str, str]:
-    apart = {"broker": broker_fault() or "ok", "files": files_fault() or "ok"}
+    # Everybody may read this: which folder it is, administrators see under Status.
+    files = "the folder for files is not writable; see the page Status" if files_fault() else "ok"
+    apart = {"broker": broker_fault() or "ok", "files": files}
     fault = _database_fault()
     if fault:
         return {"database": fault, "migrations": "unknown", "worker": "unknown", **apart}

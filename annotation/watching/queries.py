@@ -135,7 +135,7 @@ def files_fault() -> str | None:
     """Which folder for files this process cannot write to; None where it can, or object storage holds them."""
     for folder in filter(None, (settings.VAR_DIR, kept_folder())):
         # What is not there yet is made when it is needed.
-        there = next(each for each in (folder, *folder.parents) if each.exists())
+        there = next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
         if not os.access(there, os.W_OK | os.X_OK):
             return f"{folder} is not writable by the user {own_user()}"
     return None

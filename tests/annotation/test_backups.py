@@ -19,7 +19,6 @@ from django.db import connection
 from annotation.backups import (
     MANIFEST,
     BackupError,
-    BackupManifest,
     restore_backup,
     run_on_database,
     write_backup,
@@ -169,14 +168,11 @@ def test_a_program_that_fails_is_told_in_its_own_words(
         run_on_database("pg_dump")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_backup_that_cannot_be_noted_is_made_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: SettingsWrapper
 ) -> None:
-    def written(path: Path) -> BackupManifest:
-        path.write_bytes(b"zip")
-        return BackupManifest(1, "1", "now", "sqlite", {}, {"database.sqlite3": ""})
-
-    monkeypatch.setattr("annotation.management.commands.backup.write_backup", written)
+    monkeypatch.setenv("PATH", f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
     settings.VAR_DIR = tmp_path / "gone"
     out, warned = StringIO(), StringIO()
     call_command("backup", str(tmp_path / "b.zip"), stdout=out, stderr=warned, skip_checks=True)

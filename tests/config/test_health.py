@@ -1,6 +1,8 @@
 """The two health addresses."""
 
+import os
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from django.utils import timezone
 
 from annotation.config.celery import app
 from annotation.operator_commands import as_typed, own_user
+from annotation.watching.queries import files_fault
 
 pytestmark = pytest.mark.django_db
 
@@ -71,14 +74,25 @@ def test_readyz_misses_the_broker(client: Client, worker: Any, unreachable_broke
     assert answer.json()["parts"]["database"] == "ok"
 
 
-def test_readyz_and_status_name_the_folder_that_cannot_be_written(
+def test_readyz_says_and_status_names_the_folder_that_cannot_be_written(
     client: Client, worker: Any, admin_client: Client, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    monkeypatch.setattr("os.access", lambda *_: False)
-    told = f"{settings.VAR_DIR} is not writable by the user {own_user()}"
+    # Root may write everywhere.
+    monkeypatch.setattr("os.access", lambda _, mode: mode == os.F_OK)
     answer = client.get("/readyz")
+    told = "the folder for files is not writable; see the page Status"
     assert (answer.status_code, answer.json()["parts"]["files"]) == (503, told)
-    assert told in admin_client.get("/status/").content.decode()
+    named = f"{settings.VAR_DIR} is not writable by the user {own_user()}"
+    assert named in admin_client.get("/status/").content.decode()
+    assert str(settings.VAR_DIR) not in answer.content.decode()
+
+
+def test_a_folder_that_this_user_may_not_look_into_is_not_writable(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.VAR_DIR = Path("/closed/to/others")
+    monkeypatch.setattr("os.access", lambda path, mode: path == Path("/") and mode == os.F_OK)
+    assert files_fault() == f"/closed/to/others is not writable by the user {own_user()}"
 
 
 @pytest.fixture

@@ -226,9 +226,10 @@ def _pools(draws: Sequence[Draw], project: Project, side: str) -> list[_Pool]:
     if not draws:
         return []
     names = frozenset(Check.objects.filter(project=project, side=side).values_list("public_id", flat=True))
+    held = dict(Draw.objects.filter(pk__in=[draw.pk for draw in draws]).values_list("pk", "frame"))
     groups: list[tuple[list[Draw], list[frozenset[str]]]] = []
     for draw in draws:
-        frame = names.intersection(name for name, _ in draw.frame)
+        frame = names.intersection(name for name, _ in held[draw.pk])
         group = next((each for each in groups if are_alike(each[1][0], frame)), None)
         if group is None:
             groups.append(group := ([], []))
