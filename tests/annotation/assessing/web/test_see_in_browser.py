@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,7 @@ from tests.annotation.assessing.web.see_sets import (
 )
 from tests.annotation.cast import finish
 from tests.annotation.imports.duc.packages import ROW_2002
+from tests.annotation.judging.processes import wait_until
 from tests.annotation.web.test_flow_in_browser import scores, sign_in
 from tests.annotation.web.test_haste_in_browser import slowly
 from tests.browser import PHONE, standing_still
@@ -67,6 +69,10 @@ def percents(sitting: Sitting) -> list[int | None]:
 def marks(sitting: Sitting) -> list[list[int]]:
     rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
     return list(rows.order_by("assignment__position", "unit__position").values_list("marks", flat=True))
+
+
+def quality_answers() -> object:
+    return SummaryJudgment.objects.get(is_current=True).quality_answers
 
 
 def is_in_sight(page: Page, selector: str) -> bool:
@@ -258,13 +264,14 @@ def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Des
     saved(page)
     page.reload()
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
-    for expected in ([60, None], [None, None], [None, None]):
+    phrase = marks(sitting)[0]
+    assert phrase
+    steps: list[object] = [([60, None], [phrase, []]), ([None, None], [phrase, []]), ([None, None], [[], []])]
+    for left in steps:
         page.keyboard.press("u")
-        page.wait_for_timeout(300)
+        wait_until(partial(lambda wanted: (percents(sitting), marks(sitting)) == wanted, left))
         saved(page)
-        assert percents(sitting) == expected
     page.locator("#trail", has_text="Peer 1 of 2").wait_for()
-    assert marks(sitting) == [[], []]
     assert page.get_by_role("button", name="Undo").is_disabled()
     assert page.locator("#unit-none, [aria-pressed=true]").count() == 0
 
@@ -327,9 +334,9 @@ def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
     open_set(page, sitting)
     page.locator(".unit.now [name=note]").click()
     page.keyboard.type("half a thought")
-    page.wait_for_timeout(1_300)
-    saved(page)
-    assert UnitJudgment.objects.get(is_current=True).note == "half a thought"
+    wait_until(
+        lambda: [row.note for row in UnitJudgment.objects.filter(is_current=True)] == ["half a thought"]
+    )
     page.keyboard.type(", and a whole one")
     page.reload()
     assert page.locator(".unit [name=note]").first.input_value() == "half a thought, and a whole one"
@@ -395,8 +402,7 @@ def test_a_quality_answer_can_be_changed_afterwards(world: World, desk: Desk) ->
     page.locator("#question-clear .t").click()
     press(page, "1")
     saved(page)
-    page.wait_for_timeout(200)
-    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {"clear": 0, "short": 1}
+    wait_until(lambda: quality_answers() == {"clear": 0, "short": 1})
     # Back to the answer before, and no further than the model summary was shown: more is not offered.
     press(page, "u")
     page.locator("#question-clear output", has_text="yes").wait_for()
@@ -404,7 +410,7 @@ def test_a_quality_answer_can_be_changed_afterwards(world: World, desk: Desk) ->
     assert page.get_by_role("button", name="Undo").is_disabled()
     press(page, "u")
     page.wait_for_timeout(200)
-    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {"clear": 2, "short": 1}
+    assert quality_answers() == {"clear": 2, "short": 1}
 
 
 def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
