@@ -357,8 +357,20 @@ def stop_run(claimed: Claimed, *, reason: str, state: Job.State = Job.State.FAIL
     run = _locked_run(claimed.job)
     if not _end(claimed, state=state, error=reason if state == Job.State.FAILED else ""):
         return False
-    if run is None or run.state != Run.State.ACTIVE:
-        return True
+    if run is not None:
+        _stop(run, reason)
+    return True
+
+
+@transaction.atomic
+def stop_waiting(run: Run, *, reason: str) -> None:
+    """Stop a run between two jobs, because the others would come to as little as those that are done."""
+    _stop(Run.objects.select_for_update(no_key=True).get(pk=run.pk), reason)
+
+
+def _stop(run: Run, reason: str) -> None:
+    if run.state != Run.State.ACTIVE:
+        return
     cancel_waiting(run)
     run.state = Run.State.STOPPED
     tallies.count("runs", state=run.state)
@@ -366,7 +378,6 @@ def stop_run(claimed: Claimed, *, reason: str, state: Job.State = Job.State.FAIL
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
     log(project=run.project, actor=None, verb="stop run", target=run, data={"reason": run.stop_reason})
-    return True
 
 
 def cancel_waiting(run: Run) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Left
 from django.utils import timezone
 
@@ -19,6 +19,8 @@ from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
+SETS_WITHOUT_USE = 10
+"""After so many document sets in a row without a usable answer a run asks no further."""
 POOR_SHARE = 0.1
 """A run of which so much came to nothing is not shown as good."""
 RATE_OVER = timedelta(minutes=2)
@@ -155,6 +157,34 @@ def run_progress(run: Run) -> RunProgress:
         unscored_reasons=_unscored_reasons(run) if counts["checks_unscored"] else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
         served=_served(run) if paid.calls else [],
+    )
+
+
+def is_without_use(run: Run) -> bool:
+    """Whether the latest document sets of the run, SETS_WITHOUT_USE of them, failed or brought no usable answer.
+
+    Those that ended before anything was queued last, as by a resumption, do not count.
+    """
+    queued = Job.objects.filter(run=run).aggregate(last=Max("queued_at"))["last"]
+    ended = Job.objects.filter(run=run, finished_at__gt=queued).exclude(state=Job.State.CANCELLED)
+    latest = list(
+        ended.order_by("-finished_at").values_list("document_set", "state", "unscored")[:SETS_WITHOUT_USE]
+    )
+    if len(latest) < SETS_WITHOUT_USE or any(
+        state == "done" and not unscored for _, state, unscored in latest
+    ):
+        return False
+    usable = Verdict.objects.filter(run=run, label__isnull=False)
+    return not usable.filter(check_row__document_set__in=[key for key, *_ in latest]).exists()
+
+
+def why_without_use(run: Run) -> str:
+    """What a run is stopped with whose judge is of no use, with the commonest reason."""
+    reasons = _unscored_reasons(run)
+    most = f" Most common reason: {reasons[0][0].rstrip('.')}." if reasons else ""
+    return (
+        f"No usable answer for the last {SETS_WITHOUT_USE} document sets.{most} Try the judge on one summary and "
+        "correct it. Resume to judge the rest."
     )
 
 

@@ -22,6 +22,7 @@ from structlog.contextvars import bind_contextvars
 
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
+from annotation.judging.queries.runs import is_without_use, why_without_use
 from annotation.judging.services.asked_claims import ActiveClaims, keep_claims
 from annotation.judging.services.asked_questions import ActiveQuestions
 from annotation.judging.services.asked_texts import TextsToJudge
@@ -66,7 +67,7 @@ StepKind = TypeVar("StepKind", bound=Step)
 
 @dataclass(slots=True)
 class _Flow:
-    """One job under way; `written` are the peers that are done.
+    """One job under way; `written` are the peers that are done, `unscored` their checks without a usable answer.
 
     `context` tells its calls whom they are made for, and whose `turn` it is where money is short.
     """
@@ -77,6 +78,7 @@ class _Flow:
     context: contextvars.Context
     turn: Turn
     written: set[int] = field(default_factory=set)
+    unscored: int = 0
 
     @classmethod
     def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
@@ -150,6 +152,7 @@ class _Turn:
         self.unavailable_in_a_row = 0
         self.stop: tuple[_Flow, BaseException] | None = None
         self.is_cancelled = False
+        self.is_without_use = False
 
     # Taking work
 
@@ -184,7 +187,7 @@ class _Turn:
     @property
     def _is_over(self) -> bool:
         is_away = self.unavailable_in_a_row >= UNAVAILABLE_IN_A_ROW
-        return is_away or self.is_cancelled or self.stop is not None
+        return is_away or self.is_cancelled or self.is_without_use or self.stop is not None
 
     def _sets_at_once(self) -> int:
         if self.judge.row.kind == Judge.Kind.LEXICAL:
@@ -410,6 +413,7 @@ class _Turn:
                 self._write([(flow, each) for flow, each in some if flow.claimed.job.pk in held])
             for flow, each in some:
                 flow.written.add(each.peer.pk)
+                flow.unscored += each.unscored
         for flow in flows.values():
             self._advance(flow, None)
 
@@ -453,6 +457,9 @@ class _Turn:
         for flow, failure in failed:
             self._drop(flow)
             self._fail(flow, failure)
+        # Asked only where something came to nothing.
+        if failed or any(flow.unscored for flow in done):
+            self.is_without_use = self.is_without_use or is_without_use(self.run)
 
     def _fail(self, flow: _Flow, failure: BaseException) -> None:
         jobs.count_error(failure)
@@ -476,7 +483,9 @@ class _Turn:
     def _end_turn(self) -> None:
         """Stop the run where it cannot go on; where it is finished its judge may come to decide."""
         if self.stop is None:
-            if self.run.decides_after:
+            if self.is_without_use:
+                jobs.stop_waiting(self.run, reason=why_without_use(self.run))
+            elif self.run.decides_after:
                 decide_after(run=self.run)
             return
         flow, failure = self.stop

@@ -14,7 +14,7 @@ from annotation.core import jobs
 from annotation.judging.services import asked_claims, judge_document_set, judge_many, kept_answers
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import at_work
-from annotation.judging.services.start_run import start_run
+from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import Judge, Project, Run, Score, Verdict
 from evaluation.judging.protocol import one_pass
 from tests.annotation.judging.doing import add_document_set
@@ -22,7 +22,9 @@ from tests.annotation.judging.processes import wait_until
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
-    from tests.llm_server import LLMServer
+    from collections.abc import Callable
+
+    from tests.llm_server import Call, LLMServer
 
 PLACES = ("mill", "barn", "school", "bridge", "church", "bakery", "station", "library")
 
@@ -207,3 +209,55 @@ def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
     verdicts = Verdict.objects.filter(run=run)
     # One claim for coverage and one for alignment.
     assert verdicts.count() == verdicts.values("check_row").distinct().count() == 2
+
+
+def work_off(run: Run) -> str:
+    while Run.objects.get(pk=run.pk).state == "active" and jobs.run_to_work_on():
+        judge_run(run)
+    run.refresh_from_db()
+    return run.state
+
+
+def asks_for_claims(call: Call) -> bool:
+    return not call.question.keys() & {"claims", "summary"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome"),
+    [(lambda call: True, "failed"), (lambda call: not asks_for_claims(call), "done")],
+    ids=["no claims are extracted", "no verdict is usable"],
+)
+def test_a_judge_of_no_use_is_not_asked_about_the_whole_project(
+    llm_judge: Judge, llm_server: LLMServer, rule: Callable[[Call], bool], outcome: str
+) -> None:
+    Judge.objects.update(concurrency=1)
+    llm_judge.refresh_from_db()
+    llm_server.where(lambda call: faults.text("I would rather not.") if rule(call) else None)
+    run = start_run(project=project_of(40), judge=llm_judge, metrics=["coverage"], by=None)
+    assert work_off(run) == "stopped"
+    assert run.stop_reason.startswith("No usable answer for the last 10 document sets.")
+    # What was under way with the tenth is written: two sets at a time.
+    assert 10 <= states(run)[outcome] <= 12
+    assert Verdict.objects.filter(run=run, label__isnull=False).count() == 0
+    # Resumed without a cure, it is given as many sets again; cured, it ends.
+    resume_run(run=run, by=None)
+    assert work_off(run) == "stopped"
+    llm_server.where(lambda call: None)
+    resume_run(run=run, by=None)
+    assert work_off(run) == "finished"
+
+
+def test_a_judge_that_is_of_some_use_is_asked_to_the_end(llm_judge: Judge, llm_server: LLMServer) -> None:
+    Judge.objects.update(concurrency=1)
+    llm_judge.refresh_from_db()
+    # Eight names in turn: of every eight document sets one is judged.
+    llm_server.where(
+        lambda call: (
+            None
+            if asks_for_claims(call) or "bridge" in str(call.question)
+            else faults.text("I would rather not.")
+        )
+    )
+    run = started(project_of(40), llm_judge)
+    assert work_off(run) == "finished"
+    assert Verdict.objects.filter(run=run, label__isnull=False).count() == 5 * 2
