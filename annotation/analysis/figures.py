@@ -35,13 +35,13 @@ EMPTY: Figures = {
 """What a page shows while the first figures are made."""
 
 
-def figures(project: Project, kind: Analysis.Kind, *, wait: bool = False) -> Made:
+def figures(project: Project, kind: Analysis.Kind, *, key: str = "", wait: bool = False) -> Made:
     """The stored statistics with their sentences as payload. Who waits gets some, or NotReady."""
-    stored = made(project=project, kind=kind, wait=wait)
+    stored = made(project=project, kind=kind, key=key, wait=wait)
     return stored if stored.payload is None else replace(stored, payload=WORDS[kind](stored.payload))
 
 
-def answered(project: Project, kind: Analysis.Kind) -> Figures:
+def answered(project: Project, kind: Analysis.Kind, *, key: str = "") -> Figures:
     """The statistics as the API answers with them. Raises NotReady while a worker makes the first ones."""
-    found = figures(project, kind, wait=True)
+    found = figures(project, kind, key=key, wait=True)
     return {**(found.payload or {}), "made_at": found.made_at, "is_stale": found.is_stale}

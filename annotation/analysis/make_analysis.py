@@ -101,16 +101,16 @@ def _by_key(project: Project, key: str) -> Any:
 
 
 def _plan_or_work(project: Project, key: str) -> Any:
-    """The plan, or the work that it builds on by day."""
-    return work_by_day.payload(project) if key == WORK_BY_DAY else plan.plan(project)
+    """The plan for a score, or the work that it builds on by day."""
+    return work_by_day.payload(project) if key == WORK_BY_DAY else plan.plan(project, key)
 
 
 MAKINGS: Mapping[Analysis.Kind, Making] = {
     # A board holds a mean of every score: a further one changes its form.
-    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=740 + len(SCORES)),
+    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=741 + len(SCORES)),
     Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=5),
     Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=12),
-    Analysis.Kind.PLAN: Making(_plan_or_work, shape=12),
+    Analysis.Kind.PLAN: Making(_plan_or_work, shape=13),
     # Other judges' answers write no score of this project.
     Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=5),
     Analysis.Kind.SUGGESTED: Making(suggest_verdicts.payload),

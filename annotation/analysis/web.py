@@ -52,19 +52,23 @@ def figures_page(
 
 
 def file_view(
-    kind: Analysis.Kind, tables: FigureTables
+    kind: Analysis.Kind, tables: FigureTables, *, key_of: Callable[[Request], str] = lambda _: ""
 ) -> Callable[[HttpRequest, str, str], HttpResponseBase]:
-    """The view of one of the tables of stored statistics as CSV or JSON. Raises NotFound for another table."""
+    """The view of one of the tables of stored statistics as CSV or JSON. Raises NotFound for another table.
+
+    `key_of` tells by the request which statistics of the kind are asked for.
+    """
 
     @screen("GET")
     def table_view(request: Request, slug: str, table: str) -> HttpResponse:
         room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
         if table not in tables:
             raise NotFound(f"There is no table {table!r}; there are {', '.join(tables)}.")
-        stored = figures(room.project, kind, wait=True)
+        stored = figures(room.project, kind, key=key_of(request), wait=True)
         rows = list(tables[table](stored.payload or EMPTY))
         columns = list(rows[0]) if rows else []
-        return table_file(request, rows, columns=columns, name=f"{room.project.slug}-{kind}-{table}")
+        names = filter(None, (room.project.slug, kind, key_of(request), table))
+        return table_file(request, rows, columns=columns, name="-".join(names))
 
     return table_view
 

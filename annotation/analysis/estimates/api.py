@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.analysis.estimates.forecasts import DRAWABLE
+from annotation.analysis.estimates.plan import PLANNED, plan_key
 from annotation.analysis.estimates.sample_planned import sample_planned
 from annotation.analysis.figures import answered
 from annotation.api.access import ApiView
@@ -36,7 +37,7 @@ class MeanWithInterval(serializers.Serializer[Any]):
 
 
 class KnownOfSystem(serializers.Serializer[Any]):
-    """What is known of a system's coverage now; null where there is none."""
+    """What is known of a system now; null where nothing is."""
 
     system = serializers.CharField()
     system_id = serializers.CharField()
@@ -131,7 +132,17 @@ class PlanSize(serializers.Serializer[Any]):
     hours = _number(help_text="At the median time; null if no answers have been timed.")
 
 
+class PlanQuery(serializers.Serializer[Any]):
+    score = NamedChoice(
+        "PlannedScore",
+        [(score, score) for score in PLANNED],
+        default="coverage",
+        help_text="What to plan for.",
+    )
+
+
 class PlanFigures(serializers.Serializer[Any]):
+    score = serializers.CharField(help_text="What is planned for: coverage or alignment.")
     made_at = serializers.DateTimeField()
     is_stale = serializers.BooleanField(
         help_text="Something has changed since; newer figures are being computed."
@@ -159,7 +170,7 @@ class PlanFigures(serializers.Serializer[Any]):
     targets = PlanTarget(many=True)
 
 
-class NewPlannedDraw(serializers.Serializer[Any]):
+class NewPlannedDraw(PlanQuery):
     size = serializers.IntegerField(min_value=1, help_text="Checks to sample.")
     design = NamedChoice("PlanDesign", [(design, design) for design in DRAWABLE])
     seed = serializers.IntegerField(
@@ -174,14 +185,15 @@ class PlanView(ApiView):
     tag = "scores"
     pagination_class = None
 
-    @operation("get_plan", responses=PlanFigures, refusals=("503",))
+    @operation("get_plan", parameters=[PlanQuery], responses=PlanFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
         """Show what is known now, and how wide intervals would be with more answers of people.
 
         Forecasts go by the latest answered random sample of checks, else by the judge's own probabilities.
         """
         project = self.enter(Verb.VIEW_SCORES)
-        return Response(PlanFigures(answered(project, Analysis.Kind.PLAN)).data)
+        key = plan_key(self.query(PlanQuery)["score"])
+        return Response(PlanFigures(answered(project, Analysis.Kind.PLAN, key=key)).data)
 
 
 class PlannedSamples(ApiView):
@@ -195,6 +207,8 @@ class PlannedSamples(ApiView):
         Needs the verb "assign".
         """
         project = self.enter(Verb.ASSIGN)
-        drawn = sample_planned(project=project, by=self.person, **self.body(NewPlannedDraw))
+        asked = self.body(NewPlannedDraw)
+        side = PLANNED[asked.pop("score")]
+        drawn = sample_planned(project=project, by=self.person, side=side, **asked)
         (row,) = check_samples(project, only=drawn.public_id)
         return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)

@@ -36,8 +36,9 @@ from evaluation.statistics import (
 if TYPE_CHECKING:
     from annotation.models import Project
 
-ESTIMATE = "coverage_estimate"
-"""The name of the estimate among the scores."""
+ESTIMATE, ALIGNMENT_ESTIMATE = "coverage_estimate", "alignment_estimate"
+SIDES: Mapping[str, Check.Side] = {ESTIMATE: Check.Side.REFERENCE, ALIGNMENT_ESTIMATE: Check.Side.PEER}
+"""The names of the estimates among the scores, and the side whose checks each is of."""
 
 
 class EstimateState(StrEnum):
@@ -130,22 +131,23 @@ class Estimates:
         return self.tables.get(target_words, self.otherwise)
 
 
-def estimates(project: Project) -> Estimates:
+def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Estimates:
     """The estimates from the random samples that say most, as of their last look, else why there are none.
 
-    An item of a sample that was answered blind before it keeps that answer.
+    They are of coverage, from the peer side of alignment. An item of a sample that was answered blind before it keeps
+    that answer.
     """
-    draws, found = samples_and_pools(project)
+    draws, found = samples_and_pools(project, side)
     pool = shown_pool(found)
     newest = draws[0] if draws else None
     if pool is None:
         state = EstimateState.OPEN if newest else EstimateState.NONE
-        is_needless = newest is None and is_all_answered(project)
+        is_needless = newest is None and is_all_answered(project, side)
         return Estimates({}, EstimateTable(state=state, newer=newest, is_all_answered=is_needless))
-    framed = framed_items(project, *pool.draws, look=pool.look)
+    framed = framed_items(project, *pool.draws, side=side, look=pool.look)
     newer = newest if newest != pool.latest else None
     waits = newer is not None and newer.look > 0 and all(each.latest != newer for each in found)
-    raters = spread_of_raters(project) if pool.latest.item == Draw.Item.CHECK else None
+    raters = spread_of_raters(project, side) if pool.latest.item == Draw.Item.CHECK else None
     tables = {
         target: estimate_table(pool, framed, target, raters=raters, newer=newer, waits=waits)
         for target in framed.items
@@ -153,9 +155,9 @@ def estimates(project: Project) -> Estimates:
     return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=pool.latest))
 
 
-def is_all_answered(project: Project) -> bool:
-    """Whether people have answered every check that can be drawn, of which there is one at least."""
-    asked = drawable(project, Check.Side.REFERENCE)
+def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -> bool:
+    """Whether people have answered every check of the side that can be drawn, of which there is one at least."""
+    asked = drawable(project, side)
     return asked.exists() and not asked.filter(human_label__isnull=True).exists()
 
 
@@ -192,7 +194,8 @@ def estimate_table(
         )
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
     by_system = all(each.by_system for each in (*pool.earlier, draw))
-    asks_alike = draw.item == Draw.Item.CHECK and draw.is_complete
+    # On the peer side no two summaries are asked about one claim.
+    asks_alike = draw.item == Draw.Item.CHECK and draw.is_complete and framed.side == Check.Side.REFERENCE
     # The better system comes first, so that differences are mostly positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     knows_raters = raters is not None and raters.is_enough

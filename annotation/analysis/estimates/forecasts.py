@@ -103,16 +103,16 @@ class Forecasts:
                 yield place, str(forecast.strata[item]), ids[item], found[item]
 
 
-def forecasts(project: Project) -> Forecasts:
+def forecasts(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Forecasts:
     """What the plan goes by: sampled answers to checks up to their last look, or the judge's own probabilities."""
-    drawable = drawable_checks(project)
-    _, pools = samples_and_pools(project)
+    drawable = drawable_checks(project, side)
+    _, pools = samples_and_pools(project, side)
     # What estimates show, so that no forecast of more answers is wider for want of some that there are.
     pilot = shown_pool([pool for pool in pools if pool.latest.item == Draw.Item.CHECK])
-    joins = pilot is not None and would_join(project, pilot, drawable)
-    confidence = next_confidence(project, pilot if joins else None, drawable)
+    joins = pilot is not None and would_join(project, side, pilot, drawable)
+    confidence = next_confidence(project, side, pilot if joins else None, drawable)
     if pilot is not None:
-        framed = framed_items(project, *pilot.draws, look=pilot.look)
+        framed = framed_items(project, *pilot.draws, side=side, look=pilot.look)
         known = covariates(framed)
         places = _places(framed, drawable)
         try:
@@ -122,9 +122,9 @@ def forecasts(project: Project) -> Forecasts:
             }
         except EvaluationError:
             # Some system has answers in fewer than two document sets: nothing can be learnt of it.
-            return _without_pilot(project, pilot, ForecastBasis.PILOT_TOO_SMALL, drawable, confidence)
+            return _without_pilot(project, side, pilot, ForecastBasis.PILOT_TOO_SMALL, drawable, confidence)
         return Forecasts(ForecastBasis.PILOT, pilot, framed, _pooled(found), drawable, joins)
-    return _without_pilot(project, None, ForecastBasis.JUDGE, drawable, confidence)
+    return _without_pilot(project, side, None, ForecastBasis.JUDGE, drawable, confidence)
 
 
 def _pooled(found: Mapping[TargetSystem, Forecast]) -> dict[TargetSystem, Forecast]:
@@ -135,9 +135,9 @@ def _pooled(found: Mapping[TargetSystem, Forecast]) -> dict[TargetSystem, Foreca
     return pooled
 
 
-def drawable_checks(project: Project) -> tuple[str, ...]:
-    """The public ids of the checks that a draw could take: of coverage, in force, and not decided by a rule."""
-    checks = check_samples.drawable(project, Check.Side.REFERENCE)
+def drawable_checks(project: Project, side: Check.Side) -> tuple[str, ...]:
+    """The public ids of the checks that a draw could take: of the side, in force, and not decided by a rule."""
+    checks = check_samples.drawable(project, side)
     return tuple(checks.order_by("pk").values_list("public_id", flat=True))
 
 
@@ -162,12 +162,13 @@ def _from_pilot(
 
 def _without_pilot(
     project: Project,
+    side: Check.Side,
     pilot: Pool | None,
     basis: ForecastBasis,
     drawable: tuple[str, ...],
     confidence: float,
 ) -> Forecasts:
-    framed = framed_now(project)
+    framed = framed_now(project, side)
     if not framed.has_judge:
         return Forecasts(ForecastBasis.NOTHING, pilot, framed, {}, drawable)
     found = {
@@ -199,13 +200,15 @@ def _spread(probability: float | None) -> float:
     return math.sqrt(p * (1 - p))
 
 
-def planned_chances(project: Project, *, size: int, design: Design) -> dict[str, tuple[float, str]]:
+def planned_chances(
+    project: Project, side: Check.Side = Check.Side.REFERENCE, *, size: int, design: Design
+) -> dict[str, tuple[float, str]]:
     """By public id the chance of every check in such a draw, and the stratum that it is drawn in, as forecast.
 
     Strata are systems at a target length, in a stratified draw by doubt: of each a fixed number is drawn. What came
     after the answered draw that the forecast goes by has the chance that it would have by lot.
     """
-    found = forecasts(project)
+    found = forecasts(project, side)
     is_by_doubt = design == "stratified"
     chances = {
         public_id: (chance, " ".join(map(str, (*place, stratum) if is_by_doubt else place)))

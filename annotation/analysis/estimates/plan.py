@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db.models import Avg, Case, When
 
 from annotation.analysis.estimates.estimates import Estimates, EstimateTable, estimates, is_all_answered
 from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, Forecasts, TargetSystem, forecasts
@@ -14,10 +16,10 @@ from annotation.analysis.estimates.raters import spread_of_raters
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import Average, Observation, averages
 from annotation.analysis.leaderboard.leaderboard import means_at
-from annotation.models import Check, Score, System
+from annotation.models import Check, Label, Score, System
 from annotation.sampling.queries.check_samples import blind_answers
 from annotation.sampling.queries.pace import seconds_per_check
-from annotation.sampling.queries.sampled_items import SampleFrame, document_of
+from annotation.sampling.queries.sampled_items import READ_AT_ONCE, SampleFrame, document_of
 from evaluation.statistics import (
     FEWEST_FOR_INTERVAL,
     TOO_FEW_DOCUMENTS,
@@ -31,8 +33,12 @@ from evaluation.statistics import (
 )
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from annotation.models import Project
 
+PLANNED: Mapping[str, Check.Side] = {"coverage": Check.Side.REFERENCE, "alignment": Check.Side.PEER}
+"""The scores that answers can be planned for, and the side whose checks people answer for each."""
 WIDTHS = (0.4, 0.3, 0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02)
 """Widths of an interval that can be wished for."""
 SIZE_STEPS = (1, 1.5, 2, 3, 5, 7)
@@ -83,22 +89,31 @@ class Outlook:
     strata: dict[str, dict[str, float]]
 
 
+def plan_key(score: str) -> str:
+    """The key under which a score's plan is stored."""
+    return "" if score == "coverage" else score
+
+
 def plan(project: Project, key: str = "") -> dict[str, Any]:
-    """The plan page's payload: what is known, and by target length what draws of which sizes would bring.
+    """The plan page's payload, of a score by its key: what is known, and by target length what draws of which sizes
+    would bring.
 
     Where people have answered every check nothing is foretold: the least widths are those that their answers give.
     """
-    found = forecasts(project)
-    known = estimates(project)
+    score = key or "coverage"
+    side = PLANNED[score]
+    found = forecasts(project, side)
+    known = estimates(project, side)
     sizes = ladder(found.checks)
     pace, timed = seconds_per_check(project)
-    alone = _judge_alone(project)
+    alone = _judge_alone(project, side)
     ids = dict(System.objects.filter(project=project).values_list("name", "public_id"))
-    held = _document_sets(project, found.framed)
-    is_complete = is_all_answered(project)
-    noise = spread_of_raters(project).noise
+    held = _document_sets(project, side, found.framed)
+    is_complete = is_all_answered(project, side)
+    noise = spread_of_raters(project, side).noise
     targets = sorted(found.framed.items, key=lambda target: (target is None, target or 0))
     return {
+        "score": score,
         "basis": found.basis,
         "pilot": found.pilot
         and asdict(
@@ -113,7 +128,7 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
         "is_complete": is_complete,
         "checks": found.checks,
         "came_after": found.framed.came_after,
-        "drawn_before": answered_before(project),
+        "drawn_before": answered_before(project, side),
         "seconds": pace,
         "timed": timed,
         "sizes": [{"size": size, "hours": None if pace is None else size * pace / 3600} for size in sizes],
@@ -127,7 +142,7 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
                 ids,
                 held.get(target, 0),
                 noise=noise,
-                answered=people_widths(project, target) if is_complete else None,
+                answered=people_widths(project, target, side) if is_complete else None,
             )
             for target in targets
         ],
@@ -204,13 +219,13 @@ def worth_of_second(
     return min(0.5, noise / 2 * shares / errors) if errors > 0 else None
 
 
-def _document_sets(project: Project, framed: SampleFrame) -> dict[int | None, int]:
+def _document_sets(project: Project, side: Check.Side, framed: SampleFrame) -> dict[int | None, int]:
     """By target length, how many document sets the checks of the frame lie in."""
     ids = {
         target: {public_id for of_system in of_target.values() for public_id in of_system}
         for target, of_target in framed.ids.items()
     }
-    rows = Check.objects.filter(project=project, side=Check.Side.REFERENCE)
+    rows = Check.objects.filter(project=project, side=side)
     set_of = dict(rows.values_list("public_id", "peer__document_set_id"))
     return {target: len({set_of[public_id] for public_id in of_target}) for target, of_target in ids.items()}
 
@@ -256,21 +271,27 @@ def _least_widest(foretold: Mapping[str, Forecast], least: Mapping[str, float]) 
     return median_widest(list(least.values()), documents) if least else None
 
 
-def people_widths(project: Project, target: int | None) -> dict[str, float]:
-    """By system, the width of the interval of people alone of coverage, over the document sets that they decided.
+def people_widths(
+    project: Project, target: int | None, side: Check.Side = Check.Side.REFERENCE
+) -> dict[str, float]:
+    """By system, the width of the interval of people alone, of coverage over the document sets that they decided, of
+    alignment over all.
 
     Systems without an interval are left out. The document sets of a group count together as one, as in estimates.
     """
     found = means_at(project, target)
-    decided = found.of("human_share")
-    by_people = {
-        system: {
-            name: coverage
-            for name, coverage in of_sets.items()
-            if decided[system].get(name, 0.0) >= ALL_BY_PEOPLE
+    if side == Check.Side.PEER:
+        by_people = found.of("alignment")
+    else:
+        decided = found.of("human_share")
+        by_people = {
+            system: {
+                name: coverage
+                for name, coverage in of_sets.items()
+                if decided[system].get(name, 0.0) >= ALL_BY_PEOPLE
+            }
+            for system, of_sets in found.of("coverage").items()
         }
-        for system, of_sets in found.of("coverage").items()
-    }
     answered = {
         system: _as_answered(of_sets, found.cluster_of) for system, of_sets in by_people.items() if of_sets
     }
@@ -390,28 +411,43 @@ def ladder(checks: int) -> list[int]:
     return [*sizes, checks] if checks else []
 
 
-def answered_before(project: Project) -> int:
+def answered_before(project: Project, side: Check.Side = Check.Side.REFERENCE) -> int:
     """How many checks somebody answered who knew nothing of what others said: drawn, they keep that answer."""
-    given = blind_answers(project).filter(check_row__is_current=True, check_row__side=Check.Side.REFERENCE)
+    given = blind_answers(project).filter(check_row__is_current=True, check_row__side=side)
     return given.order_by().values("check_row").distinct().count()
 
 
-def _judge_alone(project: Project) -> dict[TargetSystem, Average]:
-    """Mean coverage by the deciding judge alone with its interval, by target length and system."""
-    rows = Score.objects.filter(project=project, summary__is_peer=True, summary__system__isnull=False)
-    columns = (
-        "summary__target_words",
-        "summary__system__name",
-        "summary__document_set__external_id",
-        "summary__document_set__group",
-        "coverage_judge",
-    )
+def _judge_alone(project: Project, side: Check.Side) -> dict[TargetSystem, Average]:
+    """The mean by the deciding judge alone with its interval, by target length and system."""
     seen: dict[int | None, list[Observation]] = {}
-    for target, system, document_set, group, coverage in rows.order_by("summary_id").values_list(*columns):
+    for target, system, document_set, group, value in _judged(project, side):
         cluster = document_of(document_set, group)
-        seen.setdefault(target, []).append(Observation(system, document_set, cluster, (coverage,)))
+        seen.setdefault(target, []).append(Observation(system, document_set, cluster, (value,)))
     return {
-        (target, system): scores["coverage_judge"]
+        (target, system): scores["judge"]
         for target, observations in seen.items()
-        for system, scores in averages(observations, ("coverage_judge",)).items()
+        for system, scores in averages(observations, ("judge",)).items()
     }
+
+
+def _judged(project: Project, side: Check.Side) -> Iterator[tuple[int | None, str, str, str, float | None]]:
+    """Of every peer summary its place and what it has by the judge alone; alignment is stored of no one alone."""
+    places = ("target_words", "system__name", "document_set__external_id", "document_set__group")
+    rows: QuerySet[Any, Any]
+    if side == Check.Side.REFERENCE:
+        scores = Score.objects.filter(project=project, summary__is_peer=True, summary__system__isnull=False)
+        rows = scores.order_by("summary").values_list(
+            *(f"summary__{place}" for place in places), "coverage_judge"
+        )
+    else:
+        checks = Check.objects.filter(
+            project=project, side=side, is_current=True, judge_label__isnull=False, peer__system__isnull=False
+        )
+        is_yes = Case(When(judge_label=Label.YES, then=1.0), default=0.0)
+        rows = (
+            checks.order_by("peer")
+            .values_list(*(f"peer__{place}" for place in places), "peer")
+            .annotate(share=Avg(is_yes))
+            .values_list(*(f"peer__{place}" for place in places), "share")
+        )
+    yield from rows.iterator(chunk_size=READ_AT_ONCE)

@@ -127,17 +127,19 @@ class Pool:
         return NormalDist().inv_cdf((1 + self.confidence) / 2) / math.sqrt(self.answers)
 
 
-def samples_and_pools(project: Project) -> tuple[list[SampleProgress], list[Pool]]:
-    """The random samples that tell of coverage and were not cancelled, the newest first, and what they are pooled to.
+def samples_and_pools(
+    project: Project, side: Check.Side = Check.Side.REFERENCE
+) -> tuple[list[SampleProgress], list[Pool]]:
+    """The random samples that tell of a side and were not cancelled, the newest first, and what they are pooled to.
 
     A pool is what a sample with a look to show makes together with those before it, in the order of their first looks.
     The looks of samples that were cancelled are paid for all the same; one that is held back has no pool.
     """
-    draws = _draws(project)
-    progress = _progress(draws)
+    draws = _draws(project, side)
+    progress = _progress(draws, side)
     standing = {draw.pk for draw in draws if draw.cancelled_at is None}
-    samples = _held(draws, progress)
-    frames = _Frames(project, [each.draw for each in samples])
+    samples = _held(draws, progress, side)
+    frames = _Frames(project, side, [each.draw for each in samples])
     groups: list[list[HeldSample]] = []
     seen: list[HeldSample] = []
     found = []
@@ -166,22 +168,23 @@ def shown_pool(found: Sequence[Pool]) -> Pool | None:
     return min(reversed(found[complete:]), key=lambda pool: pool.width, default=None)
 
 
-def would_join(project: Project, pool: Pool, drawable: Sequence[str]) -> bool:
-    """Whether the answers of a sample of these checks would be pooled with those that there are."""
-    frame = _Frames(project, pool.draws, always=True).of(pool.samples[-1])
+def would_join(project: Project, side: Check.Side, pool: Pool, drawable: Sequence[str]) -> bool:
+    """Whether the answers of a sample of these checks, of a side, would be pooled with those that there are."""
+    frame = _Frames(project, side, pool.draws, always=True).of(pool.samples[-1])
     return are_alike(frame, frozenset(drawable)) and _knows_chances(pool.samples[-1])
 
 
-def next_confidence(project: Project, pool: Pool | None, frame: Iterable[str]) -> float:
-    """What the last interval of a sample of this frame that is made now would be computed at.
+def next_confidence(project: Project, side: Check.Side, pool: Pool | None, frame: Iterable[str]) -> float:
+    """What the last interval of a sample of this frame, of a side, that is made now would be computed at.
 
     As of a large sample; of one that adds to a `pool` as if it brought as many new answers as that has.
     """
     before: tuple[tuple[int, ...], ...]
     if pool is None:
         names = frozenset(frame)
-        draws = [draw for draw in _draws(project) if draw.item == Draw.Item.CHECK]
-        others = [each for each in _held(draws, _progress(draws)) if not names.isdisjoint(each.chances)]
+        draws = [draw for draw in _draws(project, side) if draw.item == Draw.Item.CHECK]
+        held = _held(draws, _progress(draws, side), side)
+        others = [each for each in held if not names.isdisjoint(each.chances)]
         begun, size, before = 0, _LARGE, ((),) * len(others)
     else:
         begun, size, before = pool.answers, pool.answers, pool.all_looks
@@ -189,16 +192,21 @@ def next_confidence(project: Project, pool: Pool | None, frame: Iterable[str]) -
     return look_confidence(looks[-1], looks, before=before, confidence=CONFIDENCE)
 
 
-def _draws(project: Project) -> list[Draw]:
-    """All samples, the newest first; their frames are read where they are asked for."""
+def _draws(project: Project, side: Check.Side) -> list[Draw]:
+    """All samples that tell of a side, the newest first; their frames are read where they are asked for.
+
+    Assessors' percents tell of coverage alone.
+    """
     rows = Draw.objects.filter(project=project).exclude(item=Draw.Item.CHECK, drawn_checks__isnull=True)
+    if side != Check.Side.REFERENCE:
+        rows = rows.filter(item=Draw.Item.CHECK)
     return list(rows.distinct().order_by("-pk").defer("frame", "chances"))
 
 
-def _progress(draws: Sequence[Draw]) -> dict[int, SampleProgress]:
+def _progress(draws: Sequence[Draw], side: Check.Side) -> dict[int, SampleProgress]:
     """By key how far each sample is, in their order; without those of which nothing was handed out."""
     keys = [draw.pk for draw in draws]
-    of_checks, of_assignments = _of_checks(keys), counts_of(keys)
+    of_checks, of_assignments = _of_checks(keys, side), counts_of(keys)
     found = {}
     for draw in draws:
         if draw.item == Draw.Item.CHECK:
@@ -222,30 +230,30 @@ def _progress(draws: Sequence[Draw]) -> dict[int, SampleProgress]:
     return found
 
 
-def _of_checks(keys: Sequence[int]) -> dict[int, tuple[int, int, int]]:
-    """Of each draw of checks, how many on the reference side were drawn, how many are answered, and before any gap."""
-    of_coverage = Q(drawn_checks__check_row__side=Check.Side.REFERENCE)
-    waiting = DrawnCheck.objects.filter(
-        draw=OuterRef("pk"), check_row__side=Check.Side.REFERENCE, verdict__isnull=True
-    )
+def _of_checks(keys: Sequence[int], side: Check.Side) -> dict[int, tuple[int, int, int]]:
+    """Of each draw of checks, how many on the side were drawn, how many are answered, and before any gap."""
+    of_side = Q(drawn_checks__check_row__side=side)
+    waiting = DrawnCheck.objects.filter(draw=OuterRef("pk"), check_row__side=side, verdict__isnull=True)
     before_gap = Q(first_open__isnull=True) | Q(drawn_checks__pk__lt=F("first_open"))
     rows = Draw.objects.filter(pk__in=keys, item=Draw.Item.CHECK).order_by()
     counted = (
         rows.annotate(first_open=Subquery(waiting.order_by("pk").values("pk")[:1]))
         .values("pk", "first_open")
         .annotate(
-            drawn=Count("drawn_checks", filter=of_coverage),
-            answered=Count("drawn_checks", filter=of_coverage & Q(drawn_checks__verdict__isnull=False)),
-            run=Count("drawn_checks", filter=of_coverage & before_gap),
+            drawn=Count("drawn_checks", filter=of_side),
+            answered=Count("drawn_checks", filter=of_side & Q(drawn_checks__verdict__isnull=False)),
+            run=Count("drawn_checks", filter=of_side & before_gap),
         )
     )
     return {row["pk"]: (row["drawn"], row["answered"], row["run"]) for row in counted}
 
 
-def _held(draws: Iterable[Draw], progress: Mapping[int, SampleProgress]) -> list[HeldSample]:
+def _held(
+    draws: Iterable[Draw], progress: Mapping[int, SampleProgress], side: Check.Side
+) -> list[HeldSample]:
     """Those of the samples that have a look to show, with their items. Three queries, however many."""
     keys = [draw.pk for draw in draws if draw.pk in progress and progress[draw.pk].look]
-    checks = DrawnCheck.objects.filter(draw__in=keys, check_row__side=Check.Side.REFERENCE)
+    checks = DrawnCheck.objects.filter(draw__in=keys, check_row__side=side)
     summaries = Assignment.objects.filter(
         IS_LIVE | IS_OVER, draw__in=keys, repeat_of=None, comparison__isnull=False
     )
@@ -287,21 +295,21 @@ def _pool(group: Sequence[HeldSample], before: Sequence[HeldSample]) -> Pool:
 
 
 class _Frames:
-    """What samples could have taken: of checks those of the reference side."""
+    """What samples could have taken: of checks those of one side."""
 
-    def __init__(self, project: Project, draws: Sequence[Draw], *, always: bool = False) -> None:
+    def __init__(
+        self, project: Project, side: Check.Side, draws: Sequence[Draw], *, always: bool = False
+    ) -> None:
         self._known: dict[int, frozenset[str]] = {}
         # A frame may name a million checks: it is gone through where there is something to compare.
         if len(draws) < 2 and not always:
             return
-        of_coverage = frozenset(
-            Check.objects.filter(project=project, side=Check.Side.REFERENCE).values_list(
-                "public_id", flat=True
-            )
+        of_side = frozenset(
+            Check.objects.filter(project=project, side=side).values_list("public_id", flat=True)
         )
         for draw in draws:
             if draw.item == Draw.Item.CHECK:
-                self._known[draw.pk] = of_coverage.intersection(name for name, _ in draw.frame)
+                self._known[draw.pk] = of_side.intersection(name for name, _ in draw.frame)
             else:
                 self._known[draw.pk] = frozenset(draw.frame)
 

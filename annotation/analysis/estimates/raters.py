@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 
-def spread_of_raters(project: Project) -> RaterSpread:
-    """How raters of coverage differ; the votes of raters that a file brought are theirs. One query."""
-    return rater_spread(_ratings(project))
+def spread_of_raters(project: Project, side: Check.Side = Check.Side.REFERENCE) -> RaterSpread:
+    """How raters of a side differ; the votes of raters that a file brought are theirs. One query."""
+    return rater_spread(_ratings(project, side))
 
 
-def _ratings(project: Project) -> Iterator[Rating]:
-    given = untouched_verdicts(project).filter(check_row__side=Check.Side.REFERENCE)
+def _ratings(project: Project, side: Check.Side) -> Iterator[Rating]:
+    given = untouched_verdicts(project).filter(check_row__side=side)
     answered_twice = given.order_by().values("check_row").annotate(count=Count("pk")).filter(count__gt=1)
     several = given.filter(~Q(votes=[]) | Q(check_row__in=answered_twice.values("check_row")))
     rows = several.order_by("pk").values_list(

@@ -1,4 +1,4 @@
-"""Draw the checks that the plan foretells: so many of the reference side, by a design, with recorded chances."""
+"""Draw the checks that the plan foretells: so many of a side, by a design, with recorded chances."""
 
 from __future__ import annotations
 
@@ -27,14 +27,18 @@ if TYPE_CHECKING:
 
     from evaluation.statistics import Design
 
-SIDE = Check.Side.REFERENCE.value
-
 
 @transaction.atomic
 def sample_planned(
-    *, project: Project, by: User | None, size: int, design: str, seed: int | None = None
+    *,
+    project: Project,
+    by: User | None,
+    size: int,
+    design: str,
+    side: str = Check.Side.REFERENCE,
+    seed: int | None = None,
 ) -> Draw:
-    """Draw so many checks for reviewers as the plan page foretells them.
+    """Draw so many checks of a side for reviewers as the plan page foretells them.
 
     Every system and target length gets its share, to within one check; within it `uniform` draws by lot, `stratified`
     by lot within strata of the judge's doubt, most where it errs most, `active` each check by how far the judge is
@@ -51,27 +55,27 @@ def sample_planned(
     earlier = Draw.objects.filter(project=project, item=Draw.Item.CHECK, seed=seed, cancelled_at=None).first()
     if earlier is not None:
         return earlier
-    frame = _frame(project, size)
+    frame = _frame(project, size, side)
     return record_sample(
         project=project,
         by=by,
         method=wanted,
         share=size / len(frame),
-        side=SIDE,
+        side=side,
         seed=seed,
         frame=frame,
-        choice=_choice(project, frame, size=size, design=wanted, seed=seed),
+        choice=_choice(project, Check.Side(side), frame, size=size, design=wanted, seed=seed),
         by_system=True,
         details={"planned": size},
     )
 
 
 @transaction.atomic
-def refuse_plan(*, project: Project, size: int, design: str, seed: int) -> None:
+def refuse_plan(*, project: Project, size: int, design: str, side: str, seed: int) -> None:
     """Raise as `sample_planned` would with these words, and make nothing."""
     _design(design)
     if not Draw.objects.filter(project=project, item=Draw.Item.CHECK, seed=seed, cancelled_at=None).exists():
-        _frame(project, size)
+        _frame(project, size, side)
 
 
 def _design(name: str) -> Design:
@@ -81,21 +85,27 @@ def _design(name: str) -> Design:
     return wanted
 
 
-def _frame(project: Project, size: int) -> dict[str, FramedCheck]:
+def _frame(project: Project, size: int, side: str) -> dict[str, FramedCheck]:
     need_blind_answers(project)
-    frame = frame_of(project, SIDE)
+    frame = frame_of(project, side)
     if not 0 < size <= len(frame):
         raise Invalid(f"Between 1 and {len(frame):,} checks can be sampled, not {size:,}.", field="size")
     return frame
 
 
 def _choice(
-    project: Project, frame: Mapping[str, FramedCheck], *, size: int, design: Design, seed: int
+    project: Project,
+    side: Check.Side,
+    frame: Mapping[str, FramedCheck],
+    *,
+    size: int,
+    design: Design,
+    seed: int,
 ) -> DrawnChoice:
     if design == "uniform":
         return DrawnChoice(list(by_lot(frame, size=size, seed=seed)), dict.fromkeys(frame, size / len(frame)))
     # What came after the pilot is one stratum in the forecast: it is drawn by system too.
-    planned = planned_chances(project, size=size, design=design)
+    planned = planned_chances(project, side, size=size, design=design)
     strata: dict[tuple[str, int | None, int | None], dict[str, float]] = defaultdict(dict)
     for name, (chance, stratum) in planned.items():
         strata[stratum, frame[name].system_id, frame[name].target_words][name] = chance

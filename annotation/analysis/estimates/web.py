@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, DRAWABLE
-from annotation.analysis.estimates.plan import WIDTHS
+from annotation.analysis.estimates.plan import PLANNED, WIDTHS, plan_key
 from annotation.analysis.estimates.proposal import has_pilot, reachable, suited, useful_sizes, wanted_of
 from annotation.analysis.estimates.sample_planned import refuse_plan, sample_planned
 from annotation.analysis.estimates.table import PLAN_TABLES
@@ -31,9 +31,9 @@ from annotation.analysis.target_tables import LengthTable, opened_table, target_
 from annotation.analysis.web import figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Analysis
+from annotation.models import Analysis, Check
 from annotation.models.base import SEED_BITS, new_seed
-from annotation.sampling.queries.check_samples import open_samples
+from annotation.sampling.queries.check_samples import drawable, open_samples
 from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.words import SAMPLE_TERMS, time_in_words, work_in_words
 from annotation.web.confirm import ask_to_confirm, is_confirmed
@@ -89,7 +89,15 @@ def plan(request: Request, slug: str) -> HttpResponse:
     return _page(request, enter(request, slug, Verb.VIEW_SCORES, here="plan"))
 
 
-plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES)
+def _score(request: Request) -> str:
+    """The score that is planned for, from the address or the form. Raises NotFound."""
+    asked = str((request.POST or request.GET).get("score", "") or "coverage")
+    if asked not in PLANNED:
+        raise NotFound(f"No plan is made for {asked!r}; there are plans for {', '.join(PLANNED)}.")
+    return asked
+
+
+plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES, key_of=lambda request: plan_key(_score(request)))
 
 
 @screen("POST")
@@ -97,8 +105,10 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="plan")
     # The blind may draw, and see nothing of the plan.
     may_look = Verb.VIEW_SCORES in room.verbs
+    score = _score(request)
     try:
         asked: Any = {
+            "side": PLANNED[score],
             "size": _whole(request.POST.get("size", ""), "size"),
             "design": request.POST.get("design", ""),
             "seed": _whole(request.POST.get("seed", ""), "seed"),
@@ -113,7 +123,12 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
         return _page(request, room, refusal=refusal)
     count = drawn.drawn_checks.count()
     messages.success(request, f"{count:,} {'check' if count == 1 else 'checks'} sampled for review.")
-    return redirect("plan" if may_look else "check-draws", slug)
+    return redirect(_back(room, score, may_look=may_look))
+
+
+def _back(room: Room, score: str, *, may_look: bool) -> str:
+    address = reverse("plan" if may_look else "check-draws", args=[room.project.slug])
+    return f"{address}?score={score}" if may_look and plan_key(score) else address
 
 
 def _confirm(request: Request, room: Room, size: int, *, may_look: bool) -> HttpResponse:
@@ -123,18 +138,21 @@ def _confirm(request: Request, room: Room, size: int, *, may_look: bool) -> Http
         title="Create this random sample?",
         says=(work_in_words(size, *seconds_per_check(room.project)), SAMPLE_TERMS),
         act="Create the random sample",
-        back=reverse("plan" if may_look else "check-draws", args=[room.project.slug]),
+        back=_back(room, _score(request), may_look=may_look),
         fields={},
     )
 
 
 def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> HttpResponse:
-    stored = figures(room.project, Analysis.Kind.PLAN)
+    score = _score(request)
+    stored = figures(room.project, Analysis.Kind.PLAN, key=plan_key(score))
     found = stored.payload or EMPTY
     table = opened_table(request, room.project, found["targets"])
     draws = open_samples(room.project)
     waiting = sum(draw.drawn - draw.answered for draw in draws)
     context = {
+        "score": score,
+        "scores": list(PLANNED) if drawable(room.project, Check.Side.PEER).exists() else [],
         "table": table,
         "target": target_word(table["target_words"]) if table else "",
         "targets": target_choices(found["targets"]),
@@ -149,7 +167,9 @@ def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> Ht
 def _forecast(request: Request, found: Figures, table: LengthTable, waiting: int) -> dict[str, Any]:
     """What draws of all sizes would bring, and what the chosen one would ask of whom; `waiting` checks are open."""
     chosen = _chosen(request, found, table)
-    wish = {"width": chosen.width} if chosen.is_wished else {}
+    wish: dict[str, Any] = {"width": chosen.width} if chosen.is_wished else {}
+    if plan_key(found["score"]):
+        wish["score"] = found["score"]
     wanted = wanted_of(table, chosen.width)
     draw = _draw(found, table, chosen.size, chosen.design) if chosen.size else {}
     lead = _answer(found, table, chosen, waiting, draw.get("widest"), is_reached=wanted["is_reached"])

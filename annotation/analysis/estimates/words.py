@@ -208,7 +208,7 @@ _TRUSTING = (
 )
 
 
-def basis_in_words(basis: str, pilot: PilotSamples | None) -> str:
+def basis_in_words(basis: str, pilot: PilotSamples | None, score: str) -> str:
     """What the forecast goes by and what it assumes."""
     match basis:
         case ForecastBasis.PILOT if pilot is not None:
@@ -228,7 +228,7 @@ def basis_in_words(basis: str, pilot: PilotSamples | None) -> str:
             return "No forecast: no system has claims in at least two document sets."
         case ForecastBasis.NOTHING:
             return (
-                "No forecast: no judge has given a probability for a reference claim. Run the deciding "
+                f"No forecast: no judge has given a probability for a claim that {score} needs. Run the deciding "
                 "judge to get them."
             )
     return f"No random sample has been answered yet, so {_TRUSTING}"
@@ -288,11 +288,11 @@ def leader_in_words(known: EstimateTable) -> str:
     return f"The estimate already shows which system is best: {first}."
 
 
-def complete_in_words(checks: int) -> str:
+def complete_in_words(checks: int, score: str) -> str:
     """That no draw is needed, where people have answered everything."""
     answered = "the only check" if checks == 1 else f"all {checks:,} checks"
     return (
-        f"No sample is needed: people have answered {answered}, so coverage on the leaderboard rests on "
+        f"No sample is needed: people have answered {answered}, so {score} on the leaderboard rests on "
         "people alone."
     )
 
@@ -520,12 +520,12 @@ def told(plan: Mapping[str, Any]) -> dict[str, Any]:
     pilot = plan["pilot"] and read(PilotSamples, plan["pilot"])
     return {
         **plan,
-        "basis_in_words": basis_in_words(plan["basis"], pilot),
+        "basis_in_words": basis_in_words(plan["basis"], pilot, plan["score"]),
         "pilot": pilot and pilot.draw_id,
         "pilot_answered": pilot.answers if pilot else 0,
         "pilot_samples": pilot.samples if pilot else 0,
         "joins": bool(pilot and pilot.joins),
-        "complete": complete_in_words(plan["checks"]) if plan["is_complete"] else "",
+        "complete": complete_in_words(plan["checks"], plan["score"]) if plan["is_complete"] else "",
         "pace_in_words": hours_in_words(plan["seconds"], plan["timed"]),
         "targets": [_told_target(plan, table) for table in plan["targets"]],
     }

@@ -182,7 +182,8 @@ class TargetScores(serializers.Serializer[Any]):
     systems = SystemScores(many=True, source="rows")
     ranking = RankingShape(allow_null=True, help_text="Of the score that is ranked by.")
     changed = ChangedShape(allow_null=True)
-    estimate = EstimateShape(allow_null=True)
+    estimate = EstimateShape(allow_null=True, help_text="Of coverage.")
+    alignment_estimate = EstimateShape(allow_null=True, help_text="Of alignment.")
     mixed = serializers.DictField(
         child=serializers.CharField(),
         help_text="By score: a warning if its values mix several measures.",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from annotation.analysis.estimates.estimates import ESTIMATE
+from annotation.analysis.estimates.estimates import SIDES
 from annotation.analysis.intervals import has_interval
 from annotation.core.permissions import Verb
 from evaluation.statistics import FEWEST_FOR_INTERVAL
@@ -117,7 +117,7 @@ def _reason(project: Project, table: TargetTable, name: str, held: set[str]) -> 
             return NO_ALIGNMENT
         case "coverage_human":
             return NO_PEOPLE
-        case _ if name == ESTIMATE:
+        case _ if name in SIDES:
             return NO_SAMPLE
         case _:
             return NO_JUDGE if project.deciding_judge_id is None else NO_RUN

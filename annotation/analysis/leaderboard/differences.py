@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from annotation.analysis.estimates.estimates import ESTIMATE, estimates
+from annotation.analysis.estimates.estimates import SIDES, estimates
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, SEED
 from annotation.analysis.leaderboard.leaderboard import RANKABLE, means_at
@@ -96,8 +96,8 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
     """All pairs of systems by a score, the surest difference first. Raises Invalid for what is no score."""
     if score not in RANKABLE:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
-    if score == ESTIMATE:
-        return _of_estimates(project, target_words)
+    if score in SIDES:
+        return _of_estimates(project, score, target_words)
     found = means_at(project, target_words)
     values = {system: of_system for system, of_system in found.of(score).items() if of_system}
     # The better system comes first, so that differences are mostly positive.
@@ -140,9 +140,9 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
     )
 
 
-def _of_estimates(project: Project, target_words: int | None) -> Differences:
+def _of_estimates(project: Project, score: str, target_words: int | None) -> Differences:
     """All pairs of estimates."""
-    table = estimates(project).at(target_words)
+    table = estimates(project, SIDES[score]).at(target_words)
     means = {system: table.average(system).mean or 0.0 for system in table.systems or {}}
     settled = settled_order(means, table.compared, level=table.level)
     pairs = [
@@ -162,7 +162,7 @@ def _of_estimates(project: Project, target_words: int | None) -> Differences:
         for pair in table.compared
     ]
     return Differences(
-        score=ESTIMATE,
+        score=score,
         target_words=target_words,
         pairs=tuple(sorted(pairs, key=_surest_first)),
         is_exact=False,

@@ -9,7 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotation.analysis.estimates.estimates import ESTIMATE, EstimateTable, estimates
+from annotation.analysis.estimates.estimates import (
+    ALIGNMENT_ESTIMATE,
+    ESTIMATE,
+    SIDES,
+    Estimates,
+    EstimateTable,
+    estimates,
+)
 from annotation.analysis.leaderboard.averages import (
     CONFIDENCE,
     DRAWS,
@@ -54,8 +61,12 @@ __all__ = [
 
 RANKED = "coverage"
 """What systems are ranked by unless asked otherwise."""
-RANKABLE = (*SCORES, ESTIMATE)
+RANKABLE = (*SCORES, *SIDES)
 """What they can be ranked by."""
+
+OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
+OF_ALIGNMENT = ("alignment", ALIGNMENT_ESTIMATE)
+"""The scores beside which an estimate tells what people would say."""
 
 LOW_ALIGNMENT = 0.8
 """Below this mean more than one in five claims of a system lacks support in its source, which its row then says."""
@@ -82,7 +93,7 @@ class SystemRow:
     `n` counts the document sets behind the mean that it is ranked by, of the `document_sets` that hold any
     of its `summaries`; each of the `scores` has an n of its own. `flags` says how many summaries carry each
     flag, `claims_unscored` counts the claims without a usable answer. Equal means share a rank, no mean has
-    none. Among the scores stands the estimate of what people would say, without a mean where there is none.
+    none. Among the scores stand the estimates of what people would say, without a mean where there are none.
     """
 
     rank: int | None
@@ -110,7 +121,8 @@ class TargetTable:
 
     `summarized_by` counts the summaries whose summarization rests on `questions` and on `claims`: with both its values
     do not all mean the same. `ranking` says how sure the order is; None of what is no mean over document sets.
-    `changed` says what people made of the judge's answers, and `estimate` where the estimates come from.
+    `changed` says what people made of the judge's answers, `estimate` and `alignment_estimate` where the estimates come
+    from.
     """
 
     target_words: int | None
@@ -119,6 +131,7 @@ class TargetTable:
     ranking: Ranking | None = None
     changed: PeopleChanged | None = None
     estimate: EstimateTable | None = None
+    alignment_estimate: EstimateTable | None = None
 
     @property
     def is_decided_by_people(self) -> bool:
@@ -133,7 +146,17 @@ class TargetTable:
     @property
     def is_estimated(self) -> bool:
         """Whether every system has an estimate with an interval: it is then what a reader sees first."""
-        return bool(self.rows) and all(row.scores[ESTIMATE].low is not None for row in self.rows)
+        return self.has_all_of(ESTIMATE)
+
+    def has_all_of(self, estimate: str) -> bool:
+        """Whether every system has that estimate with an interval."""
+        return bool(self.rows) and all(row.scores[estimate].low is not None for row in self.rows)
+
+    def estimate_beside(self, score: str) -> EstimateTable | None:
+        """Where the estimates of coverage or alignment come from, by a score of either; None of other scores."""
+        if score in OF_ALIGNMENT:
+            return self.alignment_estimate
+        return self.estimate if score in OF_COVERAGE else None
 
     @property
     def summaries(self) -> int:
@@ -183,7 +206,8 @@ def opening_score(table: TargetTable | None) -> str:
     if table is None or table.is_estimated:
         return RANKED if table is None else ESTIMATE
     held = set(table.scores_held) - {"brevity", "human_share"}
-    return next((name for name in (RANKED, "alignment", *SCORES) if name in held), RANKED)
+    found = next((name for name in (RANKED, "alignment", *SCORES) if name in held), RANKED)
+    return ALIGNMENT_ESTIMATE if found == "alignment" and table.has_all_of(ALIGNMENT_ESTIMATE) else found
 
 
 def leaderboard(
@@ -202,12 +226,13 @@ def leaderboard(
             field="score",
             code="unknown_score",
         )
-    estimated, taken = estimates(project), taken_over(project)
+    estimated = {name: estimates(project, side) for name, side in SIDES.items()}
+    taken = taken_over(project)
     return Leaderboard(
         project=project.slug,
         signature=_signatures(project, target_words),
         tables=tuple(
-            gathered.table(target, score, estimated.at(target), taken.get(target, NONE_TAKEN))
+            gathered.table(target, score, estimated, taken.get(target, NONE_TAKEN))
             for target, gathered in _by_target(project, target_words).items()
         ),
         score=score,
@@ -335,26 +360,29 @@ class _Gathered:
             self.parts[part] += 1
 
     def table(
-        self, target_words: int | None, score: str, estimate: EstimateTable, taken: TakenOver
+        self, target_words: int | None, score: str, estimated: Mapping[str, Estimates], taken: TakenOver
     ) -> TargetTable:
+        of_score = {name: each.at(target_words) for name, each in estimated.items()}
         means = set_means(self.observations, SCORES)
         found = averages_of(means)
         for system, of_system in found.items():
-            of_system[ESTIMATE] = estimate.average(system)
+            of_system |= {name: estimate.average(system) for name, estimate in of_score.items()}
         rows = tuple(self.rows(found, score))
         order = [row.system for row in rows if row.rank is not None]
         by_score = {system: scores[score] for system, scores in found.items()}
+        ranked = of_score.get(score)
         return TargetTable(
             target_words=target_words,
             rows=rows,
             summarized_by=dict(self.parts),
             ranking=ranking_from(
-                estimate.compared, by_score, order, score, clusters=estimate.documents, level=estimate.level
+                ranked.compared, by_score, order, score, clusters=ranked.documents, level=ranked.level
             )
-            if score == ESTIMATE
+            if ranked is not None
             else ranking_of(means, by_score, order, score),
             changed=people_changed(means, found, taken),
-            estimate=estimate,
+            estimate=of_score[ESTIMATE],
+            alignment_estimate=of_score[ALIGNMENT_ESTIMATE],
         )
 
     def counted(self, target_words: int | None, score: str, known: TargetTable) -> TargetTable:
@@ -363,7 +391,7 @@ class _Gathered:
         known_scores = {row.system: row.scores for row in known.rows}
         for system, of_system in found.items():
             before = known_scores.get(system, {})
-            of_system[ESTIMATE] = before.get(ESTIMATE, NO_AVERAGE)
+            of_system |= {name: before.get(name, NO_AVERAGE) for name in SIDES}
             for name in SCORES:
                 of_system[name] = _with_interval(of_system[name], before.get(name, NO_AVERAGE))
         rows = tuple(self.rows(found, score))

@@ -11,7 +11,7 @@ from functools import partial
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from annotation.analysis.estimates.estimates import ESTIMATE
+from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
 from annotation.analysis.estimates.words import estimate_in_words
 from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
 from annotation.analysis.leaderboard import leaderboards as boards
@@ -25,6 +25,8 @@ from annotation.analysis.leaderboard.differences import (
     target_word,
 )
 from annotation.analysis.leaderboard.leaderboard import (
+    OF_ALIGNMENT,
+    OF_COVERAGE,
     RANKABLE,
     RANKED,
     Average,
@@ -71,6 +73,10 @@ SCORE_VIEWS: dict[str, tuple[str, str]] = {
 }
 """What the leaderboard can always be drawn for: the name of the view and the question it answers."""
 MORE_SCORE_VIEWS: dict[str, tuple[str, str]] = {
+    ALIGNMENT_ESTIMATE: (
+        "Alignment, estimated",
+        "Which system would people say is most faithful to its source?",
+    ),
     "claim_coverage": ("Claim coverage", "Which system expresses the most claims?"),
     "factual_alignment": ("Factual alignment", "Which system covers most and stays faithful to its source?"),
     "question_coverage": ("Question coverage", "Which system answers the most questions?"),
@@ -94,10 +100,9 @@ DRAWN_HEADS = {
     "coverage_human": "Coverage by people",
     "coverage_judge": "Coverage by the judge",
     ESTIMATE: "Estimated coverage",
+    ALIGNMENT_ESTIMATE: "Estimated alignment",
 }
 """Heads of the drawn column where the view is named otherwise."""
-OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
-"""The views between which one sees what people changed."""
 WHOSE_COVERAGE = ("coverage_judge", "coverage_human", "human_share", ESTIMATE)
 BASED_ON_COVERAGE = (
     *OF_COVERAGE,
@@ -110,6 +115,7 @@ BASED_ON_COVERAGE = (
 """The views in which whose coverage it is stands beside it."""
 SCORE_NAMES = {
     ESTIMATE: "coverage, estimated",
+    ALIGNMENT_ESTIMATE: "alignment, estimated",
     "coverage_judge": "coverage by the judge",
     "coverage_human": "coverage by people",
     "human_share": "share decided by people",
@@ -125,6 +131,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
     column, table, sort = shown.column, shown.table, checked_sort(request.GET.get("sort", ""))
+    estimate = table.estimate_beside(column) if table else None
     words, question = (SCORE_VIEWS | MORE_SCORE_VIEWS)[column]
     quality = quality_tables(room.project, target_words=table.target_words) if table else []
     context = {
@@ -143,7 +150,11 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "more_views": [
             (name, MORE_SCORE_VIEWS[name][0], name == column) for name in _more(table, room.project)
         ],
+        # Views between which one sees what people changed.
         "is_of_coverage": column in OF_COVERAGE,
+        "is_of_alignment": column in OF_ALIGNMENT,
+        "is_estimate": column in SIDES,
+        "estimate": estimate,
         "column": column,
         "drawn": DRAWN_HEADS.get(column, words),
         "question": question,
@@ -155,7 +166,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "warnings": warnings_of(shown.board),
         "mixed": mixed_in_words(table).get(column, "") if table else "",
         "changed": changed_in_words(table.changed) if table and table.changed else "",
-        "estimated": estimate_in_words(table.estimate) if table and table.estimate else "",
+        "estimated": estimate_in_words(estimate) if estimate else "",
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
@@ -197,7 +208,7 @@ def _columns(room: Room, table: TargetTable, column: str, sort: str, *, is_made:
     made = _heads(room.project, table, column, sort)
     fixed = [made.pop(by) for by in (RANK, SYSTEM)]
     blanks = list(
-        blanks_of(room.project, table, [by for by in made if by in RANKABLE and (is_made or by != ESTIMATE)])
+        blanks_of(room.project, table, [by for by in made if by in RANKABLE and (is_made or by not in SIDES)])
     )
     told = [
         (", ".join(made[by].words for by in blank.scores), blank.reason, blank.reason.verb in room.verbs)
@@ -224,7 +235,9 @@ def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict
         "coverage_judge": ("Judge", "Coverage by the judge alone"),
         "coverage_human": ("People", "Coverage by people alone, for summaries that they judged completely"),
         "human_share": ("By people", "Share of coverage that people decided"),
-        ESTIMATE: ("Estimate", "Estimate of people's answers to all checks, from a random sample"),
+        **dict.fromkeys(
+            SIDES, ("Estimate", "Estimate of people's answers to all checks, from a random sample")
+        ),
         "brevity": ("Brevity", "Share of the target length left unused"),
         "composite_2_3": ("Composite (⅔ coverage)", "a·coverage + (1 − a)·brevity with a = ⅔"),
         "composite_custom": (f"Composite ({own})", f"The project's own composite: a = {own}"),
@@ -232,10 +245,14 @@ def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict
         SETS: ("Sets", "Document sets behind the mean"),
         UNSCORED: ("Unscored", "Claims without a usable answer"),
     }
-    if table.estimate is None or not table.estimate.has_estimates:
-        del words[ESTIMATE]
+    for name in SIDES:
+        estimate = table.estimate_beside(name)
+        if estimate is None or not estimate.has_estimates:
+            del words[name]
     if column not in BASED_ON_COVERAGE:
         words = {by: said for by, said in words.items() if by not in WHOSE_COVERAGE}
+    if column not in OF_ALIGNMENT:
+        words.pop(ALIGNMENT_ESTIMATE, None)
     if not _has_own_composite(project):
         del words["composite_custom"]
     drawn = DRAWN_HEADS.get(column, (SCORE_VIEWS | MORE_SCORE_VIEWS)[column][0])
@@ -312,6 +329,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "made": made,
         "address": request.get_full_path(),
         "column": shown.column,
+        "is_estimate": shown.column in SIDES,
         "drawn": DRAWN_HEADS.get(shown.column, words),
         "target": target_word(shown.table.target_words) if shown.table else "",
     }
@@ -452,7 +470,9 @@ def _views(table: TargetTable | None) -> list[str]:
 
 def _more(table: TargetTable | None, project: Project) -> list[str]:
     """The further views for which the table has values; an own composite only where it is one."""
-    held = table.scores_held if table else []
+    held = list(table.scores_held) if table else []
+    if table and table.alignment_estimate and table.alignment_estimate.has_estimates:
+        held.append(ALIGNMENT_ESTIMATE)
     names = [name for name in MORE_SCORE_VIEWS if name in held]
     return [name for name in names if name != "composite_custom" or _has_own_composite(project)]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from annotation.analysis.estimates.estimates import ESTIMATE
+from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES, EstimateTable
 from annotation.analysis.estimates.words import CAPTION, caption_of_estimate, estimate_in_words
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, TargetTable
@@ -21,10 +21,12 @@ CAPTIONS: Mapping[str, str] = {
     **dict.fromkeys(SCORES, JUDGED),
     **dict.fromkeys(("human_share", "completeness", "redundancy", "brevity"), SAMPLING),
     "coverage_human": f"people's own scores for summaries that they judged completely; {SAMPLING}",
-    ESTIMATE: CAPTION,
+    **dict.fromkeys(SIDES, CAPTION),
 }
 """What the interval of each score covers, where a judge decided any of it."""
 DECIDED = f"people decided everything it uses; {SAMPLING}"
+BESIDE = {"coverage": ESTIMATE, "coverage_judge": ESTIMATE, "alignment": ALIGNMENT_ESTIMATE}
+"""The estimate that stands beside what a judge has decided some of."""
 RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
 """What has no error of a judge in it where people decided all of coverage: the rest is brevity."""
 SMALLEST = 0.0005
@@ -33,8 +35,9 @@ SMALLEST = 0.0005
 
 def caption_of(score: str, table: TargetTable) -> str:
     """What a score's mean and interval cover at one target length."""
-    if score == ESTIMATE and table.estimate is not None:
-        return caption_of_estimate(table.estimate)
+    estimate = table.estimate_beside(score)
+    if score in SIDES and estimate is not None:
+        return caption_of_estimate(estimate)
     if score in RESTING_ON_COVERAGE and table.is_decided_by_people:
         return DECIDED
     return CAPTIONS[score]
@@ -98,8 +101,8 @@ def headline(table: TargetTable, judge: Judge | None, *, is_made: bool = True) -
     # Beside an estimate, what leaves the judge's errors out must not be read as what people would say.
     if (
         by
-        and table.is_estimated
-        and score in ("coverage", "coverage_judge")
+        and (beside := BESIDE.get(score))
+        and table.has_all_of(beside)
         and caption_of(score, table) == JUDGED
     ):
         said += " This leaves out the judge's errors; the estimate includes them."
@@ -108,7 +111,7 @@ def headline(table: TargetTable, judge: Judge | None, *, is_made: bool = True) -
 
 def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
     """Whose answers a score rests on; empty where people alone gave them all."""
-    if score == ESTIMATE:
+    if score in SIDES:
         return "the estimate of people's answers"
     if judge is None or CAPTIONS[score] != JUDGED or caption_of(score, table) == DECIDED:
         return ""
@@ -219,14 +222,19 @@ def _told_table(table: TargetTable) -> dict[str, Any]:
         plain["changed"]["sentence"] = changed_in_words(table.changed)
         for system, moved in table.changed.systems.items():
             plain["changed"]["systems"][system]["by"] = moved.by
-    if table.estimate is not None:
-        plain["estimate"] |= {
-            "sentence": estimate_in_words(table.estimate),
-            "caption": caption_of_estimate(table.estimate),
-            "draw_id": table.estimate.draw_id,
-            "answered": table.estimate.sample.look if table.estimate.sample else 0,
-            "drawn": table.estimate.sample.drawn if table.estimate.sample else 0,
-            "pooled_draws": [each.draw_id for each in table.estimate.earlier],
-            "pooled_answers": table.estimate.answers,
-        }
+    for name, estimate in (("estimate", table.estimate), ("alignment_estimate", table.alignment_estimate)):
+        if estimate is not None:
+            plain[name] |= _told_estimate(estimate)
     return plain
+
+
+def _told_estimate(estimate: EstimateTable) -> dict[str, Any]:
+    return {
+        "sentence": estimate_in_words(estimate),
+        "caption": caption_of_estimate(estimate),
+        "draw_id": estimate.draw_id,
+        "answered": estimate.sample.look if estimate.sample else 0,
+        "drawn": estimate.sample.drawn if estimate.sample else 0,
+        "pooled_draws": [each.draw_id for each in estimate.earlier],
+        "pooled_answers": estimate.answers,
+    }

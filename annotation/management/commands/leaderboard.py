@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.analysis.estimates.estimates import ESTIMATE
+from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
 from annotation.analysis.estimates.words import caption_of_estimate, estimate_in_words
 from annotation.analysis.leaderboard.leaderboard import (
     RANKABLE,
@@ -42,6 +42,7 @@ MEANS = {
     "human_share": "human share",
     ESTIMATE: "estimate",
     "alignment": "alignment",
+    ALIGNMENT_ESTIMATE: "alignment est.",
     "brevity": "brevity",
     "composite_1": "X a=1",
     "composite_2_3": "X a=2/3",
@@ -129,6 +130,8 @@ def _said(table: TargetTable) -> Iterator[str]:
         yield f"Estimate: {estimate_in_words(table.estimate)}"
         if table.estimate.has_estimates:
             yield f"Its interval: {caption_of_estimate(table.estimate)}."
+    if table.alignment_estimate is not None and table.alignment_estimate.has_estimates:
+        yield f"Estimate of alignment: {estimate_in_words(table.alignment_estimate)}"
     yield from mixed_in_words(table).values()
 
 
@@ -144,8 +147,10 @@ def _headings(score: str, table: TargetTable) -> tuple[str, ...]:
 
 def _others(score: str, table: TargetTable) -> list[str]:
     """What stands beside the ranked score; the estimate only where there are any."""
-    has_estimates = table.estimate is not None and table.estimate.has_estimates
-    return [name for name in MEANS if name != score and (name != ESTIMATE or has_estimates)]
+    missing = {
+        name for name in SIDES if (found := table.estimate_beside(name)) is None or not found.has_estimates
+    }
+    return [name for name in MEANS if name != score and name not in missing]
 
 
 def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple[str, ...]:

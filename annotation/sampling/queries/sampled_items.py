@@ -27,15 +27,16 @@ Frames = dict[int | None, dict[str, list[DrawnItem]]]
 
 @dataclass(frozen=True, slots=True)
 class SampleFrame:
-    """What a sample's frame holds of coverage. `claims` counts those of each document, `came_after` the checks in force
-    that no item stands for, because they came after the sample. `ids` are the public ids of the checks that items stand
-    for, in the order of `items`; summaries have none.
+    """What a sample's frame holds of one side. `claims` counts the reference claims of each document, `came_after` the
+    checks in force that no item stands for, because they came after the sample. `ids` are the public ids of the checks
+    that items stand for, in the order of `items`; summaries have none.
     """
 
     items: Frames
     ids: dict[int | None, dict[str, list[str]]] = field(default_factory=dict)
     claims: dict[str, int] = field(default_factory=dict)
     came_after: int = 0
+    side: Check.Side = Check.Side.REFERENCE
 
     @property
     def has_judge(self) -> bool:
@@ -49,16 +50,23 @@ class SampleFrame:
 
 
 def framed_items(
-    project: Project, *draws: Draw, look: int | None = None, names_claims: bool = False
+    project: Project,
+    *draws: Draw,
+    side: Check.Side = Check.Side.REFERENCE,
+    look: int | None = None,
+    names_claims: bool = False,
 ) -> SampleFrame:
-    """The items of a sample, of checks on the reference side or of summaries for assessors.
+    """The items of a sample, of checks on a side or of summaries for assessors.
+
+    Checks of the reference side tell of coverage, those of the peer side of alignment.
 
     Several samples, in the order in which they were looked at, are pooled: the frame is that of the last, and an item
     is in them with the probability to be in any. Of the last as it stood when its first `look` checks, in sampled
     order, were answered, where it is given; those before it are answered.
 
     A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
-    its document: summaries of a system, model summaries, units by weight, claims of a unit. What a rule
+    its document: summaries of a system, then model summaries, units by weight and claims of a unit, or the claims of
+    the summary itself. What a rule
     decides is known and counts as drawn for sure. The judge's answer to a check is the probability that the sample
     recorded; that to a summary is coverage by the deciding judge alone. Items name their claims where the samples were
     drawn by system, or where `names_claims` asks for it, as estimates must not.
@@ -67,21 +75,21 @@ def framed_items(
     if latest.item != Draw.Item.CHECK:
         return _of_summaries(project, draws)
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", latest.frame))
-    drawn = _drawn(draws)
+    drawn = _drawn(draws, side)
     if look is not None:
         drawn[-1] = replace(drawn[-1], look=look)
     # The first answers of a sample hold as many of each system as chance would have it.
     by_system = names_claims or (
         all(draw.by_system for draw in draws) and drawn[-1].look >= len(drawn[-1].turns)
     )
-    return _of_checks(project, probabilities, drawn, by_system=by_system)
+    return _of_checks(project, side, probabilities, drawn, by_system=by_system)
 
 
-def framed_now(project: Project) -> SampleFrame:
+def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
     """The items that a sample of checks would find now, as in `framed_items`; nothing is drawn, nothing answered."""
-    checks = drawable(project, Check.Side.REFERENCE)
+    checks = drawable(project, side)
     return _of_checks(
-        project, dict(checks.values_list("public_id", "judge_probability")), [], by_system=False
+        project, side, dict(checks.values_list("public_id", "judge_probability")), [], by_system=False
     )
 
 
@@ -148,9 +156,9 @@ def chances_of(draw: Draw, drawn: Collection[float]) -> dict[str, float] | None:
     return dict.fromkeys(names, alike.pop()) if len(alike) == 1 else None
 
 
-def _drawn(draws: Sequence[Draw]) -> list[_DrawnItems]:
-    """Of each sample what was drawn on the reference side, in sampled order."""
-    rows = DrawnCheck.objects.filter(draw__in=draws, check_row__side=Check.Side.REFERENCE).order_by("pk")
+def _drawn(draws: Sequence[Draw], side: Check.Side) -> list[_DrawnItems]:
+    """Of each sample what was drawn on the side, in sampled order."""
+    rows = DrawnCheck.objects.filter(draw__in=draws, check_row__side=side).order_by("pk")
     columns = (
         "draw_id",
         "check_row__public_id",
@@ -176,6 +184,7 @@ def _drawn(draws: Sequence[Draw]) -> list[_DrawnItems]:
 
 def _of_checks(
     project: Project,
+    side: Check.Side,
     probabilities: Mapping[str, float | None],
     drawn: Sequence[_DrawnItems],
     *,
@@ -186,7 +195,8 @@ def _of_checks(
     answers = {name: answer for each in reversed(drawn) for name, answer in each.answers.items()}
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
-    for row in _checks(project):
+    is_of_coverage = side == Check.Side.REFERENCE
+    for row in _checks(project, side):
         if row.public_id in probabilities or (row.is_current and row.source == Check.Decider.RULE):
             peers[row.peer].append(row)
         else:
@@ -196,16 +206,20 @@ def _of_checks(
     for peer, rows in peers.items():
         first = rows[0]
         written[first.target_words, first.system, first.document, first.document_set].append(peer)
-        claims[first.document].update(row.claim for row in rows)
+        if is_of_coverage:
+            claims[first.document].update(row.claim for row in rows)
     held = _sets_of_documents(written)
     items: Frames = defaultdict(lambda: defaultdict(list))
     ids: dict[int | None, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for (target, system, document, _), of_set in written.items():
         share = 1 / len(of_set) / held[target, system, document]
         for peer in of_set:
-            for row, part in _shares(peers[peer]):
-                # Where systems were not drawn by themselves, one's sample says something of another's.
-                claim = row.claim if by_system else None
+            rows = peers[peer]
+            parts = _shares(rows) if is_of_coverage else ((row, 1 / len(rows)) for row in rows)
+            for row, part in parts:
+                # Where systems were not drawn by themselves, one's sample says something of another's. No two
+                # summaries have a claim of their own in common.
+                claim = row.claim if by_system and is_of_coverage else None
                 item = _check_item(row, document, share * part, probabilities, answers, claim=claim)
                 items[target][system].append(item)
                 ids[target][system].append(row.public_id)
@@ -218,11 +232,12 @@ def _of_checks(
         ids={target: dict(of_target) for target, of_target in ids.items()},
         claims={document: len(of_document) for document, of_document in claims.items()},
         came_after=came_after,
+        side=side,
     )
 
 
-def _checks(project: Project) -> Iterator[_FramedCheckRow]:
-    rows = Check.objects.filter(project=project, side=Check.Side.REFERENCE).order_by("pk")
+def _checks(project: Project, side: Check.Side) -> Iterator[_FramedCheckRow]:
+    rows = Check.objects.filter(project=project, side=side).order_by("pk")
     columns = (
         "public_id",
         "peer_id",

@@ -194,11 +194,13 @@ def test_a_width_that_is_reached_already_is_told_with_the_number_upwards() -> No
 
 
 def test_all_answered_needs_no_draw() -> None:
-    assert complete_in_words(7500) == (
+    assert complete_in_words(7500, "coverage") == (
         "No sample is needed: people have answered all 7,500 checks, so coverage on the leaderboard rests "
         "on people alone."
     )
-    assert complete_in_words(1).startswith("No sample is needed: people have answered the only check,")
+    assert complete_in_words(1, "alignment").startswith(
+        "No sample is needed: people have answered the only check,"
+    )
 
 
 def test_a_draw_that_is_no_larger_than_the_answered_one_is_warned_of() -> None:
@@ -281,7 +283,7 @@ def test_the_judges_word_is_said_to_be_taken_for_independent_answers() -> None:
     assert (
         "It also assumes that answers within a document are independent. Intervals come out wider if the "
         "judge is overconfident or answers are correlated."
-    ) in basis_in_words(ForecastBasis.JUDGE, None)
+    ) in basis_in_words(ForecastBasis.JUDGE, None, "coverage")
 
 
 def test_answers_are_asked_for_what_they_bring() -> None:
