@@ -109,7 +109,7 @@ MAKINGS: Mapping[Analysis.Kind, Making] = {
     # A board holds a mean of every score: a further one changes its form.
     Analysis.Kind.LEADERBOARD: Making(_by_key, shape=741 + len(SCORES)),
     Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=5),
-    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=12),
+    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13),
     Analysis.Kind.PLAN: Making(_plan_or_work, shape=13),
     # Other judges' answers write no score of this project.
     Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=5),

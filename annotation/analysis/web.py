@@ -14,7 +14,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.core.tables.columns import Cell
 from annotation.core.tables.write import CONTENT_TYPES, write_table
-from annotation.models import Analysis
+from annotation.models import SCORE_SIDES, Analysis, Project
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -22,6 +22,14 @@ from annotation.web.screen import screen
 FigureRow = dict[str, Cell]
 FigureTables = Mapping[str, Callable[[Figures], Iterable[FigureRow]]]
 """By the name of a table, what makes its rows."""
+
+
+def asked_score(request: Request) -> str:
+    """The score of claims that the address or the form names; empty where it names none. Raises NotFound."""
+    asked = str((request.POST or request.GET).get("score", ""))
+    if asked and asked not in SCORE_SIDES:
+        raise NotFound(f"There is nothing for the score {asked!r}; there is for {' and '.join(SCORE_SIDES)}.")
+    return asked
 
 
 def figures_page(
@@ -52,7 +60,10 @@ def figures_page(
 
 
 def file_view(
-    kind: Analysis.Kind, tables: FigureTables, *, key_of: Callable[[Request], str] = lambda _: ""
+    kind: Analysis.Kind,
+    tables: FigureTables,
+    *,
+    key_of: Callable[[Request, Project], str] = lambda _request, _project: "",
 ) -> Callable[[HttpRequest, str, str], HttpResponseBase]:
     """The view of one of the tables of stored statistics as CSV or JSON. Raises NotFound for another table.
 
@@ -64,10 +75,11 @@ def file_view(
         room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
         if table not in tables:
             raise NotFound(f"There is no table {table!r}; there are {', '.join(tables)}.")
-        stored = figures(room.project, kind, key=key_of(request), wait=True)
+        key = key_of(request, room.project)
+        stored = figures(room.project, kind, key=key, wait=True)
         rows = list(tables[table](stored.payload or EMPTY))
         columns = list(rows[0]) if rows else []
-        names = filter(None, (room.project.slug, kind, key_of(request), table))
+        names = filter(None, (room.project.slug, kind, key, table))
         return table_file(request, rows, columns=columns, name="-".join(names))
 
     return table_view

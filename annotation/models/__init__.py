@@ -5,6 +5,8 @@ from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
 from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
 from annotation.models.claim import (
+    SCORE_SIDES,
+    SIDE_SCORES,
     Check,
     CheckLook,
     Claim,
@@ -53,6 +55,8 @@ from annotation.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "SCORES",
+    "SCORE_SIDES",
+    "SIDE_SCORES",
     "AccountEvent",
     "AccountSession",
     "Adjudication",

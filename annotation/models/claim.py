@@ -467,6 +467,11 @@ class Verdict(PublicRow):
         return f"{self.label or 'unscored'} by {self.source}"
 
 
+SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}
+"""The score that answers of each side make."""
+SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
+
+
 class CheckLook(PublicRow):
     """What one person was shown of one check, and when: written as it happens, once a check and person.
 

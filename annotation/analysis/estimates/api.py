@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.analysis.estimates.forecasts import DRAWABLE
-from annotation.analysis.estimates.plan import PLANNED, plan_key
+from annotation.analysis.estimates.plan import plan_key
 from annotation.analysis.estimates.sample_planned import sample_planned
 from annotation.analysis.figures import answered
 from annotation.api.access import ApiView
@@ -17,7 +17,7 @@ from annotation.api.fields import NamedChoice
 from annotation.api.rows import CheckDrawRow
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
-from annotation.models import Analysis
+from annotation.models import SCORE_SIDES, Analysis
 from annotation.models.base import SEED_BITS
 from annotation.sampling.queries.check_samples import check_samples
 
@@ -134,8 +134,8 @@ class PlanSize(serializers.Serializer[Any]):
 
 class PlanQuery(serializers.Serializer[Any]):
     score = NamedChoice(
-        "PlannedScore",
-        [(score, score) for score in PLANNED],
+        "ClaimScore",
+        [(score, score) for score in SCORE_SIDES],
         default="coverage",
         help_text="What to plan for.",
     )
@@ -208,7 +208,7 @@ class PlannedSamples(ApiView):
         """
         project = self.enter(Verb.ASSIGN)
         asked = self.body(NewPlannedDraw)
-        side = PLANNED[asked.pop("score")]
+        side = SCORE_SIDES[asked.pop("score")]
         drawn = sample_planned(project=project, by=self.person, side=side, **asked)
         (row,) = check_samples(project, only=drawn.public_id)
         return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)

@@ -16,7 +16,7 @@ from annotation.analysis.estimates.raters import spread_of_raters
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import Average, Observation, averages
 from annotation.analysis.leaderboard.leaderboard import means_at
-from annotation.models import Check, Label, Score, System
+from annotation.models import SCORE_SIDES, Check, Label, Score, System
 from annotation.sampling.queries.check_samples import blind_answers
 from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.queries.sampled_items import READ_AT_ONCE, SampleFrame, document_of
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from annotation.models import Project
 
-PLANNED: Mapping[str, Check.Side] = {"coverage": Check.Side.REFERENCE, "alignment": Check.Side.PEER}
-"""The scores that answers can be planned for, and the side whose checks people answer for each."""
 WIDTHS = (0.4, 0.3, 0.2, 0.15, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02)
 """Widths of an interval that can be wished for."""
 SIZE_STEPS = (1, 1.5, 2, 3, 5, 7)
@@ -101,7 +99,7 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
     Where people have answered every check nothing is foretold: the least widths are those that their answers give.
     """
     score = key or "coverage"
-    side = PLANNED[score]
+    side = SCORE_SIDES[score]
     found = forecasts(project, side)
     known = estimates(project, side)
     sizes = ladder(found.checks)

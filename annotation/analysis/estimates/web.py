@@ -13,7 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.analysis.estimates.forecasts import DESIGNS, DOUBTS, DRAWABLE
-from annotation.analysis.estimates.plan import PLANNED, WIDTHS, plan_key
+from annotation.analysis.estimates.plan import WIDTHS, plan_key
 from annotation.analysis.estimates.proposal import has_pilot, reachable, suited, useful_sizes, wanted_of
 from annotation.analysis.estimates.sample_planned import refuse_plan, sample_planned
 from annotation.analysis.estimates.table import PLAN_TABLES
@@ -28,10 +28,10 @@ from annotation.analysis.estimates.words import (
 from annotation.analysis.figures import EMPTY, Figures, figures
 from annotation.analysis.leaderboard.differences import target_word
 from annotation.analysis.target_tables import LengthTable, opened_table, target_choices
-from annotation.analysis.web import figures_page, file_view
+from annotation.analysis.web import asked_score, figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Analysis, Check
+from annotation.models import SCORE_SIDES, Analysis, Check
 from annotation.models.base import SEED_BITS, new_seed
 from annotation.sampling.queries.check_samples import drawable, open_samples
 from annotation.sampling.queries.pace import seconds_per_check
@@ -90,14 +90,10 @@ def plan(request: Request, slug: str) -> HttpResponse:
 
 
 def _score(request: Request) -> str:
-    """The score that is planned for, from the address or the form. Raises NotFound."""
-    asked = str((request.POST or request.GET).get("score", "") or "coverage")
-    if asked not in PLANNED:
-        raise NotFound(f"No plan is made for {asked!r}; there are plans for {', '.join(PLANNED)}.")
-    return asked
+    return asked_score(request) or "coverage"
 
 
-plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES, key_of=lambda request: plan_key(_score(request)))
+plan_file = file_view(Analysis.Kind.PLAN, PLAN_TABLES, key_of=lambda request, _: plan_key(_score(request)))
 
 
 @screen("POST")
@@ -108,7 +104,7 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
     score = _score(request)
     try:
         asked: Any = {
-            "side": PLANNED[score],
+            "side": SCORE_SIDES[score],
             "size": _whole(request.POST.get("size", ""), "size"),
             "design": request.POST.get("design", ""),
             "seed": _whole(request.POST.get("seed", ""), "seed"),
@@ -152,7 +148,7 @@ def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> Ht
     waiting = sum(draw.drawn - draw.answered for draw in draws)
     context = {
         "score": score,
-        "scores": list(PLANNED) if drawable(room.project, Check.Side.PEER).exists() else [],
+        "scores": list(SCORE_SIDES) if drawable(room.project, Check.Side.PEER).exists() else [],
         "table": table,
         "target": target_word(table["target_words"]) if table else "",
         "targets": target_choices(found["targets"]),

@@ -11,15 +11,17 @@ from rest_framework.response import Response
 from annotation.analysis.agreement.api import IntervalRow
 from annotation.analysis.figures import answered
 from annotation.analysis.judge.follow_suggestions import follow_suggestions
+from annotation.analysis.judge.judge_quality import judge_key
 from annotation.analysis.judge.pair_judges import pair_judges
 from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.teach_judge import teach_judge
 from annotation.api.access import ApiView, only
+from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.judging.queries.judges import judges_of
 from annotation.judging.services.judges import judge_by_name
-from annotation.models import Analysis
+from annotation.models import SCORE_SIDES, Analysis
 
 
 def _number(**words: Any) -> Any:
@@ -236,7 +238,18 @@ class JudgePair(serializers.Serializer[Any]):
     sentence = serializers.CharField()
 
 
+class JudgeQualityQuery(serializers.Serializer[Any]):
+    score = NamedChoice(
+        "ClaimScore",
+        [(score, score) for score in SCORE_SIDES],
+        required=False,
+        help_text="Whose answers judges are compared with; by default coverage, unless alignment alone has a finished "
+        "random sample or any answer.",
+    )
+
+
 class JudgeFigures(serializers.Serializer[Any]):
+    score = serializers.CharField(help_text="Whose answers judges are compared with: coverage or alignment.")
     made_at = serializers.DateTimeField()
     is_stale = serializers.BooleanField(
         help_text="Something has changed since; newer figures are being computed."
@@ -261,14 +274,15 @@ class JudgeQualityView(ApiView):
     tag = "scores"
     pagination_class = None
 
-    @operation("get_judge_quality", responses=JudgeFigures, refusals=("503",))
+    @operation("get_judge_quality", parameters=[JudgeQualityQuery], responses=JudgeFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
         """Show how far each judge can be trusted, where it errs and what it costs.
 
         Compared with what people answered before they saw any verdict of a judge.
         """
         project = self.enter(Verb.VIEW_SCORES)
-        return Response(JudgeFigures(answered(project, Analysis.Kind.JUDGE)).data)
+        key = judge_key(project, self.query(JudgeQualityQuery).get("score", ""))
+        return Response(JudgeFigures(answered(project, Analysis.Kind.JUDGE, key=key)).data)
 
 
 class TeachingRequest(serializers.Serializer[Any]):

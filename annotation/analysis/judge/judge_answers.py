@@ -20,7 +20,7 @@ from annotation.analysis.agreement.ratings import (
 )
 from annotation.analysis.estimates.pooling import are_alike
 from annotation.analysis.intervals import shown
-from annotation.models import Check, Draw, DrawnCheck, Judge, Verdict
+from annotation.models import SCORE_SIDES, Check, Draw, DrawnCheck, Judge, Verdict
 from annotation.sampling.queries.check_samples import drawable
 from annotation.sampling.queries.sample_work import event_of
 from annotation.sampling.words import method_in_words
@@ -92,11 +92,13 @@ class Humans:
     by_chance: Mapping[int, str]
 
 
-def humans_of(project: Project, facts: Mapping[int, CheckFacts]) -> Humans:
-    """People's answers of one score: coverage, unless alignment alone has a finished sample or any answer."""
+def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = "") -> Humans:
+    """People's answers of one score: of the one named, else coverage, unless alignment alone has a finished sample or
+    any answer.
+    """
     given = _answers_by_check(project, facts)
     found = []
-    for side in Check.Side.values:
+    for side in [SCORE_SIDES[score]] if score else Check.Side.values:
         answered = {check: answers for check, answers in given.items() if facts[check].side == side}
         found.append((answered, *_basis(project, side, answered)))
     # The first of those that are as good: coverage is named first.

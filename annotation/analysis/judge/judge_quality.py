@@ -27,7 +27,17 @@ from annotation.analysis.judge.judge_answers import (
 )
 from annotation.analysis.judge.judge_splits import CheckSplit, SplitChecks, splits_of
 from annotation.analysis.judge.recalibrate import learned_from, recalibrated
-from annotation.models import Judge, JudgeCall, JudgeCascade, JudgeExamples, Run, Verdict
+from annotation.models import (
+    SIDE_SCORES,
+    Analysis,
+    Check,
+    Judge,
+    JudgeCall,
+    JudgeCascade,
+    JudgeExamples,
+    Run,
+    Verdict,
+)
 from evaluation.judging import Label, Price
 from evaluation.statistics import (
     FEWEST_FOR_INTERVAL,
@@ -179,7 +189,7 @@ def judge_inputs(project: Project) -> tuple[object, ...]:
 
 
 def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
-    """The judges of a project against its people, as values that JSON holds.
+    """The judges of a project against its people, of a score that `key` names, as values that JSON holds.
 
     `versions` holds a `Version` for each judge and version with verdicts on checks that people answered, the deciding
     one first, then by checks; `pairs` a `VersionPair` for each two of them, `taught` a `Taught` for each that is told
@@ -187,7 +197,7 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
     eight. The rest tells what people's answers are.
     """
     facts = check_facts(project)
-    humans = humans_of(project, facts)
+    humans = humans_of(project, facts, key)
     said = said_of(project)
     known = {version: answers for version, answers in said.items() if answers.keys() & humans.labels.keys()}
     order = in_order(project, known, humans)
@@ -195,6 +205,8 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
     names = names_of(project, kept)
     versions = [_version(project, each, names, known[each], facts, humans) for each in kept]
     return {
+        "score": SIDE_SCORES[Check.Side(humans.basis.sides[0])],
+        "scores": _answered_scores(project),
         "checks": len(humans.labels),
         "documents": len({facts[check].cluster for check in humans.labels}),
         "ties": humans.ties,
@@ -213,6 +225,18 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
         ],
         "left_out": len(order) - len(kept),
     }
+
+
+def judge_key(project: Project, score: str) -> str:
+    """The key under which the judges are stored against answers of that score: empty where they are anyway."""
+    unnamed = Analysis.objects.filter(project=project, kind=Analysis.Kind.JUDGE, key="")
+    return "" if not score or unnamed.filter(payload__made__score=score).exists() else score
+
+
+def _answered_scores(project: Project) -> list[str]:
+    """Those of which people have answered any check."""
+    answered = Check.objects.filter(project=project, is_current=True, human_label__isnull=False)
+    return [score for side, score in SIDE_SCORES.items() if answered.filter(side=side).exists()]
 
 
 def _version(

@@ -13,7 +13,7 @@ from django.db import transaction
 from annotation.analysis.agreement.ratings import check_facts
 from annotation.analysis.judge.judge_answers import humans_of, said_of
 from annotation.analysis.judge.recalibrate import Learned, learned_from
-from annotation.analysis.judge.teach_judge import FOLDS, METRICS, folds_of
+from annotation.analysis.judge.teach_judge import FOLDS, folds_of
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
@@ -21,7 +21,7 @@ from annotation.judging.queries.judges import not_permitted
 from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import add_judge, free_name
 from annotation.judging.services.start_run import start_run
-from annotation.models import Judge, JudgeCascade, Run
+from annotation.models import SIDE_SCORES, Judge, JudgeCascade, Run
 from annotation.scoring.recalibrated import kept_calibrator
 from evaluation.statistics import FEWEST_FOR_INTERVAL, Calibrator, fit_calibrator
 
@@ -118,7 +118,7 @@ def _learned(project: Project, cheap: Judge) -> tuple[Learned, list[str]]:
             code="no_pair",
         )
     sides = {facts[check].side for check in humans.by_chance}
-    return learned, [metric for side, metric in METRICS.items() if side in sides]
+    return learned, [metric for side, metric in SIDE_SCORES.items() if side in sides]
 
 
 def _fitted(learned: Learned, places: list[int]) -> Calibrator:

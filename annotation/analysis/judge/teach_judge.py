@@ -25,7 +25,7 @@ from annotation.judging.queries.run_estimate import CHARACTERS_A_TOKEN
 from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import copy_judge
 from annotation.judging.services.start_run import start_run
-from annotation.models import Check, Document, Guideline, Judge, JudgeExamples, Run, Verdict
+from annotation.models import SIDE_SCORES, Check, Document, Guideline, Judge, JudgeExamples, Run, Verdict
 from annotation.scoring.records import judged_text
 from evaluation.judging.examples import Candidate, Example, choose_examples, passage, within
 from evaluation.judging.prompts import PROMPTS
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 FOLDS = 5
 SEED = 0
 LONGEST_BASE_NAME = 45
-METRICS = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}
 BY_PEOPLE = (Check.Decider.REVIEWER, Check.Decider.ADJUDICATOR)
 
 
@@ -108,7 +107,7 @@ class Lesson:
     @property
     def metrics(self) -> list[str]:
         """What a run must ask to show what is gained."""
-        return [metric for side, metric in METRICS.items() if side in self.measured.sides]
+        return [metric for side, metric in SIDE_SCORES.items() if side in self.measured.sides]
 
     @property
     def tokens(self) -> int:
@@ -233,7 +232,7 @@ def folds_of(clusters: Iterable[str]) -> dict[str, int]:
 def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
     """Examples of each side, each within its own number of tokens."""
     found: list[_Answered] = []
-    for side in METRICS:
+    for side in SIDE_SCORES:
         of_side = [row for row in pool if row.side == side]
         found += [of_side[place] for place in choose_examples([row.candidate for row in of_side])]
     return found
@@ -276,7 +275,7 @@ def _told(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str
 def _within(told: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     """As many of each side as fit into the tokens now that passages and reasons are known."""
     kept: list[dict[str, str]] = []
-    for side in METRICS:
+    for side in SIDE_SCORES:
         of_side = [each for each in told if each["side"] == side]
         examples: list[Example] = []
         for each in of_side:

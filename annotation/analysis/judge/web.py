@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from annotation.analysis.figures import EMPTY, figures
 from annotation.analysis.judge.follow_suggestions import follow_suggestions, has_suggestions
+from annotation.analysis.judge.judge_quality import judge_key
 from annotation.analysis.judge.pair_judges import pair_judges, refuse_pair
 from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.table import JUDGE_TABLES
@@ -19,7 +20,7 @@ from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
 from annotation.analysis.judge.words import MOVES_AT_MOST, RIGHT_AT_LEAST, cost_in_words
 from annotation.analysis.pictures.charts import FEWEST_FOR_CURVE
 from annotation.analysis.pictures.drawings import draw_calibration, draw_judge_scatter
-from annotation.analysis.web import figures_page, file_view
+from annotation.analysis.web import asked_score, figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.run_estimate import run_estimate
@@ -39,7 +40,8 @@ from evaluation.statistics import FEW_DOCUMENTS
 @screen("GET")
 def judge(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
-    stored = figures(room.project, Analysis.Kind.JUDGE)
+    key = judge_key(room.project, asked_score(request))
+    stored = figures(room.project, Analysis.Kind.JUDGE, key=key)
     found = stored.payload or EMPTY
     named = request.GET.get("judge", "")
     # A judge that has just been tried is missing until the figures are made anew.
@@ -49,6 +51,9 @@ def judge(request: Request, slug: str) -> HttpResponse:
     taught = next((each for each in found["taught"] if version and each["after"] == version["id"]), None)
     context = {
         "version": version,
+        # Acts go by the answers that judges are compared with unless another score is named.
+        "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
+        "query": f"score={found['score']}&" if key else "",
         "people_said": LABELS,
         "confusion": _confusion(version["report"]["confusion"]) if version else (),
         "scatter": draw_judge_scatter(version) if version else None,
@@ -171,7 +176,11 @@ def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list
     return [(said, [counts.get(label, 0) for label in LABELS]) for said, counts in counted.items()]
 
 
-judge_file = file_view(Analysis.Kind.JUDGE, JUDGE_TABLES)
+judge_file = file_view(
+    Analysis.Kind.JUDGE,
+    JUDGE_TABLES,
+    key_of=lambda request, project: judge_key(project, asked_score(request)),
+)
 
 
 def chosen_version(versions: list[dict[str, Any]], name: str) -> dict[str, Any] | None:

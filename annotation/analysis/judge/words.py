@@ -11,7 +11,7 @@ from annotation.analysis.judge.judge_answers import AnswerBasis
 from annotation.analysis.judge.judge_quality import Frontier
 from annotation.analysis.judge.judge_splits import SplitPart
 from annotation.analysis.stored import read
-from annotation.models import Check
+from annotation.models import SIDE_SCORES, Check
 from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport, Recalibration
 
 RIGHT_AT_LEAST = 0.9
@@ -24,8 +24,6 @@ APART = 0.05
 
 WITHIN = 0.01
 """Shares of wrong answers that differ by no more are as good as each other."""
-
-SIDE_SCORES = {Check.Side.REFERENCE.value: "coverage", Check.Side.PEER.value: "alignment"}
 
 
 def told(quality: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,7 +269,7 @@ def trust_in_words(
 
 
 def _score_of(basis: AnswerBasis) -> str:
-    return " and ".join(SIDE_SCORES[side] for side in basis.sides)
+    return " and ".join(SIDE_SCORES[Check.Side(side)] for side in basis.sides)
 
 
 def _scope(basis: AnswerBasis) -> str:

@@ -58,18 +58,15 @@ def framed_items(
 ) -> SampleFrame:
     """The items of a sample, of checks on a side or of summaries for assessors.
 
-    Checks of the reference side tell of coverage, those of the peer side of alignment.
-
     Several samples, in the order in which they were looked at, are pooled: the frame is that of the last, and an item
     is in them with the probability to be in any. Of the last as it stood when its first `look` checks, in sampled
     order, were answered, where it is given; those before it are answered.
 
     A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
-    its document: summaries of a system, then model summaries, units by weight and claims of a unit, or the claims of
-    the summary itself. What a rule
-    decides is known and counts as drawn for sure. The judge's answer to a check is the probability that the sample
-    recorded; that to a summary is coverage by the deciding judge alone. Items name their claims where the samples were
-    drawn by system, or where `names_claims` asks for it, as estimates must not.
+    its document: summaries of a system, then model summaries, units by weight and claims of a unit, on the peer side
+    the summary's own claims. What a rule decides is known and counts as drawn for sure. The judge's answer to a check
+    is the probability that the sample recorded; that to a summary is coverage by the deciding judge alone. Items name
+    their claims where the samples were drawn by system, or where `names_claims` asks for it, as estimates must not.
     """
     latest = draws[-1]
     if latest.item != Draw.Item.CHECK:

@@ -1,0 +1,63 @@
+"""Judges against people's answers of one score, where people have answered on both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Analysis, Draw
+from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.judging.doing import judge_to_end
+from tests.annotation.planning import answer_draw, lay_sets
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
+
+    SignedIn = Callable[[User], Client]
+
+JUDGE, QUALITY = "/p/harbour/scores/judge/", "/api/v1/projects/harbour/judge-quality/"
+
+
+@pytest.fixture
+def answered(world: World) -> dict[str, Draw]:
+    """Random samples of both sides, answered."""
+    lay_sets(world, 8)
+    judge_to_end(world.project, world.judge, ["coverage", "alignment"])
+    draws = {}
+    for seed, (score, side) in enumerate((("coverage", "reference"), ("alignment", "peer"))):
+        draws[score] = sample_checks(
+            project=world.project, by=world.mona, method="uniform", share=0.7, side=side, seed=seed
+        )
+        answer_draw(world, draws[score])
+    return draws
+
+
+@pytest.mark.parametrize("score", ["coverage", "alignment"])
+def test_the_api_compares_with_answers_of_the_score(
+    answered: dict[str, Draw], client_of: ApiDoor, score: str
+) -> None:
+    told = client_of("vic").get(f"{QUALITY}?score={score}").json()
+    assert (told["score"], told["checks"]) == (score, answered[score].drawn_checks.count())
+
+
+def test_the_page_turns_to_the_other_score(
+    world: World, answered: dict[str, Draw], signed_in: SignedIn
+) -> None:
+    client = signed_in(world.olga)
+    page = client.get(JUDGE).content.decode()
+    assert "?score=alignment&amp;judge=" in page
+    other = client.get(f"{JUDGE}?score=alignment").content.decode()
+    assert 'aria-current="true">Alignment</a>' in other
+    # Acts go by the score that judges are compared with anyway.
+    assert "teach-judge" not in other
+    assert client.get(f"{JUDGE}?score=brevity").status_code == 404
+    # What is shown anyway is stored once.
+    client.get(f"{JUDGE}?score=coverage")
+    stored = Analysis.objects.filter(kind=Analysis.Kind.JUDGE).values_list("key", flat=True)
+    assert sorted(stored) == ["", "alignment"]
