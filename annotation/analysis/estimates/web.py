@@ -144,7 +144,7 @@ def _page(request: Request, room: Room, *, refusal: Invalid | None = None) -> Ht
     stored = figures(room.project, Analysis.Kind.PLAN, key=plan_key(score))
     found = stored.payload or EMPTY
     table = opened_table(request, room.project, found["targets"])
-    draws = open_samples(room.project)
+    draws = open_samples(room.project, side=SCORE_SIDES[score])
     waiting = sum(draw.drawn - draw.answered for draw in draws)
     context = {
         "score": score,

@@ -53,7 +53,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "version": version,
         # Acts go by the answers that judges are compared with unless another score is named.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
-        "query": f"score={found['score']}&" if key else "",
+        "of_score": f"score={key}&" if key else "",
         "people_said": LABELS,
         "confusion": _confusion(version["report"]["confusion"]) if version else (),
         "scatter": draw_judge_scatter(version) if version else None,
@@ -64,7 +64,10 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "few_documents": FEW_DOCUMENTS,
         "is_recalibrated": calibrator_of(room.project) is not None,
         "taught": taught,
-        "has_suggestions": version is not None and version["is_deciding"] and has_suggestions(room.project),
+        "has_suggestions": not key
+        and version is not None
+        and version["is_deciding"]
+        and has_suggestions(room.project),
         "frontiers": [each for each in found["frontiers"] if version and each["cheap"] == version["id"]],
         "latest_run": _latest_run(room.project, version) if taught else None,
     }

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.urls import reverse
 
+from annotation.analysis.judge.judge_quality import judge_key
 from annotation.analysis.judge.web import chosen_version
 from annotation.analysis.leaderboard.differences import target_word
 from annotation.analysis.leaderboard.leaderboard import RANKED
@@ -35,7 +36,7 @@ from annotation.analysis.pictures.drawings import (
 from annotation.analysis.pictures.heat_map import checks_on, heat_map_page
 from annotation.analysis.pictures.work_done import answered_so_far
 from annotation.analysis.target_tables import opened_table
-from annotation.analysis.web import table_file
+from annotation.analysis.web import asked_score, table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.models import Analysis, Project
@@ -205,12 +206,13 @@ def _calibration(request: Request, room: Room) -> ShownPicture:
 
 
 def _of_judge(request: Request, room: Room, draw: Callable[[dict[str, Any]], Picture | None]) -> ShownPicture:
-    stored = made(project=room.project, kind=Analysis.Kind.JUDGE)
+    key = judge_key(room.project, asked_score(request))
+    stored = made(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
     versions = (stored.payload or {"versions": []})["versions"]
     version = chosen_version(versions, request.GET.get("judge", ""))
     if version is None:
         return ShownPicture(None, stored)
-    asked = {"judge": version["id"]}
+    asked = {"judge": version["id"], **({"score": key} if key else {})}
     names = {each["id"]: each["id"] for each in versions}
     return ShownPicture(draw(version), stored, asked, {"Judge": _choices(asked, "judge", names)})
 

@@ -116,8 +116,11 @@ class CheckSample:
         return not self.is_complete and self.cancelled_at is None
 
 
-def check_samples(project: Project, *, but: User | None = None, only: str = "") -> list[CheckSample]:
-    """The latest samples of checks, the newest first, or the one of the public id `only`.
+def check_samples(
+    project: Project, *, but: User | None = None, only: str = "", side: str = ""
+) -> list[CheckSample]:
+    """The latest samples of checks, the newest first, or the one of the public id `only`; with a `side` what they hold
+    of it.
 
     Two queries; one more where some are not complete.
 
@@ -130,7 +133,7 @@ def check_samples(project: Project, *, but: User | None = None, only: str = "") 
     framed = drawn.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
     columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
     rows = list(framed.values_list(*columns)[:SAMPLES_SHOWN])
-    counts = _counts([row[0] for row in rows])
+    counts = _counts([row[0] for row in rows], side)
     held = _held([key for key, (drawn, answered) in counts.items() if answered < drawn], but)
     return [
         CheckSample(
@@ -148,9 +151,10 @@ def check_samples(project: Project, *, but: User | None = None, only: str = "") 
     ]
 
 
-def _counts(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """By sample how many checks were drawn, and how many of them are answered."""
-    rows = DrawnCheck.objects.filter(draw__in=keys).order_by().values_list("draw")
+def _counts(keys: Sequence[int], side: str) -> dict[int, tuple[int, int]]:
+    """By sample how many checks were drawn, of a side where it is named, and how many of them are answered."""
+    drawn = DrawnCheck.objects.filter(draw__in=keys, **({"check_row__side": side} if side else {}))
+    rows = drawn.order_by().values_list("draw")
     counted = rows.annotate(Count("pk"), Count("verdict"))
     return {draw: (drawn, answered) for draw, drawn, answered in counted}
 
@@ -190,6 +194,6 @@ def _opened(check: str, path: str) -> Subquery:
     return Subquery(looks.order_by().values("opened_at")[:1])
 
 
-def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
-    """Those of the latest samples in which checks still wait for their answer; `but` as for `check_samples`."""
-    return [draw for draw in check_samples(project, but=but) if draw.is_open]
+def open_samples(project: Project, *, but: User | None = None, side: str = "") -> list[CheckSample]:
+    """Those of the latest samples in which checks wait for their answer; `but` and `side` as for `check_samples`."""
+    return [draw for draw in check_samples(project, but=but, side=side) if draw.is_open]

@@ -108,6 +108,9 @@ def test_the_page_draws_claims_of_summaries(judged: World, signed_in: SignedIn) 
     lines = client.get(f"{PLAN}known/file/?score=alignment").content.decode().splitlines()
     assert len(lines) == 3
     assert client.get(f"{PLAN}?score=brevity").status_code == 404
+    # It waits on the plan of its own score alone.
+    assert "0 of 10 answered" in client.get(f"{PLAN}?score=alignment").content.decode()
+    assert "0 of 10 answered" not in client.get(PLAN).content.decode()
 
 
 def test_the_leaderboard_shows_the_estimate_beside_alignment(judged: World, signed_in: SignedIn) -> None:
