@@ -1,18 +1,20 @@
-"""What the scores of one summary are made of, and the claims behind those of a system."""
+"""What the scores of one summary are made of, the claims behind those of a system, and summaries side by side."""
 
 from __future__ import annotations
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from annotation.analysis.explanation.explanation import explain
+from annotation.analysis.explanation.side_by_side import checks_of, sets_with_summaries, side_by_side
 from annotation.analysis.explanation.system_claims import VERDICTS, see_claims, system_claims
 from annotation.analysis.leaderboard.taken_over import taken_over_of
 from annotation.analysis.leaderboard.words import taken_over_in_words
 from annotation.core.permissions import Verb
+from annotation.core.refusals import NotFound
 from annotation.core.summaries import summary_of
 from annotation.models import Check, Label, System
-from annotation.reviewing.services.look_at_check import see_summary
+from annotation.reviewing.services.look_at_check import see_checks, see_summary
 from annotation.scoring.records import score_rules, summary_records
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter, found
@@ -37,6 +39,32 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
         "address": request.build_absolute_uri(request.path),
     }
     return render(request, "analysis/explanation/summary.html", context)
+
+
+@screen("GET")
+def summaries_of_first_set(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    first = sets_with_summaries(room.project).first()
+    if first is None:
+        raise NotFound("No system has a summary in this project yet.")
+    return redirect("side-by-side", slug=slug, set_id=first.public_id)
+
+
+@screen("GET")
+def summaries_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    sets = sets_with_summaries(room.project)
+    document_set = found(sets, set_id, "document set with summaries")
+    beside = side_by_side(document_set)
+    see_checks(project=room.project, checks=checks_of(document_set), by=request.user)
+    context = {
+        "room": room,
+        "document_set": document_set,
+        "beside": beside,
+        "previous": sets.filter(external_id__lt=document_set.external_id).last(),
+        "next": sets.filter(external_id__gt=document_set.external_id).first(),
+    }
+    return render(request, "analysis/explanation/side_by_side.html", context)
 
 
 @screen("GET")

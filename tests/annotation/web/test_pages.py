@@ -24,6 +24,7 @@ NOT_PAGES = {
     "bias-file",
     "download-export",
     "export-manifest",
+    "first-set",
     "import-rejects",
     "run-estimate",
     "judge-file",

@@ -1,0 +1,112 @@
+"""All summaries of a document set beside each other: which reference claims each expresses, and which it makes up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, F, OuterRef
+
+from annotation.models import Check, DocumentSet, Label, Score, Summary
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from annotation.models import Project
+
+
+@dataclass(frozen=True, slots=True)
+class BesideOthers:
+    """A peer summary, its score, None before it is judged, and what of it the source does not support."""
+
+    summary: Summary
+    score: Score | None
+    unsupported: tuple[Check, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossSystems:
+    """A reference claim with the check of each summary and its system, in the summaries' order; None without one."""
+
+    text: str
+    named: tuple[tuple[Check | None, str], ...]
+
+    @property
+    def checks(self) -> list[Check | None]:
+        return [check for check, _ in self.named]
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """The summaries, those that cover most first, and the reference claims in the order of their texts."""
+
+    summaries: tuple[BesideOthers, ...]
+    claims: tuple[AcrossSystems, ...]
+
+    @property
+    def several_lengths(self) -> bool:
+        """Whether the summaries have different target lengths."""
+        return len({each.summary.target_words for each in self.summaries}) > 1
+
+    @property
+    def in_none(self) -> int:
+        """How many claims no summary expresses, of those judged in all."""
+        return sum(not any(labels) for labels in self._judged_in_all)
+
+    @property
+    def in_all(self) -> int:
+        """How many claims every summary expresses."""
+        return sum(all(labels) for labels in self._judged_in_all)
+
+    @property
+    def _judged_in_all(self) -> list[list[bool]]:
+        return [
+            [check is not None and check.final_label == Label.YES for check in claim.checks]
+            for claim in self.claims
+            if all(check is not None and check.final_label is not None for check in claim.checks)
+        ]
+
+
+def side_by_side(document_set: DocumentSet) -> SideBySide:
+    """What every summary of the document set says and misses. Two queries."""
+    peers = Summary.objects.filter(document_set=document_set, is_peer=True).select_related("system", "score")
+    best_first = F("score__coverage").desc(nulls_last=True), F("score__alignment").desc(nulls_last=True)
+    summaries = list(peers.order_by("target_words", *best_first, "system__name", "pk"))
+    unsupported: dict[int, list[Check]] = defaultdict(list)
+    covered: dict[int, dict[int, Check]] = defaultdict(dict)
+    texts: dict[int, str] = {}
+    for check in checks_of(document_set).select_related("claim"):
+        if check.side == Check.Side.REFERENCE:
+            texts[check.claim_id] = check.claim.text
+            covered[check.claim_id][check.peer_id] = check
+        elif check.final_label in (Label.NO, Label.UNSURE):
+            unsupported[check.peer_id].append(check)
+    return SideBySide(
+        summaries=tuple(
+            BesideOthers(peer, getattr(peer, "score", None), tuple(unsupported[peer.pk]))
+            for peer in summaries
+        ),
+        claims=tuple(
+            AcrossSystems(
+                text,
+                tuple(
+                    (covered[claim].get(peer.pk), peer.system.name if peer.system else "")
+                    for peer in summaries
+                ),
+            )
+            for claim, text in texts.items()
+        ),
+    )
+
+
+def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
+    """The checks in force of all its summaries, claim by claim."""
+    rows = Check.objects.filter(document_set=document_set, peer__is_peer=True, is_current=True)
+    return rows.order_by("claim__claim_set", "claim__position", "pk")
+
+
+def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
+    """The document sets that hold summaries of systems, by name."""
+    peers = Summary.objects.filter(document_set=OuterRef("pk"), is_peer=True)
+    return project.document_sets.filter(Exists(peers)).order_by("external_id")

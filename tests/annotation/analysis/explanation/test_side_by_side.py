@@ -1,0 +1,111 @@
+"""All summaries of one document set beside each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.analysis.explanation.side_by_side import side_by_side
+from annotation.models import Check, CheckLook, DocumentSet, Score
+from annotation.reviewing.services.review import override
+from tests.annotation.planning import lay_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+
+def port(world: World) -> DocumentSet:
+    return DocumentSet.objects.get(project=world.project, external_id="port")
+
+
+def address(world: World) -> str:
+    return f"/p/harbour/scores/sets/{port(world).public_id}/"
+
+
+@pytest.mark.django_db
+def test_each_claim_stands_once_with_the_answer_of_every_summary(world: World) -> None:
+    for number, labels in ((1, ("yes", "yes")), (2, ("no", "no")), (3, ("yes", "no"))):
+        for system, label in zip(("alder", "birch"), labels, strict=True):
+            override(check=world.check(system, number), by=world.rex, label=label)
+    found = side_by_side(port(world))
+    order = [each.summary.system.name for each in found.summaries if each.summary.system]
+    assert [name for _, name in found.claims[0].named] == order
+    labels = [
+        {name: check.final_label for check, name in claim.named if check is not None}
+        for claim in found.claims
+    ]
+    assert labels == [
+        {"alder": "yes", "birch": "yes"},
+        {"alder": "no", "birch": "no"},
+        {"alder": "yes", "birch": "no"},
+    ]
+    assert (found.in_all, found.in_none) == (1, 1)
+    scores = Score.objects.filter(summary__document_set=port(world))
+    by_system = dict(scores.values_list("summary__system__name", "coverage"))
+    assert order == sorted(by_system, key=lambda name: -(by_system[name] or 0.0))
+
+
+@pytest.mark.django_db
+def test_a_claim_without_an_answer_everywhere_is_in_neither_count(world: World) -> None:
+    Check.objects.filter(pk=world.check("alder", 1).pk).update(final_label=None, final_source=None)
+    override(check=world.check("birch", 1), by=world.rex, label="no")
+    before = side_by_side(port(world))
+    assert before.in_none == sum(
+        all(check is not None and check.final_label == "no" for check in claim.checks)
+        for claim in before.claims
+    )
+    # Of a claim that one summary has no check of, nothing is counted either.
+    world.check("alder", 2).delete()
+    assert None in side_by_side(port(world)).claims[1].checks
+
+
+@pytest.mark.django_db
+def test_what_the_source_does_not_support_stands_with_its_summary(world: World) -> None:
+    check = world.check("alder", 3)
+    Check.objects.filter(pk=check.pk).update(side="peer", final_label="no", final_source="judge")
+    found = {each.summary.system: each.unsupported for each in side_by_side(port(world)).summaries}
+    assert [each.pk for each in found[world.systems["alder"]]] == [check.pk]
+    assert found[world.systems["birch"]] == ()
+
+
+@pytest.mark.django_db
+def test_two_queries_serve_any_document_set(world: World) -> None:
+    document_set = port(world)
+    with CaptureQueriesContext(connection) as asked:
+        side_by_side(document_set)
+    assert len(asked) == 2
+
+
+def test_the_page_leads_from_set_to_set(world: World, signed_in: Callable[[User], Client]) -> None:
+    lay_sets(world, 2)
+    client = signed_in(world.vic)
+    first = client.get("/p/harbour/scores/sets/", follow=True)
+    (chain, _), *_ = first.redirect_chain
+    names = list(DocumentSet.objects.filter(project=world.project).order_by("external_id"))
+    assert chain.endswith(f"/sets/{names[0].public_id}/")
+    page = first.content.decode()
+    assert f"/sets/{names[1].public_id}/" in page
+    assert 'rel="prev"' not in page
+    last = client.get(f"/p/harbour/scores/sets/{names[-1].public_id}/").content.decode()
+    assert 'rel="next"' not in last
+    assert "first-set" not in last
+    assert client.get("/p/quarry/scores/sets/").status_code == 404
+
+
+def test_whoever_may_answer_is_known_to_have_seen_its_verdicts(
+    world: World, signed_in: Callable[[User], Client]
+) -> None:
+    signed_in(world.vic).get(address(world))
+    assert not CheckLook.objects.exists()
+    signed_in(world.cleo).get(address(world))
+    seen = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    checks = Check.objects.filter(document_set=port(world), is_current=True)
+    assert set(seen.values_list("check_row", flat=True)) == set(checks.values_list("pk", flat=True))
