@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -79,6 +80,20 @@ def write_backup(path: Path) -> BackupManifest:
             os.fsync(written.fileno())
         part.rename(path)
     return manifest
+
+
+def name_by_time() -> str:
+    """The name of a backup that is made now: names are in the order of their times."""
+    return f"coverdict-{datetime.now(UTC):%Y-%m-%d-%H%M%S}.zip"
+
+
+def remove_older(folder: Path, *, keep: int) -> list[Path]:
+    """Remove all but the newest backups that are named by their time; those that were removed."""
+    dated = re.compile(r"coverdict-\d{4}-\d\d-\d\d-\d{6}\.zip")
+    older = sorted(path for path in folder.iterdir() if dated.fullmatch(path.name))[:-keep]
+    for path in older:
+        path.unlink()
+    return older
 
 
 def note_backup(path: Path) -> None:

@@ -32,6 +32,7 @@ DEPLOY = ROOT / "deploy"
 PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 BACKUP = (ROOT / "docs" / "backup.md").read_text(encoding="utf-8")
 UNITS = ("coverdict-web.service", "coverdict-worker.service")
+BACKUP_UNITS = ("coverdict-backup.service", "coverdict-backup.timer")
 NAME = "coverdict.example.org"
 STOP_SECONDS = 60
 UP_SECONDS = 120
@@ -63,9 +64,9 @@ http {{
 pytestmark = pytest.mark.process
 
 
-def blocks(kind: str = "server") -> list[str]:
+def blocks(kind: str = "server", page: str = PAGE) -> list[str]:
     """The commands of one kind of block, in order; those of `server` lead to a judged project."""
-    return re.findall(rf"```sh {kind}\n(.*?)```", PAGE, re.DOTALL)
+    return re.findall(rf"```sh {kind}\n(.*?)```", page, re.DOTALL)
 
 
 def unit(name: str) -> dict[str, str]:
@@ -231,11 +232,12 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
 
 
 def test_what_is_not_run_is_the_machines_own() -> None:
-    lines = [line for block in blocks("machine") for line in block.splitlines()]
+    found = [*blocks("machine"), *blocks("machine", BACKUP)]
+    lines = [line for block in found for line in block.splitlines()]
     assert {shlex.split(line)[0] for line in lines} == MACHINES_OWN
     named = {word for line in lines for word in shlex.split(line) if word.startswith("deploy/")}
     assert all((ROOT / path).is_file() for path in named)
-    assert {f"deploy/{name}" for name in UNITS} <= named
+    assert {f"deploy/{name}" for name in (*UNITS, *BACKUP_UNITS)} <= named
 
 
 def test_every_command_of_coverdict_is_one_that_there_is() -> None:
@@ -244,7 +246,7 @@ def test_every_command_of_coverdict_is_one_that_there_is() -> None:
         *blocks("local"),
         *blocks("containers"),
         BACKUP,
-        *(unit(name)["ExecStart"] for name in UNITS),
+        *(unit(name)["ExecStart"] for name in (*UNITS, BACKUP_UNITS[0])),
     ]
     called = re.findall(r"(?:^|/bin/| web )coverdict ([a-z-]+.*)$", "\n".join(texts), re.MULTILINE)
     called += [
@@ -298,13 +300,15 @@ def test_settings_are_read_by_the_command_as_systemd_reads_them(tmp_path: Path) 
     assert read["DJANGO_SETTINGS_MODULE"] == PRODUCTION
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", [*UNITS, *BACKUP_UNITS])
 def test_a_unit_is_one_that_systemd_takes(name: str, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not on PATH")
     # A program has to be there.
     text = (DEPLOY / name).read_text().replace("/opt/coverdict/bin/coverdict", sys.executable)
     (tmp_path / name).write_text(text)
+    if name.endswith(".timer"):
+        (tmp_path / BACKUP_UNITS[0]).write_text("[Service]\nType=oneshot\nExecStart=/bin/true\n")
     done = subprocess.run(
         ["systemd-analyze", "verify", tmp_path / name], capture_output=True, text=True, check=False
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from annotation.backups import (
@@ -178,6 +178,35 @@ def test_a_backup_that_cannot_be_noted_is_made_with_a_warning(
     call_command("backup", str(tmp_path / "b.zip"), stdout=out, stderr=warned, skip_checks=True)
     assert out.getvalue().startswith("Wrote ")
     assert "last-backup.json could not be written (No such file or directory)" in warned.getvalue()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_folder_keeps_the_newest_backups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: SettingsWrapper
+) -> None:
+    monkeypatch.setenv("PATH", f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
+    settings.VAR_DIR = tmp_path
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for day in (1, 2, 3):
+        (folder / f"coverdict-2026-01-0{day}-000000.zip").touch()
+    # What has another name was put there by somebody.
+    (folder / "before-update.zip").touch()
+    out = StringIO()
+    call_command("backup", str(folder), keep=2, stdout=out, skip_checks=True)
+    *others, newest = sorted(path.name for path in folder.iterdir())
+    assert others == ["before-update.zip", "coverdict-2026-01-03-000000.zip"]
+    assert zipfile.is_zipfile(folder / newest)
+    assert json.loads((tmp_path / "last-backup.json").read_text())["file"] == newest
+    assert out.getvalue().count("Removed ") == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("name", "keep"), [("b.zip", 2), (".", 0)])
+def test_what_to_keep_is_told_of_a_folder(tmp_path: Path, name: str, keep: int) -> None:
+    with pytest.raises(CommandError, match="--keep takes a number from 1 on"):
+        call_command("backup", str(tmp_path / name), keep=keep, skip_checks=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.backups import BackupError, note_backup, write_backup
+from annotation.backups import BackupError, name_by_time, note_backup, remove_older, write_backup
 
 
 class Command(BaseCommand):
@@ -16,10 +16,21 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "file", metavar="FILE", type=Path, help="the zip to write; existing files are not overwritten"
+            "file",
+            metavar="FILE",
+            type=Path,
+            help="the zip to write, or a folder for one named by its time; existing files are not overwritten",
+        )
+        parser.add_argument(
+            "--keep", metavar="N", type=int, help="in a folder, remove all but the newest N backups named so"
         )
 
-    def handle(self, *_: Any, file: Path, **__: Any) -> None:
+    def handle(self, *_: Any, file: Path, keep: int | None, **__: Any) -> None:
+        folder = file if file.is_dir() else None
+        if keep is not None and (folder is None or keep < 1):
+            raise CommandError("--keep takes a number from 1 on and the name of an existing folder.")
+        if folder is not None:
+            file = folder / name_by_time()
         try:
             manifest = write_backup(file)
         except BackupError as error:
@@ -35,3 +46,6 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Wrote {file}: the database and {len(manifest.files) - 1:,} files, {size:,.1f} MB."
         )
+        if folder is not None and keep is not None:
+            for old in remove_older(folder, keep=keep):
+                self.stdout.write(f"Removed {old}.")
