@@ -19,7 +19,17 @@ from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.core.search import holds, searched_for
 from annotation.judging.queries.judges import cascade_of
-from annotation.models import Check, Draw, DrawnCheck, Judge, Label, Membership, Project, Verdict
+from annotation.models import (
+    SIDE_SCORES,
+    Check,
+    Draw,
+    DrawnCheck,
+    Judge,
+    Label,
+    Membership,
+    Project,
+    Verdict,
+)
 from annotation.reviewing.queries import sql
 from annotation.reviewing.queries.reveal import keeps_back, plants
 from annotation.reviewing.queries.sight import CheckAsSeen, as_seen, taken_for_true
@@ -317,12 +327,13 @@ def is_finished_sample(project: Project, filters: Filter) -> bool:
     )
 
 
-def tells_of_coverage(filters: Filter) -> bool:
-    """Whether the random sample that the filter names holds checks of coverage, of which there are estimates."""
-    of_coverage = DrawnCheck.objects.filter(
-        draw__public_id=filters.draw, check_row__side=Check.Side.REFERENCE
-    )
-    return bool(filters.draw) and of_coverage.exists()
+def sampled_scores(filters: Filter) -> list[str]:
+    """The scores that the random sample tells of which the filter names."""
+    if not filters.draw:
+        return []
+    sides = DrawnCheck.objects.filter(draw__public_id=filters.draw).order_by()
+    held = set(sides.values_list("check_row__side", flat=True).distinct())
+    return [score for side, score in SIDE_SCORES.items() if side in held]
 
 
 def reviewers(project: Project) -> list[str]:

@@ -39,7 +39,7 @@ from annotation.reviewing.queries.review_queue import (
     Only,
     count,
     is_finished_sample,
-    tells_of_coverage,
+    sampled_scores,
     waiting_checks,
 )
 from annotation.reviewing.services import review as service
@@ -107,7 +107,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             "search": _search(filters),
             "held": _held_in_words(request, room, filters),
             "is_finished": is_finished_sample(room.project, filters),
-            "is_of_coverage": tells_of_coverage(filters),
+            "sampled_scores": sampled_scores(filters),
         }
         return render(request, "reviewing/_end.html", context)
     return _show(request, room, with_texts(following), is_ahead=True)

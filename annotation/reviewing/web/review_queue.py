@@ -27,7 +27,7 @@ from annotation.reviewing.queries.review_queue import (
     queue,
     reviewers,
     sample_first,
-    tells_of_coverage,
+    sampled_scores,
     waiting_checks,
 )
 from annotation.reviewing.services import accept_batch as batches
@@ -122,7 +122,7 @@ def review(request: Request, slug: str) -> HttpResponse:
             "draws": open_samples(room.project, but=request.user),
             "sample": sample_first(room.project, reader) if filters == Filter() else None,
             "is_finished": is_finished_sample(room.project, filters),
-            "is_of_coverage": tells_of_coverage(filters),
+            "sampled_scores": sampled_scores(filters),
             "held": held_in_words(_held(room, reader, filters)),
             "told": told,
         }

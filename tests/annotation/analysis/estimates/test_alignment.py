@@ -130,6 +130,16 @@ def test_the_leaderboard_shows_the_estimate_beside_alignment(judged: World, sign
     assert "Paired Student&#x27;s t" in differences or "Paired Student's t" in differences
 
 
+def test_the_last_answer_of_a_sample_leads_to_the_estimate_of_its_score(
+    judged: World, signed_in: SignedIn
+) -> None:
+    drawn = sample(judged, share=0.3)
+    answer_draw(judged, drawn)
+    page = signed_in(judged.cleo).get(f"/p/harbour/review/?draw={drawn.public_id}").content.decode()
+    assert f'"{PLAN}?score=alignment">View the estimate of alignment</a>' in page
+    assert "estimate of coverage" not in page
+
+
 def test_the_api_plans_for_alignment(judged: World, client_of: ApiDoor) -> None:
     here = "/api/v1/projects/harbour"
     told = client_of("vic").get(f"{here}/plan/?score=alignment").json()

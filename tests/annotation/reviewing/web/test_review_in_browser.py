@@ -144,7 +144,7 @@ def test_the_last_answer_of_a_sample_leads_to_the_estimate(world: World, desk: D
     # The end was fetched before this answer, when one claim was still open.
     page.keyboard.press("1")
     page.get_by_role("link", name="View the estimate").click()
-    page.wait_for_url("**/scores/plan/")
+    page.wait_for_url("**/scores/plan/?score=coverage")
 
 
 def test_the_judges_verdict_comes_in_the_strip_and_one_key_takes_it_over(world: World, desk: Desk) -> None:
