@@ -1,4 +1,4 @@
-"""The sample project Newsroom: many short stories, a finished random sample, and one that lacks ten answers.
+"""The sample project Newsroom: many short stories, finished random samples, and one that lacks ten answers.
 
 Its people answer through the services that everybody's answers go through; only the days of their answers are then
 moved into the past, so that there is something to see by day.
@@ -35,15 +35,15 @@ SLUG = "newsroom"
 NAME = "Newsroom"
 DESCRIPTION = (
     "Forty-four invented news stories and the summaries of four invented systems and a baseline, put together from "
-    "written blocks, so that what each summary covers is known. The people and their answers are simulated. One random "
-    "sample is finished; a larger one lacks ten answers, which you can give in Review."
+    "written blocks, so that what each summary covers is known. The people and their answers are simulated. A random "
+    "sample of coverage and one of alignment are finished; a larger one lacks ten answers, to be given in Review."
 )
 PICKED = 40
-FIRST_SAMPLE, SECOND_SAMPLE = 150, 240
+FIRST_SAMPLE, ALIGNMENT_SAMPLE, SECOND_SAMPLE = 150, 120, 240
 ANSWERED_TWICE = 70
 LEFT_OPEN = 10
-SEEDS = (25, 26)
-DAYS_AGO = {"run": 10, "picked": 9, "first": 7, "twice": 5, "second": 3}
+SEEDS = (25, 27, 26)
+DAYS_AGO = {"run": 10, "picked": 9, "first": 7, "twice": 5, "alignment": 4, "second": 3}
 """When each part was done; the random samples and what was answered twice take two days and more."""
 PAUSE_SECONDS = 40
 A_DAY = 60
@@ -121,15 +121,22 @@ def answer_newsroom(project: Project) -> None:
     reviewers.answer(BEN, waiting[1::2], DAYS_AGO["first"])
     reviewers.answer(BEN, waiting[:ANSWERED_TWICE:2], DAYS_AGO["twice"])
     reviewers.answer(DORA, waiting[1:ANSWERED_TWICE:2], DAYS_AGO["twice"])
-    second = _sample(project, SECOND_SAMPLE, SEEDS[1])
+    alignment = _sample(project, ALIGNMENT_SAMPLE, SEEDS[1], side=Check.Side.PEER)
+    waiting = _waiting(alignment)
+    reviewers.answer(DORA, waiting[::2], DAYS_AGO["alignment"])
+    reviewers.answer(BEN, waiting[1::2], DAYS_AGO["alignment"])
+    second = _sample(project, SECOND_SAMPLE, SEEDS[2])
     waiting = _waiting(second)[:-LEFT_OPEN]
     reviewers.answer(DORA, waiting[::2], DAYS_AGO["second"])
     reviewers.answer(BEN, waiting[1::2], DAYS_AGO["second"])
-    _move_into_past(project, reviewers.given, {first: DAYS_AGO["first"], second: DAYS_AGO["second"]})
+    drawn = {"first": first, "alignment": alignment, "second": second}
+    _move_into_past(project, reviewers.given, {draw: DAYS_AGO[name] for name, draw in drawn.items()})
 
 
-def _sample(project: Project, size: int, seed: int) -> Draw:
-    return sample_planned(project=project, by=user_of(MONA), size=size, design="uniform", seed=seed)
+def _sample(project: Project, size: int, seed: int, *, side: Check.Side = Check.Side.REFERENCE) -> Draw:
+    return sample_planned(
+        project=project, by=user_of(MONA), size=size, design="uniform", side=side, seed=seed
+    )
 
 
 def _waiting(draw: Draw) -> list[int]:
@@ -143,12 +150,21 @@ class _Reviewers:
 
     def __init__(self, project: Project) -> None:
         self.told = {
-            (story.name, system, place): told
+            (Check.Side.REFERENCE.value, story.name, system, place): told
             for story in stories()
             for system, of_system in story.told.items()
             for place, told in enumerate(of_system.values(), start=1)
         }
-        asked = Check.objects.filter(project=project, side=Check.Side.REFERENCE, is_current=True)
+        # The document has whatever a summary tells, but for what it tells wrong.
+        self.told |= {
+            (Check.Side.PEER.value, story.name, system, place): FactTold(
+                "wrong" if form == "wrong" else "said"
+            )
+            for story in stories()
+            for system, forms in story.forms.items()
+            for place, form in enumerate(forms, start=1)
+        }
+        asked = Check.objects.filter(project=project, is_current=True)
         named = asked.select_related("project", "claim__unit", "peer__system", "peer__document_set")
         self.checks = {check.pk: check for check in named}
         self.given: list[DatedAnswer] = []
@@ -156,7 +172,8 @@ class _Reviewers:
     def picked(self) -> list[int]:
         """What somebody picks who follows the judge's doubt: the checks of which it is least certain."""
         checks = sorted(
-            self.checks.values(), key=lambda check: (-(check.doubt or 0.0), _name(check), check.claim.text)
+            (check for check in self.checks.values() if check.side == Check.Side.REFERENCE),
+            key=lambda check: (-(check.doubt or 0.0), _name(check), check.claim.text),
         )
         return [check.pk for check in checks[:PICKED]]
 
@@ -175,7 +192,7 @@ class _Reviewers:
                     self.given.append(given)
 
     def _give(self, check: Check, person: DemoPerson, by: User, moment: datetime) -> DatedAnswer:
-        told = self.told[_name(check)]
+        told = self.told[check.side, *_name(check)]
         chance = random.Random(f"{person.username} on {_name(check)} {check.claim.text}")
         label = _label(told, chance)
         is_wrong = told.form == "wrong" and label == Label.NO
@@ -184,7 +201,7 @@ class _Reviewers:
             check=check,
             by=by,
             label=label,
-            reason=REASONS.get(told.form, "") if label != Label.YES else "",
+            reason=_reason(check, told) if label != Label.YES else "",
             evidence=told.units if told.is_true == (label == Label.YES) else (),
             error_type=ErrorType.CONTRADICTION if is_wrong else "",
             active_ms=round(1000 * seconds),
@@ -192,8 +209,14 @@ class _Reviewers:
         return DatedAnswer(given.verdict, moment + timedelta(seconds=seconds))
 
 
+def _reason(check: Check, told: FactTold) -> str:
+    if check.side == Check.Side.PEER:
+        return "The article says something else." if told.form == "wrong" else ""
+    return REASONS.get(told.form, "")
+
+
 def _name(check: Check) -> tuple[str, str, int]:
-    """The story, the system, and the place of the reference's sentence that the claim is taken from."""
+    """The story, the system, and the place of the sentence that the claim is taken from."""
     system, unit = check.peer.system, check.claim.unit
     assert system is not None, "peer summaries have one"
     assert unit is not None, "the judge takes claims from units"

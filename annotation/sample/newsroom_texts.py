@@ -58,7 +58,9 @@ class FactTold:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One document set. `told` says by system and sentence of the reference what its summary makes of it."""
+    """One document set. `told` says by system and sentence of the reference what its summary makes of it, `forms` in
+    which form each unit of the summary is.
+    """
 
     name: str
     kind: str
@@ -66,6 +68,7 @@ class Story:
     reference: str
     summaries: Mapping[str, str]
     told: Mapping[str, Mapping[str, FactTold]]
+    forms: Mapping[str, Sequence[Form]]
 
     def rows(self) -> Iterator[dict[str, object]]:
         """The story as rows of an import, one for each summary."""
@@ -100,6 +103,7 @@ def _story(plot: Mapping[str, Any], case: Mapping[str, str]) -> Story:
     in_order = [*facts[:FIXED_FACTS], *later]
     summaries: dict[str, str] = {}
     told: dict[str, dict[str, FactTold]] = {}
+    forms: dict[str, list[Form]] = {}
     lead = _lead(in_order)
     for system, pieces in (
         (LEAD, lead),
@@ -109,6 +113,7 @@ def _story(plot: Mapping[str, Any], case: Mapping[str, str]) -> Story:
         ),
     ):
         summaries[system], told[system] = _put_together(pieces, points)
+        forms[system] = [piece.form for piece in pieces for _ in split_sentences(piece.text)]
     halves = [in_order[: len(in_order) // 2], in_order[len(in_order) // 2 :]]
     return Story(
         name=name,
@@ -117,6 +122,7 @@ def _story(plot: Mapping[str, Any], case: Mapping[str, str]) -> Story:
         reference=" ".join(fact["said"] for fact in points),
         summaries=summaries,
         told=told,
+        forms=forms,
     )
 
 

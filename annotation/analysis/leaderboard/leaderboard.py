@@ -109,10 +109,15 @@ class SystemRow:
     scores: dict[str, Average]
 
     @property
+    def aligned(self) -> float | None:
+        """The share of its claims that their sources support: what people would say where it is estimated."""
+        estimated = self.scores[ALIGNMENT_ESTIMATE].mean
+        return self.scores["alignment"].mean if estimated is None else estimated
+
+    @property
     def unsupported(self) -> float | None:
         """The share of its claims that their sources do not support, where that is much; else None."""
-        aligned = self.scores["alignment"].mean
-        return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
+        return None if self.aligned is None or self.aligned >= LOW_ALIGNMENT else 1 - self.aligned
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 from annotation.analysis.estimates.estimates import estimates
 from annotation.analysis.estimates.plan import plan
 from annotation.analysis.leaderboard.leaderboard import leaderboard
-from annotation.models import Check, Draw, DrawnCheck
+from annotation.models import Check, Draw, DrawnCheck, Score
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.judging.doing import judge_to_end
 from tests.annotation.planning import answer_draw, lay_sets
@@ -128,6 +128,19 @@ def test_the_leaderboard_shows_the_estimate_beside_alignment(judged: World, sign
     assert "According to the estimate of people&#x27;s answers" in page
     differences = client.get("/p/harbour/scores/differences/?by=alignment_estimate").content.decode()
     assert "Paired Student&#x27;s t" in differences or "Paired Student's t" in differences
+
+
+@pytest.mark.django_db
+def test_what_is_unsupported_goes_by_the_estimate_where_there_is_one(judged: World) -> None:
+    def unsupported() -> list[float | None]:
+        (table,) = leaderboard(judged.project).tables
+        return [row.unsupported for row in table.rows]
+
+    Score.objects.filter(project=judged.project).update(alignment=0.25)
+    assert unsupported() == [0.75, 0.75]
+    answer_draw(judged, sample(judged, share=0.5), label="yes")
+    Score.objects.filter(project=judged.project).update(alignment=0.25)
+    assert unsupported() == [None, None]
 
 
 def test_the_last_answer_of_a_sample_leads_to_the_estimate_of_its_score(
