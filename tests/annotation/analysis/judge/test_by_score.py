@@ -29,7 +29,7 @@ JUDGE, QUALITY = "/p/harbour/scores/judge/", "/api/v1/projects/harbour/judge-qua
 @pytest.fixture
 def answered(world: World) -> dict[str, Draw]:
     """Random samples of both sides, answered."""
-    lay_sets(world, 8)
+    lay_sets(world, 4)
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     draws = {}
     for seed, (score, side) in enumerate((("coverage", "reference"), ("alignment", "peer"))):
