@@ -290,9 +290,8 @@ def people_widths(
             }
             for system, of_sets in found.of("coverage").items()
         }
-    answered = {
-        system: _as_answered(of_sets, found.cluster_of) for system, of_sets in by_people.items() if of_sets
-    }
+    cluster_of = found.clusters_by_set()
+    answered = {system: _as_answered(of_sets, cluster_of) for system, of_sets in by_people.items() if of_sets}
     widths: dict[str, float] = {}
     for system, result in (estimate_systems_from_draw(answered) if answered else {}).items():
         low, high = result.classical_low, result.classical_high

@@ -82,9 +82,8 @@ class SetMeans:
             for number, system in enumerate(self.systems)
         }
 
-    @property
-    def cluster_of(self) -> dict[str, str]:
-        """The cluster of each document set."""
+    def clusters_by_set(self) -> dict[str, str]:
+        """The cluster of each document set, made anew by every call."""
         return dict(zip(self.sets, self.clusters, strict=True))
 
 

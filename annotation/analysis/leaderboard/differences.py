@@ -103,12 +103,13 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
     # The better system comes first, so that differences are mostly positive.
     order = sorted(values, key=lambda system: (-fmean(values[system].values()), system))
     values = {system: values[system] for system in order}
-    compared = compare_systems(values, found.cluster_of, seed=SEED)
+    cluster_of = found.clusters_by_set()
+    compared = compare_systems(values, cluster_of, seed=SEED)
     settled = settled_order({system: fmean(of.values()) for system, of in values.items()}, compared)
     anova = system_anova(values, confidence=CONFIDENCE)
     tukey = {(pair.first, pair.second): pair for pair in anova.pairs} if anova else {}
     common = set(found.sets).intersection(*values.values())
-    is_bounded = has_interval(len({found.cluster_of[name] for name in common}))
+    is_bounded = has_interval(len({cluster_of[name] for name in common}))
     pairs = []
     for pair in compared:
         honest = tukey.get((pair.first, pair.second))

@@ -89,8 +89,9 @@ def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence
     `order` names the systems that have a mean of the score, best first.
     """
     values = {system: of_system for system, of_system in found.of(score).items() if system in order}
-    compared = compare_systems(values, found.cluster_of, seed=SEED)
-    clusters = {found.cluster_of[name] for of_system in values.values() for name in of_system}
+    cluster_of = found.clusters_by_set()
+    compared = compare_systems(values, cluster_of, seed=SEED)
+    clusters = {cluster_of[name] for of_system in values.values() for name in of_system}
     return ranking_from(compared, averages, order, score, clusters=len(clusters))
 
 
