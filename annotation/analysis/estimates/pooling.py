@@ -177,7 +177,8 @@ def would_join(project: Project, side: Check.Side, pool: Pool, drawable: Sequenc
 def next_confidence(project: Project, side: Check.Side, pool: Pool | None, frame: Iterable[str]) -> float:
     """What the last interval of a sample of this frame, of a side, that is made now would be computed at.
 
-    As of a large sample; of one that adds to a `pool` as if it brought as many new answers as that has.
+    As of a large sample; of one that adds to a `pool` as if it brought as many new answers as that will have: a sample
+    that is still being answered comes to its end first.
     """
     before: tuple[tuple[int, ...], ...]
     if pool is None:
@@ -187,7 +188,8 @@ def next_confidence(project: Project, side: Check.Side, pool: Pool | None, frame
         others = [each for each in held if not names.isdisjoint(each.chances)]
         begun, size, before = 0, _LARGE, ((),) * len(others)
     else:
-        begun, size, before = pool.answers, pool.answers, pool.all_looks
+        begun = max(look for looks in pool.all_looks for look in looks)
+        size, before = begun, pool.all_looks
     looks = tuple(begun + look for look in declared_looks(size))
     return look_confidence(looks[-1], looks, before=before, confidence=CONFIDENCE)
 

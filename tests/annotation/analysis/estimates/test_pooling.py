@@ -13,13 +13,14 @@ from annotation.analysis.estimates.pooling import (
     HeldSample,
     Pool,
     SampleProgress,
+    next_confidence,
     samples_and_pools,
     shown_pool,
 )
 from annotation.analysis.estimates.words import estimate_in_words
 from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
 from annotation.assessing.services.plan_assignments import carry_out
-from annotation.models import Draw, DrawnCheck
+from annotation.models import Check, Draw, DrawnCheck
 from annotation.sampling.queries.sampled_items import framed_items
 from annotation.sampling.services.sample_checks import sample_checks
 from evaluation.statistics import declared_looks, look_confidence
@@ -47,6 +48,22 @@ def answer_first(world: World, draw: Draw, count: int) -> None:
     answer_draw(world, draw)
     later = draw.drawn_checks.order_by("pk").values_list("pk", flat=True)[count:]
     DrawnCheck.objects.filter(pk__in=list(later)).update(verdict=None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("answered", [20, 40, 99])
+def test_a_plan_is_made_while_a_sample_is_being_answered(world: World, answered: int) -> None:
+    add_checks(world, 94)
+    draw = draw_of(world, 1, share=1.0)
+    answer_first(world, draw, answered)
+    (found,) = pools(world)
+    assert found.answers < draw.drawn_checks.count() == 100
+    assert plan(world.project)["pilot"]["answers"] == found.answers
+    # What comes next follows all looks of the sample at hand.
+    looks = declared_looks(100)
+    later = tuple(100 + look for look in looks)
+    expected = look_confidence(later[-1], later, before=(looks,))
+    assert next_confidence(world.project, Check.Side.REFERENCE, found, ()) == pytest.approx(expected)
 
 
 @pytest.mark.django_db
