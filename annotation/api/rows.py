@@ -56,6 +56,9 @@ class CheckDrawRow(serializers.Serializer[Any]):
     """A random sample of checks. Answered are those that somebody answered who knew nothing of the judge's verdict."""
 
     id = serializers.CharField(source="draw_id")
+    scores = serializers.ListField(
+        child=serializers.CharField(), help_text="What it tells of: coverage, alignment or both."
+    )
     method = NamedChoice("DrawMethod", Draw.Method.choices)
     share = serializers.FloatField()
     seed = serializers.IntegerField()

@@ -111,14 +111,15 @@ def draw_plan(request: Request, slug: str) -> HttpResponse:
         }
         if not is_confirmed(request):
             refuse_plan(project=room.project, **asked)
-            return _confirm(request, room, asked["size"], may_look=may_look)
+            return _confirm(request, room, asked["size"], score, may_look=may_look)
         drawn = sample_planned(project=room.project, by=request.user, **asked)
     except Invalid as refusal:
         if not may_look:
             raise
         return _page(request, room, refusal=refusal)
     count = drawn.drawn_checks.count()
-    messages.success(request, f"{count:,} {'check' if count == 1 else 'checks'} sampled for review.")
+    checks = f"{count:,} {score} {'check' if count == 1 else 'checks'}"
+    messages.success(request, f"{checks} sampled for review.")
     return redirect(_back(room, score, may_look=may_look))
 
 
@@ -127,14 +128,14 @@ def _back(room: Room, score: str, *, may_look: bool) -> str:
     return f"{address}?score={score}" if may_look and plan_key(score) else address
 
 
-def _confirm(request: Request, room: Room, size: int, *, may_look: bool) -> HttpResponse:
+def _confirm(request: Request, room: Room, size: int, score: str, *, may_look: bool) -> HttpResponse:
     return ask_to_confirm(
         request,
         room,
-        title="Create this random sample?",
+        title=f"Create a random sample of {size:,} {score} {'check' if size == 1 else 'checks'}?",
         says=(work_in_words(size, *seconds_per_check(room.project)), SAMPLE_TERMS),
         act="Create the random sample",
-        back=_back(room, _score(request), may_look=may_look),
+        back=_back(room, score, may_look=may_look),
         fields={},
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from annotation.analysis.estimates.estimates import SIDES
 from annotation.analysis.intervals import has_interval
 from annotation.core.permissions import Verb
+from annotation.models import SIDE_SCORES
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _reason(project: Project, table: TargetTable, name: str, held: set[str]) -> 
         case "coverage_human":
             return NO_PEOPLE
         case _ if name in SIDES:
-            return NO_SAMPLE
+            return NO_SAMPLE._replace(place=f"?score={SIDE_SCORES[SIDES[name]]}")
         case _:
             return NO_JUDGE if project.deciding_judge_id is None else NO_RUN
 

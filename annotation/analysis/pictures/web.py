@@ -9,7 +9,9 @@ from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.text import slugify
 
+from annotation.analysis.estimates.estimates import SIDES
 from annotation.analysis.judge.judge_quality import judge_key
 from annotation.analysis.judge.web import chosen_version
 from annotation.analysis.leaderboard.differences import target_word
@@ -107,7 +109,7 @@ def drawn_file(request: Request, slug: str, picture: str) -> HttpResponse:
     # On the page intervals may follow; a file would be without them for good.
     if shown.picture is None or shown.made.is_missing:
         raise NotFound("No data to plot yet.")
-    return picture_file(request, shown.picture, project=room.project)
+    return picture_file(request, shown.picture, project=room.project, asked=shown.asked)
 
 
 @screen("GET")
@@ -120,9 +122,14 @@ def work_file(request: Request, slug: str) -> HttpResponse:
     return picture_file(request, drawn, project=room.project)
 
 
-def picture_file(request: Request, picture: Picture, *, project: Project) -> HttpResponse:
-    """The picture as `?format=svg` (unless asked otherwise), `png`, `csv` or `json`. Raises Invalid for another."""
-    name = f"{project.slug}-{picture.name}"
+def picture_file(
+    request: Request, picture: Picture, *, project: Project, asked: Mapping[str, str] | None = None
+) -> HttpResponse:
+    """The picture as `?format=svg` (unless asked otherwise), `png`, `csv` or `json`. Raises Invalid for another.
+
+    What was `asked` for beside the picture is in the file's name.
+    """
+    name = slugify("-".join([project.slug, picture.name, *(asked or {}).values()]))
     match request.GET.get("format", "svg"):
         case "svg":
             return _as_file(picture.standalone, "image/svg+xml", f"{name}.svg")
@@ -148,7 +155,8 @@ def _ranking(request: Request, room: Room) -> ShownPicture:
     score = DRAWN_HEADS.get(shown.column, views[shown.column][0])
     caption = f"Intervals: {caption_of(shown.column, shown.table)}."
     asked = {"by": shown.column, "target": target_word(shown.table.target_words)}
-    held = [name for name in views if name in (*shown.table.scores_held, shown.column)]
+    estimated = [name for name in SIDES if (of := shown.table.estimate_beside(name)) and of.has_estimates]
+    held = [name for name in views if name in (*shown.table.scores_held, *estimated, shown.column)]
     choices = {
         "Score": _choices(asked, "by", {name: views[name][0] for name in held}),
         **_targets(shown, room, asked),

@@ -309,7 +309,7 @@ class SampleFirst(NamedTuple):
 
 
 def sample_first(project: Project, reader: CheckReader) -> SampleFirst | None:
-    """The newest random sample that this reader can go on with; None where there is none.
+    """The oldest random sample that this reader can go on with; None where there is none.
 
     Two queries where no sample is open.
     """

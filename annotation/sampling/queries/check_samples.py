@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import connection
 from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from annotation.core.known_checks import knows, knows_in_other_words, knows_of_earlier_words
-from annotation.models import Check, CheckLook, Draw, DrawnCheck, Verdict
+from annotation.models import SIDE_SCORES, Check, CheckLook, Draw, DrawnCheck, Verdict
 from annotation.models.assignment import AWAITED
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class HeldChecks:
 class CheckSample:
     """`answered` of `drawn` checks, out of `frame`, have the answer of somebody who knew nothing of the judge's.
 
+    They tell of the `scores`.
+
     `held` tells of those without an answer that are on somebody's screen; None where none is. Nobody is asked for the
     rest of a sample that was cancelled.
     """
@@ -105,6 +108,7 @@ class CheckSample:
     created_at: datetime
     cancelled_at: datetime | None = None
     held: HeldChecks | None = None
+    scores: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -134,7 +138,8 @@ def check_samples(
     columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
     rows = list(framed.values_list(*columns)[:SAMPLES_SHOWN])
     counts = _counts([row[0] for row in rows], side)
-    held = _held([key for key, (drawn, answered) in counts.items() if answered < drawn], but)
+    held = _held([key for key, each in counts.items() if each.answered < each.drawn], but)
+    nothing = _SampleCounts(0, 0, ())
     return [
         CheckSample(
             public_id,
@@ -142,21 +147,38 @@ def check_samples(
             share,
             seed,
             frame,
-            *counts.get(key, (0, 0)),
+            (found := counts.get(key, nothing)).drawn,
+            found.answered,
             created_at,
             cancelled_at,
             held.get(key),
+            found.scores,
         )
         for key, public_id, method, share, seed, frame, created_at, cancelled_at in rows
     ]
 
 
-def _counts(keys: Sequence[int], side: str) -> dict[int, tuple[int, int]]:
-    """By sample how many checks were drawn, of a side where it is named, and how many of them are answered."""
+class _SampleCounts(NamedTuple):
+    drawn: int
+    answered: int
+    scores: tuple[str, ...]
+
+
+def _counts(keys: Sequence[int], side: str) -> dict[int, _SampleCounts]:
+    """By sample how many checks were drawn, of a side where it is named, how many are answered, and of which scores."""
     drawn = DrawnCheck.objects.filter(draw__in=keys, **({"check_row__side": side} if side else {}))
-    rows = drawn.order_by().values_list("draw")
-    counted = rows.annotate(Count("pk"), Count("verdict"))
-    return {draw: (drawn, answered) for draw, drawn, answered in counted}
+    rows = drawn.order_by().values_list("draw", "check_row__side").annotate(Count("pk"), Count("verdict"))
+    of_sides: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for draw, of, count, answered in rows:
+        of_sides[draw][SIDE_SCORES[of]] = (count, answered)
+    return {
+        draw: _SampleCounts(
+            sum(count for count, _ in found.values()),
+            sum(answered for _, answered in found.values()),
+            tuple(score for score in SIDE_SCORES.values() if score in found),
+        )
+        for draw, found in of_sides.items()
+    }
 
 
 def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
@@ -195,5 +217,8 @@ def _opened(check: str, path: str) -> Subquery:
 
 
 def open_samples(project: Project, *, but: User | None = None, side: str = "") -> list[CheckSample]:
-    """Those of the latest samples in which checks wait for their answer; `but` and `side` as for `check_samples`."""
-    return [draw for draw in check_samples(project, but=but, side=side) if draw.is_open]
+    """Those of the latest samples in which checks wait for their answer; `but` and `side` as for `check_samples`.
+
+    The oldest come first: estimates use a sample once the one before it is complete.
+    """
+    return [draw for draw in reversed(check_samples(project, but=but, side=side)) if draw.is_open]

@@ -87,6 +87,7 @@ def test_calibration_stands_beside_chance_in_as_many_document_sets(world: World)
     context = {
         "curve": curve,
         "curve_drawn": "drawn",
+        "of_score": "",
         "room": {"project": world.project},
         "version": {"id": "lexical"},
     }

@@ -11,6 +11,7 @@ from annotation.analysis.estimates.estimates import estimates
 from annotation.analysis.estimates.plan import plan
 from annotation.analysis.leaderboard.leaderboard import leaderboard
 from annotation.models import Check, Draw, DrawnCheck, Score
+from annotation.sampling.queries.check_samples import open_samples
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.judging.doing import judge_to_end
 from tests.annotation.planning import answer_draw, lay_sets
@@ -83,6 +84,19 @@ def test_one_sample_of_both_sides_gives_an_estimate_of_each(judged: World) -> No
 
 
 @pytest.mark.django_db
+def test_of_open_samples_the_oldest_is_answered_first(judged: World) -> None:
+    first = sample(judged, side="reference", share=0.3)
+    second = sample_checks(
+        project=judged.project, by=judged.mona, method="uniform", share=0.3, side="peer", seed=6
+    )
+    found = open_samples(judged.project)
+    assert [(each.draw_id, each.scores) for each in found] == [
+        (first.public_id, ("coverage",)),
+        (second.public_id, ("alignment",)),
+    ]
+
+
+@pytest.mark.django_db
 def test_the_plan_foretells_widths_of_alignment(judged: World) -> None:
     (found,) = plan(judged.project, "alignment")["targets"]
     checks = Check.objects.filter(project=judged.project, side=Check.Side.PEER, is_current=True)
@@ -100,6 +114,9 @@ def test_the_page_draws_claims_of_summaries(judged: World, signed_in: SignedIn) 
     client = signed_in(judged.mona)
     page = client.get(f"{PLAN}?score=alignment").content.decode()
     assert 'name="score" value="alignment"' in page
+    unconfirmed = {"score": "alignment", "size": 10, "design": "uniform", "seed": 3}
+    asked = client.post(f"{PLAN}draw/", unconfirmed).content.decode()
+    assert "Create a random sample of 10 alignment checks?" in asked
     assert "All figures are alignment." in page
     form = {"score": "alignment", "size": 10, "design": "uniform", "seed": 3, "confirmed": 1}
     answer = client.post(f"{PLAN}draw/", form)
@@ -108,6 +125,8 @@ def test_the_page_draws_claims_of_summaries(judged: World, signed_in: SignedIn) 
     lines = client.get(f"{PLAN}known/file/?score=alignment").content.decode().splitlines()
     assert len(lines) == 3
     assert client.get(f"{PLAN}?score=brevity").status_code == 404
+    for address in ("/p/harbour/review/draws/", "/p/harbour/progress/"):
+        assert '<td data-name="score">alignment</td>' in client.get(address).content.decode()
     # It waits on the plan of its own score alone.
     assert "0 of 10 answered" in client.get(f"{PLAN}?score=alignment").content.decode()
     assert "0 of 10 answered" not in client.get(PLAN).content.decode()
@@ -161,5 +180,7 @@ def test_the_api_plans_for_alignment(judged: World, client_of: ApiDoor) -> None:
     order = {"score": "alignment", "size": 10, "design": "stratified", "seed": 4}
     assert client_of("mona").post(f"{here}/plan/draws/", order, format="json").status_code == 201
     assert sides(Draw.objects.get()) == {"peer"}
+    (row,) = client_of("mona").get(f"{here}/check-draws/").json()
+    assert row["scores"] == ["alignment"]
     board = client_of("vic").get(f"{here}/leaderboard/?score=alignment").json()
     assert board["tables"][0]["alignment_estimate"]["state"] == "open"
