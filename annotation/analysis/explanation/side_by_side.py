@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Exists, F, OuterRef
 
-from annotation.models import Check, DocumentSet, Label, Score, Summary
+from annotation.models import Check, DocumentSet, Label, Score, Summary, UnitJudgment
+from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -39,10 +40,14 @@ class AcrossSystems:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """The summaries, those that cover most first, and the reference claims in the order of their texts."""
+    """The summaries, those that cover most first, and the reference claims in the order of their texts.
+
+    `has_percents` tells that assessors gave any of the summaries percents.
+    """
 
     summaries: tuple[BesideOthers, ...]
     claims: tuple[AcrossSystems, ...]
+    has_percents: bool
 
     @property
     def several_lengths(self) -> bool:
@@ -69,7 +74,7 @@ class SideBySide:
 
 
 def side_by_side(document_set: DocumentSet) -> SideBySide:
-    """What every summary of the document set says and misses. Two queries."""
+    """What every summary of the document set says and misses. Three queries."""
     peers = Summary.objects.filter(document_set=document_set, is_peer=True).select_related("system", "score")
     best_first = F("score__coverage").desc(nulls_last=True), F("score__alignment").desc(nulls_last=True)
     summaries = list(peers.order_by("target_words", *best_first, "system__name", "pk"))
@@ -97,6 +102,9 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
             )
             for claim, text in texts.items()
         ),
+        has_percents=UnitJudgment.objects.filter(
+            COUNTING, assignment__comparison__peer__document_set=document_set
+        ).exists(),
     )
 
 

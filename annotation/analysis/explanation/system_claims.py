@@ -10,10 +10,9 @@ from annotation.analysis.explanation.statements import answers_on
 from annotation.core.paging import page_after
 from annotation.core.refusals import Invalid
 from annotation.models import Check, Label
-from annotation.reviewing.services.look_at_check import see_checks
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from annotation.models import Project, Summary, System
     from evaluation.judging import Label as VerdictLabel
@@ -66,7 +65,6 @@ def system_claims(
     ], following
 
 
-def see_claims(*, project: Project, claims: list[SystemClaim], by: User) -> None:
-    """Record that the person is shown what was said of these claims, as `see_checks`."""
-    shown = Check.objects.filter(public_id__in=[each.claim.check_id for each in claims])
-    see_checks(project=project, checks=shown, by=by)
+def checks_in(claims: list[SystemClaim]) -> QuerySet[Check]:
+    """The checks whose answers these claims show."""
+    return Check.objects.filter(public_id__in=[each.claim.check_id for each in claims])

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 
 from annotation.analysis.explanation.explanation import explain
 from annotation.analysis.explanation.side_by_side import checks_of, sets_with_summaries, side_by_side
-from annotation.analysis.explanation.system_claims import VERDICTS, see_claims, system_claims
+from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
 from annotation.analysis.leaderboard.taken_over import taken_over_of
 from annotation.analysis.leaderboard.words import taken_over_in_words
 from annotation.core.permissions import Verb
@@ -15,6 +15,7 @@ from annotation.core.refusals import NotFound
 from annotation.core.summaries import summary_of
 from annotation.models import Check, Label, System
 from annotation.reviewing.services.look_at_check import see_checks, see_summary
+from annotation.reviewing.web.before_seeing import ask_before_seeing
 from annotation.scoring.records import score_rules, summary_records
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter, found
@@ -28,6 +29,8 @@ SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.PEER.value, "Alig
 def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     row = summary_of(room.project, summary_id)
+    if asked := ask_before_seeing(request, room, Check.objects.filter(peer=row, is_current=True)):
+        return asked
     record = next(summary_records(room.project, [row.pk]))
     result = score(record.value, score_rules(room.project))
     made = explain(room.project, row, record.value, result, record.conciseness_terms)
@@ -55,12 +58,16 @@ def summaries_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     sets = sets_with_summaries(room.project)
     document_set = found(sets, set_id, "document set with summaries")
+    if asked := ask_before_seeing(request, room, checks_of(document_set)):
+        return asked
     beside = side_by_side(document_set)
     see_checks(project=room.project, checks=checks_of(document_set), by=request.user)
     context = {
         "room": room,
         "document_set": document_set,
         "beside": beside,
+        "documents": document_set.documents.order_by("position"),
+        "models": document_set.summaries.filter(is_model=True).order_by("pk"),
         "previous": sets.filter(external_id__lt=document_set.external_id).last(),
         "next": sets.filter(external_id__gt=document_set.external_id).first(),
     }
@@ -74,7 +81,10 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
     side = request.GET.get("side", Check.Side.REFERENCE.value)
     verdict, after = request.GET.get("verdict", Label.NO.value), request.GET.get("after", "")
     claims, following = system_claims(room.project, system, side=side, verdict=verdict, after=after)
-    see_claims(project=room.project, claims=claims, by=request.user)
+    shown = checks_in(claims)
+    if asked := ask_before_seeing(request, room, shown):
+        return asked
+    see_checks(project=room.project, checks=shown, by=request.user)
     context = {
         "room": room,
         "system": system,

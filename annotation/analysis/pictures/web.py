@@ -41,8 +41,9 @@ from annotation.analysis.target_tables import opened_table
 from annotation.analysis.web import asked_score, table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Analysis, Project
+from annotation.models import Analysis, Check, Project
 from annotation.reviewing.services.look_at_check import see_checks
+from annotation.reviewing.web.before_seeing import ask_before_seeing
 from annotation.scoring.words import target_in_words
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
@@ -80,6 +81,10 @@ def pictures(request: Request, slug: str) -> HttpResponse:
     if name not in PICTURES:
         raise Invalid(f"There is no chart {name!r}. Choose one of: {', '.join(PICTURES)}.", field="show")
     words, question, draw = PICTURES[name]
+    # The claims are read page by page, those of all samples among them.
+    of_project = Check.objects.filter(project=room.project, side=Check.Side.REFERENCE)
+    if draw is _claims and (asked := ask_before_seeing(request, room, of_project)):
+        return asked
     shown = draw(request, room)
     context = {
         "room": room,

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.analysis.explanation.side_by_side import side_by_side
 from annotation.models import Check, CheckLook, DocumentSet, Score
 from annotation.reviewing.services.review import override
+from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.planning import lay_sets
 
 if TYPE_CHECKING:
@@ -77,11 +78,20 @@ def test_what_the_source_does_not_support_stands_with_its_summary(world: World) 
 
 
 @pytest.mark.django_db
-def test_two_queries_serve_any_document_set(world: World) -> None:
+def test_percents_of_assessors_are_told_of(world: World) -> None:
+    assert not side_by_side(port(world)).has_percents
+    assess_and_close(
+        world, world.ana, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
+    )
+    assert side_by_side(port(world)).has_percents
+
+
+@pytest.mark.django_db
+def test_three_queries_serve_any_document_set(world: World) -> None:
     document_set = port(world)
     with CaptureQueriesContext(connection) as asked:
         side_by_side(document_set)
-    assert len(asked) == 2
+    assert len(asked) == 3
 
 
 def test_the_page_leads_from_set_to_set(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -94,6 +104,8 @@ def test_the_page_leads_from_set_to_set(world: World, signed_in: Callable[[User]
     page = first.content.decode()
     assert f"/sets/{names[1].public_id}/" in page
     assert 'rel="prev"' not in page
+    assert "Source and reference" in page
+    assert "Assessors' percents decide coverage" not in page
     last = client.get(f"/p/harbour/scores/sets/{names[-1].public_id}/").content.decode()
     assert 'rel="next"' not in last
     assert "first-set" not in last

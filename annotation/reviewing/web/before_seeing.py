@@ -1,0 +1,38 @@
+"""A page before one that shows verdicts, where somebody who sees them could answer sampled claims no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+from django.shortcuts import render
+
+from annotation.core.permissions import Verb
+from annotation.models import DrawnCheck
+from annotation.models.assignment import AWAITED
+from annotation.sampling.queries.check_samples import answerable_in_samples
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpResponse
+
+    from annotation.models import Check
+    from annotation.web.htmx import Request
+    from annotation.web.rooms import Room
+
+
+def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> HttpResponse | None:
+    """The page that asks, where the reader may review and could still answer any of these checks in an open sample.
+
+    None where nothing is lost, or they have chosen to see them anyway. One query.
+    """
+    if Verb.REVIEW not in room.verbs or "anyway" in request.GET:
+        return None
+    waiting = Exists(DrawnCheck.objects.filter(AWAITED, check_row=OuterRef("pk")))
+    lost = answerable_in_samples(checks.filter(waiting), request.user).order_by().count()
+    if not lost:
+        return None
+    query = request.GET.copy()
+    query["anyway"] = "1"
+    context = {"room": room, "lost": lost, "anyway": f"{request.path}?{query.urlencode()}"}
+    return render(request, "reviewing/before_seeing.html", context)

@@ -1,0 +1,64 @@
+"""Whoever could still answer sampled claims is asked before a page shows what others said of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import CheckLook, Draw
+from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.planning import answer_draw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+    SignedIn = Callable[[User], Client]
+
+ASKS = "Review the random sample first?"
+
+
+@pytest.fixture
+def draw(world: World) -> Draw:
+    return sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
+
+
+def addresses(world: World) -> list[str]:
+    scores = "/p/harbour/scores"
+    return [
+        f"{scores}/summaries/{world.peers['port', 'alder'].public_id}/",
+        f"{scores}/sets/{world.sets['port'].public_id}/",
+        f"{scores}/systems/{world.systems['alder'].public_id}/claims/?verdict=yes",
+        f"{scores}/pictures/?show=claims",
+    ]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_it_is_asked_before_verdicts_are_shown(
+    world: World, draw: Draw, signed_in: SignedIn, place: int
+) -> None:
+    client, address = signed_in(world.cleo), addresses(world)[place]
+    page = client.get(address).content.decode()
+    assert ASKS in page
+    assert not CheckLook.objects.filter(person=world.cleo).exists()
+    anyway = f"{address}{'&' if '?' in address else '?'}anyway=1"
+    assert anyway.replace("&", "&amp;") in page
+    assert ASKS not in client.get(anyway).content.decode()
+    assert CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False).exists()
+    # What has been seen is not asked about again.
+    if place < 2:
+        client.get(f"{addresses(world)[1]}?anyway=1")
+        assert ASKS not in client.get(address).content.decode()
+
+
+def test_nobody_is_asked_who_cannot_answer_or_where_nothing_waits(
+    world: World, draw: Draw, signed_in: SignedIn
+) -> None:
+    assert all(ASKS not in signed_in(world.vic).get(each).content.decode() for each in addresses(world))
+    answer_draw(world, draw)
+    assert all(ASKS not in signed_in(world.cleo).get(each).content.decode() for each in addresses(world))
