@@ -146,9 +146,9 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "kept": f"&sort={sort}" if sort else "",
         "say": headline(table, room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
-        "views": [(name, SCORE_VIEWS[name][0], name == column) for name in _views(table)],
-        "more_views": [
-            (name, MORE_SCORE_VIEWS[name][0], name == column) for name in _more(table, room.project)
+        "views": [
+            (label, [(name, _view_name(name), name == column) for name in names])
+            for label, names in _views(table, room.project).items()
         ],
         # Views between which one sees what people changed.
         "is_of_coverage": column in OF_COVERAGE,
@@ -462,19 +462,26 @@ def _table(board: Leaderboard, target: str) -> TargetTable | None:
     return named
 
 
-def _views(table: TargetTable | None) -> list[str]:
-    """What can always be drawn, the estimate first where it is what the page opens on."""
+def _view_name(score: str) -> str:
+    """The words on its switch; those of alignment stand under its label, as those of coverage do."""
+    of_alignment = {"alignment": SCORE_VIEWS["coverage"][0], ALIGNMENT_ESTIMATE: SCORE_VIEWS[ESTIMATE][0]}
+    return of_alignment.get(score) or (SCORE_VIEWS | MORE_SCORE_VIEWS)[score][0]
+
+
+def _views(table: TargetTable | None, project: Project) -> dict[str, list[str]]:
+    """What can be drawn, by the label of its switch: coverage, the estimate first where it is what the page opens on,
+    alignment, and what else the table has values for; an own composite only where it is one.
+    """
     first = [ESTIMATE] if table is not None and table.is_estimated else []
-    return list(dict.fromkeys([*first, *SCORE_VIEWS]))
-
-
-def _more(table: TargetTable | None, project: Project) -> list[str]:
-    """The further views for which the table has values; an own composite only where it is one."""
-    held = list(table.scores_held) if table else []
-    if table and table.alignment_estimate and table.alignment_estimate.has_estimates:
-        held.append(ALIGNMENT_ESTIMATE)
-    names = [name for name in MORE_SCORE_VIEWS if name in held]
-    return [name for name in names if name != "composite_custom" or _has_own_composite(project)]
+    is_estimated = table is not None and table.alignment_estimate and table.alignment_estimate.has_estimates
+    held = table.scores_held if table else []
+    named = {"composite_custom"} if not _has_own_composite(project) else set()
+    others = ["composite_2_3", *(name for name in MORE_SCORE_VIEWS if name in held)]
+    return {
+        "Coverage": list(dict.fromkeys([*first, *(name for name in SCORE_VIEWS if name in OF_COVERAGE)])),
+        "Alignment": ["alignment", *([ALIGNMENT_ESTIMATE] if is_estimated else [])],
+        "Other scores": [name for name in others if name not in named],
+    }
 
 
 def _has_own_composite(project: Project) -> bool:

@@ -163,7 +163,7 @@ def _ranking(request: Request, room: Room) -> ShownPicture:
     estimated = [name for name in SIDES if (of := shown.table.estimate_beside(name)) and of.has_estimates]
     held = [name for name in views if name in (*shown.table.scores_held, *estimated, shown.column)]
     choices = {
-        "Score": _choices(asked, "by", {name: views[name][0] for name in held}),
+        "Score": _choices(asked, "by", {name: DRAWN_HEADS.get(name, views[name][0]) for name in held}),
         **_targets(shown, room, asked),
     }
     picture = draw_ranking(
