@@ -323,11 +323,44 @@ def test_a_form_asks_before_the_first_text_is_sent_and_then_no_more(
     assert "http://127.0.0.1:9/v1" in page
     assert 'name="send_texts"' in page
     assert not Run.objects.exists()
-    assert confirmed(mona, {**asked, "send_texts": "on"}).status_code == 302
+    assert confirmed(mona, {**asked, "send_texts": "priced"}).status_code == 302
     event = Event.objects.filter(verb="permit texts").latest("pk")
     assert (event.actor, event.data["address"]) == (world.mona, "http://127.0.0.1:9/v1")
     Run.objects.update(state="cancelled")
     assert confirmed(mona, asked).status_code == 302
+
+
+def test_what_was_permitted_or_confirmed_stays_until_the_run_starts(
+    mona: Client, world: World, priced: Judge
+) -> None:
+    end_permission(project=world.project, judge=priced, by=world.olga)
+    asked = {"judge": "priced", "metrics": ["coverage"]}
+    ticked = re.compile(r'name="send_texts" value="priced" checked')
+    page = mona.post(START, {**asked, "send_texts": "priced"}, headers=HTMX).content.decode()
+    assert ticked.search(page)
+    assert "Start at this cost" in page
+    [told] = re.findall(r'name="confirmed" value="([^"]+)"', page)
+    refused = mona.post(START, {**asked, "confirmed": told}, headers=HTMX)
+    assert refused.status_code == 422
+    assert f'name="confirmed" value="{told}"' in refused.content.decode()
+    assert mona.post(START, {**asked, "confirmed": told, "send_texts": "priced"}).status_code == 302
+
+
+def test_the_permission_is_asked_for_as_soon_as_the_judge_is_chosen_and_for_it_alone(
+    mona: Client, world: World, priced: Judge
+) -> None:
+    assert 'hx-get="/p/harbour/runs/permission/" hx-trigger="change from:#judge"' in (
+        mona.get("/p/harbour/runs/").content.decode()
+    )
+    about = "/p/harbour/runs/permission/"
+    assert "send_texts" not in mona.get(about, {"judge": "priced"}).content.decode()
+    end_permission(project=world.project, judge=priced, by=world.olga)
+    page = mona.get(about, {"judge": "priced"}).content.decode()
+    assert 'name="send_texts" value="priced"' in page
+    assert "http://127.0.0.1:9/v1" in page
+    # Without scripts the box of one judge may still stand there when another one is chosen.
+    asked = {"judge": "priced", "metrics": ["coverage"], "send_texts": "another"}
+    assert mona.post(START, asked).status_code == 422
 
 
 def answered(run: Run | None, judge: Judge, *models: str) -> None:
