@@ -235,6 +235,7 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "deciding_judge": room.project.deciding_judge,
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
+        "is_of_use": progress.usable and progress.outcome != "unusable",
         "other_models": list(other_models(run).values()) if run.state == Run.State.STOPPED else [],
         "has_price": has_price(run.judge),
         "own_prompts": [(STEP_WORDS[known_step(row.step)].name, row) for row in own_versions_of(run)],
