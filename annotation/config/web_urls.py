@@ -105,6 +105,7 @@ project_urls = [
     path("runs/", runs.runs, name="runs"),
     path("runs/start/", runs.start_run, name="start-run"),
     path("runs/estimate/", runs.estimate, name="run-estimate"),
+    path("runs/permission/", runs.permission, name="run-permission"),
     path("runs/<slug:run_id>/", runs.run, name="run"),
     path("runs/<slug:run_id>/calls/", runs.calls, name="run-calls"),
     path("runs/<slug:run_id>/cancel/", runs.cancel, name="cancel-run"),

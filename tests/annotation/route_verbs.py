@@ -116,7 +116,7 @@ WEB = {
     **dict.fromkeys(("first-set", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("runs", "run"), Verb.VIEW_RUNS),
-    **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate"), Verb.RUN),
+    **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate", "run-permission"), Verb.RUN),
     "run-calls": Verb.VIEW_SCORES,
     **dict.fromkeys(("assignments", "assign"), Verb.ASSIGN),
     **dict.fromkeys(("recall-sitting", "reassign-sitting", "requeue-sitting"), Verb.ASSIGN),

@@ -24,6 +24,7 @@ from annotation.analysis.web import asked_score, figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.run_estimate import run_estimate
+from annotation.judging.queries.runs import POOR_SHARE
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cap_in
@@ -62,6 +63,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "fewest_for_curve": FEWEST_FOR_CURVE,
         "right_at_least": RIGHT_AT_LEAST,
         "moves_at_most": 100 * MOVES_AT_MOST,
+        "unscored_at_most": POOR_SHARE,
         "few_documents": FEW_DOCUMENTS,
         "is_recalibrated": calibrator_of(room.project) is not None,
         "taught": taught,

@@ -11,6 +11,7 @@ from annotation.analysis.judge.judge_answers import AnswerBasis
 from annotation.analysis.judge.judge_quality import Frontier
 from annotation.analysis.judge.judge_splits import SplitPart
 from annotation.analysis.stored import read
+from annotation.judging.queries.runs import POOR_SHARE
 from annotation.models import SIDE_SCORES, Check
 from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport, Recalibration
 
@@ -238,13 +239,19 @@ def trust_in_words(
     """Whether to trust this judge alone, then its numbers; yes, no, or None for not known.
 
     It is trusted where the whole interval of its accuracy reaches 90 % and beats the commonest answer, and its share
-    of yes lies within 5 points of people's over the whole interval; it is not where an interval rules that out.
+    of yes lies within 5 points of people's over the whole interval; it is not where an interval rules that out, nor
+    where it left so many checks unscored as make a run poor: its figures hold for the others alone.
     """
     accuracy, bias = report.accuracy, report.bias
     if accuracy.value is None or bias.value is None:
         return "Not known yet: no check has answers from both the judge and people.", None
     numbers, scope = _numbers(report), _scope(basis)
     human = _people_beside(people, compared)
+    answered = report.answered.value
+    if answered is not None and answered < 1 - POOR_SHARE:
+        claims = "sampled claims" if basis.kind == "drawn" else "claims"
+        unscored = f"it gave no usable answer on {in_percent(1 - answered)} of the {claims}"
+        return f"No{scope}: {unscored}.{numbers}{human}", False
     if accuracy.low is None or accuracy.high is None or bias.low is None or bias.high is None:
         why = (
             no_interval_in_words(accuracy.clusters).removeprefix("no interval: ")

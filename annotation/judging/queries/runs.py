@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Left
 from django.utils import timezone
+from django.utils.text import Truncator
 
 from annotation.core.jobs import workers_alive
 from annotation.core.paging import page_after
@@ -19,6 +20,7 @@ from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
+REASON_SHOWN = 200
 SETS_WITHOUT_USE = 10
 """After so many document sets in a row without a usable answer a run asks no further."""
 POOR_SHARE = 0.1
@@ -181,10 +183,13 @@ def is_without_use(run: Run) -> bool:
 def why_without_use(run: Run) -> str:
     """What a run is stopped with whose judge is of no use, with the commonest reason."""
     reasons = _unscored_reasons(run)
-    most = f" Most common reason: {reasons[0][0].rstrip('.')}." if reasons else ""
+    # A server may have said much, and the advice after it must have room in the run's row.
+    most = (
+        f" Most common reason: {Truncator(reasons[0][0].rstrip('.')).chars(REASON_SHOWN)}." if reasons else ""
+    )
     return (
-        f"No usable answer for the last {SETS_WITHOUT_USE} document sets.{most} Try the judge on one summary and "
-        "correct it. Resume to judge the rest."
+        f"No usable answer for the last {SETS_WITHOUT_USE} document sets.{most} Fix the judge or its server, resume "
+        "for the rest, then start another run: it asks only what has no usable answer yet."
     )
 
 

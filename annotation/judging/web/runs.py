@@ -68,9 +68,12 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         "metrics": request.POST.getlist("metrics"),
         "n_questions": request.POST.get("n_questions", ""),
         "max_cost": request.POST.get("max_cost", ""),
+        "send_texts": request.POST.get("send_texts", ""),
+        "confirmed": request.POST.get("confirmed", ""),
     }
     judge = judge_by_name(str(form["judge"]), room.project)
-    send_texts = "send_texts" in request.POST
+    # A tick holds for the judge beside whose addresses it stood.
+    send_texts = form["send_texts"] == judge.name
     metrics = request.POST.getlist("metrics")
     n_questions, no_number = _read(_questions, request)
     max_cost, no_cap = _read(cap_in, request)
@@ -90,8 +93,9 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     # Money is spent only by somebody who has seen how much, for just this.
     choice = _choice(request)
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(metrics))
-    if found.cost and request.POST.get("confirmed") != choice:
-        context = {**_list_context(room, judge, form), "estimate": found, "to_confirm": choice}
+    if found.cost and form["confirmed"] != choice:
+        form["confirmed"] = choice
+        context = {**_list_context(room, judge, form), "to_confirm": found}
         return page_or_fragment(
             request, page="judging/runs/list.html", fragment="judging/runs/_start.html", context=context
         )
@@ -118,6 +122,15 @@ def estimate(request: Request, slug: str) -> HttpResponse:
     judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(request.GET.getlist("metrics")))
     return render(request, "judging/runs/_estimate.html", {"estimate": found})
+
+
+@screen("GET")
+def permission(request: Request, slug: str) -> HttpResponse:
+    """What is to be permitted before the judge that the form names is sent texts; empty where nothing is."""
+    room = enter(request, slug, Verb.RUN, here="runs")
+    judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
+    context = {"form": {"judge": judge.name}, "to_permit": not_permitted(room.project, judge)}
+    return render(request, "judging/runs/_permission.html", context)
 
 
 @screen("GET")
@@ -222,6 +235,7 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "deciding_judge": room.project.deciding_judge,
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
+        "is_of_use": progress.usable and progress.outcome != "unusable",
         "other_models": list(other_models(run).values()) if run.state == Run.State.STOPPED else [],
         "has_price": has_price(run.judge),
         "own_prompts": [(STEP_WORDS[known_step(row.step)].name, row) for row in own_versions_of(run)],

@@ -27,6 +27,7 @@ NOT_PAGES = {
     "first-set",
     "import-rejects",
     "run-estimate",
+    "run-permission",
     "judge-file",
     "league-file",
     "log-file",

@@ -63,6 +63,9 @@ def test_the_page_turns_to_the_other_score(
     assert client.get(f"{drawn.group()}&format=csv").status_code == 200
     # Acts go by the score that judges are compared with anyway.
     assert "teach-judge" not in other
+    assert f'<a href="{JUDGE}">default score</a>' in other
+    assert "default score" not in page
+    assert "default score" not in signed_in(world.vic).get(f"{JUDGE}?score=alignment").content.decode()
     assert client.get(f"{JUDGE}?score=brevity").status_code == 404
     # What is shown anyway is stored once.
     client.get(f"{JUDGE}?score=coverage")

@@ -86,6 +86,29 @@ def test_always_giving_the_commonest_answer_is_no_merit() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("basis", "words"),
+    [
+        (DRAWN, "No for coverage: it gave no usable answer on 75 % of the sampled claims. Accuracy is 100 %"),
+        (ALL, "No for coverage: it gave no usable answer on 75 % of the claims. Accuracy is 100 %"),
+    ],
+)
+@pytest.mark.parametrize("sets", [4, 40])
+def test_a_judge_that_leaves_claims_unscored_is_not(basis: AnswerBasis, words: str, sets: int) -> None:
+    people: list[Label | None] = [*YES * 2, *NO * 2] * sets
+    judge: list[Label | None] = [*YES, None, None, None] * sets
+    documents = [place // 4 for place in range(len(people))]
+    said, is_trusted = trust(judge_report(judge, people, documents, draws=100), basis)
+    assert (is_trusted, said[: len(words)]) == (False, words)
+
+
+def test_a_tenth_left_unscored_is_borne() -> None:
+    people: list[Label | None] = [*YES * 5, *NO * 5] * 40
+    judge: list[Label | None] = [*YES * 5, *NO * 4, None] * 40
+    documents = [place // 10 for place in range(len(people))]
+    assert trust(judge_report(judge, people, documents, draws=100))[1] is True
+
+
 def test_few_document_sets_settle_nothing() -> None:
     said, is_trusted = trust(report(0, 0, sets=19))
     assert is_trusted is None

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.assessing.services.assign import assign
 from annotation.judging.queries.run_estimate import run_estimate
+from annotation.judging.queries.runs import why_without_use
 from annotation.judging.services.permit_texts import end_permission, permit_texts
 from annotation.models import Check, Event, Job, Judge, JudgeCall, Run, Verdict, Worker
 from annotation.operator_commands import as_typed
@@ -242,6 +243,36 @@ def test_a_tenth_that_came_to_nothing_is_not_shown_as_good(mona: Client, world: 
     assert "20 % unusable" in " ".join(page.split())
     assert "Sorry" not in page
     assert "Use mute for scores" in page
+    assert "20 % of this run is unusable</strong>; scores would leave out" in page
+
+
+def test_a_run_with_unusable_answers_says_what_to_do_and_what_scores_leave_out(
+    mona: Client, world: World
+) -> None:
+    run = failed_run(world, usable=4, unusable=1)
+
+    def page() -> str:
+        return " ".join(mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode().split())
+
+    assert "Fix the judge or its server, then start another run: it asks only what has no" in page()
+    assert "; scores leave out" not in page()
+    world.project.deciding_judge = run.judge
+    world.project.save()
+    assert "; scores leave out these claims" in page()
+    Job.objects.create(run=run, document_set=world.sets["bridge"], state="cancelled")
+    assert "Fix the judge or its server, resume for the rest, then start another run" in page()
+    # A stop for want of use says the same itself, however much the server said.
+    Verdict.objects.filter(run=run, label=None).update(reason="no " * 400)
+    Run.objects.update(state="stopped", stop_reason=why_without_use(run))
+    assert page().count("resume for the rest, then start another run: it asks only what has no usable") == 1
+
+
+def test_a_run_whose_sets_all_failed_is_not_offered_for_scores(mona: Client, world: World) -> None:
+    run = failed_run(world, usable=3, unusable=0)
+    address = f"/p/harbour/runs/{run.public_id}/"
+    assert "for scores</button>" in mona.get(address).content.decode()
+    Job.objects.update(state="failed")
+    assert "for scores</button>" not in mona.get(address).content.decode()
 
 
 def test_calls_are_read_word_for_word_but_not_by_the_blind(
@@ -323,11 +354,44 @@ def test_a_form_asks_before_the_first_text_is_sent_and_then_no_more(
     assert "http://127.0.0.1:9/v1" in page
     assert 'name="send_texts"' in page
     assert not Run.objects.exists()
-    assert confirmed(mona, {**asked, "send_texts": "on"}).status_code == 302
+    assert confirmed(mona, {**asked, "send_texts": "priced"}).status_code == 302
     event = Event.objects.filter(verb="permit texts").latest("pk")
     assert (event.actor, event.data["address"]) == (world.mona, "http://127.0.0.1:9/v1")
     Run.objects.update(state="cancelled")
     assert confirmed(mona, asked).status_code == 302
+
+
+def test_what_was_permitted_or_confirmed_stays_until_the_run_starts(
+    mona: Client, world: World, priced: Judge
+) -> None:
+    end_permission(project=world.project, judge=priced, by=world.olga)
+    asked = {"judge": "priced", "metrics": ["coverage"]}
+    ticked = re.compile(r'name="send_texts" value="priced" checked')
+    page = mona.post(START, {**asked, "send_texts": "priced"}, headers=HTMX).content.decode()
+    assert ticked.search(page)
+    assert "Start at this cost" in page
+    [told] = re.findall(r'name="confirmed" value="([^"]+)"', page)
+    refused = mona.post(START, {**asked, "confirmed": told}, headers=HTMX)
+    assert refused.status_code == 422
+    assert f'name="confirmed" value="{told}"' in refused.content.decode()
+    assert mona.post(START, {**asked, "confirmed": told, "send_texts": "priced"}).status_code == 302
+
+
+def test_the_permission_is_asked_for_as_soon_as_the_judge_is_chosen_and_for_it_alone(
+    mona: Client, world: World, priced: Judge
+) -> None:
+    assert 'hx-get="/p/harbour/runs/permission/" hx-trigger="change from:#judge"' in (
+        mona.get("/p/harbour/runs/").content.decode()
+    )
+    about = "/p/harbour/runs/permission/"
+    assert "send_texts" not in mona.get(about, {"judge": "priced"}).content.decode()
+    end_permission(project=world.project, judge=priced, by=world.olga)
+    page = mona.get(about, {"judge": "priced"}).content.decode()
+    assert 'name="send_texts" value="priced"' in page
+    assert "http://127.0.0.1:9/v1" in page
+    # Without scripts the box of one judge may still stand there when another one is chosen.
+    asked = {"judge": "priced", "metrics": ["coverage"], "send_texts": "another"}
+    assert mona.post(START, asked).status_code == 422
 
 
 def answered(run: Run | None, judge: Judge, *models: str) -> None:
