@@ -175,6 +175,7 @@ class Notice(PublicRow):
         DRAWN = "drawn", "Checks sampled"
         EXPORT = "export", "Export ready"
         DISPUTE = "dispute", "Disputes opened"
+        RUN = "run", "Run ended"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="notices")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 COUNTED_UP_TO = 99
 SHOWN = 100
-TELLING = (Notice.Kind.MENTION, Notice.Kind.DRAWN, Notice.Kind.EXPORT, Notice.Kind.DISPUTE)
+TELLING = (
+    Notice.Kind.MENTION,
+    Notice.Kind.DRAWN,
+    Notice.Kind.EXPORT,
+    Notice.Kind.DISPUTE,
+    Notice.Kind.RUN,
+)
 """Notices that speak of others' work or of results; they wait until their reader is blind no more."""
 
 
