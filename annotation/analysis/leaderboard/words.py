@@ -119,7 +119,9 @@ def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
     name = "the lexical judge" if is_lexical else f"the judge {judge.name}"
     baseline = "an offline baseline" if is_lexical else ""
     if score not in RESTING_ON_COVERAGE:
-        return f"{name} ({baseline})" if baseline else name
+        by = f"{name} ({baseline})" if baseline else name
+        answered = table.alignment_estimate.answers if table.alignment_estimate else 0
+        return f"{by} and people" if score == "alignment" and answered else by
     shares = [row.scores["human_share"].mean or 0.0 for row in table.rows]
     share = sum(shares) / len(shares)
     if not share:
@@ -206,9 +208,10 @@ def _counted(sets: int) -> str:
 
 
 def told(board: Leaderboard) -> dict[str, Any]:
-    """The leaderboard as plain values, with what it says in words."""
+    """The leaderboard as plain values, with what it says in words; captions are those of the table shown first."""
+    first = board.foremost
     return asdict(board) | {
-        "captions": dict(CAPTIONS),
+        "captions": {name: caption_of(name, first) for name in CAPTIONS} if first else dict(CAPTIONS),
         "warnings": warnings_of(board),
         "tables": [_told_table(table) for table in board.tables],
     }

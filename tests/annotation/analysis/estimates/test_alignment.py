@@ -141,6 +141,7 @@ def test_the_leaderboard_shows_the_estimate_beside_alignment(judged: World, sign
     client.get("/p/harbour/scores/?by=alignment_estimate")
     page = client.get("/p/harbour/scores/?by=alignment").content.decode()
     assert 'data-name="estimate"' in page
+    assert "According to the lexical judge (an offline baseline) and people, " in page
     assert "This leaves out the judge&#x27;s errors; the estimate includes them." in page
     page = client.get("/p/harbour/scores/?by=alignment_estimate").content.decode()
     assert "Which system would people say is most faithful to its source?" in page
