@@ -67,7 +67,7 @@ StepKind = TypeVar("StepKind", bound=Step)
 
 @dataclass(slots=True)
 class _Flow:
-    """One job under way; `written` are the peers that are done, `unscored` their checks without a usable answer.
+    """One job under way; `written` are the peers that are done, `unscored` and `usable` count their answers.
 
     `context` tells its calls whom they are made for, and whose `turn` it is where money is short.
     """
@@ -79,6 +79,7 @@ class _Flow:
     turn: Turn
     written: set[int] = field(default_factory=set)
     unscored: int = 0
+    usable: int = 0
 
     @classmethod
     def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
@@ -414,6 +415,7 @@ class _Turn:
             for flow, each in some:
                 flow.written.add(each.peer.pk)
                 flow.unscored += each.unscored
+                flow.usable += len(each.answers) - each.unscored
         for flow in flows.values():
             self._advance(flow, None)
 
@@ -457,8 +459,8 @@ class _Turn:
         for flow, failure in failed:
             self._drop(flow)
             self._fail(flow, failure)
-        # Asked only where something came to nothing.
-        if failed or any(flow.unscored for flow in done):
+        # Asked only where a document set came to nothing.
+        if failed or any(flow.unscored and not flow.usable for flow in done):
             self.is_without_use = self.is_without_use or is_without_use(self.run)
 
     def _fail(self, flow: _Flow, failure: BaseException) -> None:
