@@ -48,7 +48,7 @@ demo: .venv/.runtime $(COLLECTED) ## Serve the sample project on this machine (P
 
 test: tools ## Run the tests (ARGS= goes to pytest)
 	@echo "test: pytest $(ARGS)"
-	@$(BIN)/python -m pytest -q -n 3 --ignore=tests/test_bench.py $(ARGS)
+	@$(BIN)/python -m pytest -q -n 4 --ignore=tests/test_bench.py $(ARGS)
 
 test-fast: tools ## Run the tests of evaluation, services and queries in a minute and a half, without slow ones
 	@echo "test-fast: leaves out pages, API, admin, files, browsers, processes of their own and what is marked slow"

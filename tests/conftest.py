@@ -86,7 +86,10 @@ _examples()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests last: Playwright keeps an event loop running in the main thread; others need none."""
+    """Browser tests last: Playwright keeps an event loop running in the main thread; others need none.
+
+    Of these the slow ones first, so that no worker is alone with them at the end.
+    """
     for item in items:
         names = getattr(item, "fixturenames", ())
         if "browser" in names:
@@ -95,7 +98,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.redis)
         if "subprocess_env" in names:
             item.add_marker(pytest.mark.process)
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if item.get_closest_marker("browser") is None:
+        return 0
+    return 1 if item.get_closest_marker("slow") else 2
 
 
 def pytest_collection_finish() -> None:

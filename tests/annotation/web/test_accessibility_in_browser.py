@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Look = dict[str, Any]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 PAGES = sorted({str(route.name) for route in project_urls} - POSTED - NOT_PAGES)
 ANAS = ("assess", "work")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["llm_server"]
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.slow]
 
 MOST_CLICKS = 12
 PLACES = [
