@@ -191,7 +191,7 @@ def test_no_recipe_calls_make_because_a_dry_run_would_run_it() -> None:
     [
         (["demo", "PORT=8123", "BROWSER=0"], "demo --port 8123 --no-browser"),
         (["demo", "PORT=8123"], "demo --port 8123 \n"),
-        (["test", "ARGS=-x tests/config"], "pytest -q -n 3 --ignore=tests/test_bench.py -x tests/config"),
+        (["test", "ARGS=-x tests/config"], "pytest -q -n 4 --ignore=tests/test_bench.py -x tests/config"),
         (["test-fast", "ARGS=-x"], "tests/evaluation tests/annotation/"),
         (["bench", "ONLY=startup"], "tests.bench startup"),
     ],
