@@ -155,7 +155,7 @@ class _Reviewers:
             for system, of_system in story.told.items()
             for place, told in enumerate(of_system.values(), start=1)
         }
-        # The document has whatever a summary tells, but for what it tells wrong.
+        # The document supports everything except what a summary gets wrong.
         self.told |= {
             (Check.Side.PEER.value, story.name, system, place): FactTold(
                 "wrong" if form == "wrong" else "said"

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from annotation.analysis.estimates.forecasts import DRAWABLE, planned_chances
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.models import Check, Draw, Project
+from annotation.models import Check, Draw, DrawnCheck, Project
 from annotation.models.base import new_seed
 from annotation.sampling.services.sample_checks import (
     DrawnChoice,
@@ -24,6 +25,7 @@ from evaluation.statistics import fixed_size_draw, uniform_draw
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from evaluation.statistics import Design
 
@@ -43,8 +45,8 @@ def sample_planned(
     Every system and target length gets its share, to within one check; within it `uniform` draws by lot, `stratified`
     by lot within strata of the judge's doubt, most where it errs most, `active` each check by how far the judge is
     expected to be off. A uniform draw holds exactly so many checks, and each had the same chance; in the others
-    shares are rounded, so that they may hold a few more or fewer. A seed that has drawn in this project already gives
-    that draw back and draws nothing, so a form that is sent twice draws once.
+    shares are rounded, so that they may hold a few more or fewer. A seed that has drawn of this side in this project
+    already gives that draw back and draws nothing, so a form that is sent twice draws once.
     Raises Invalid, with the `field` that is wrong, and as `need_blind_answers`.
     """
     require(by, project, Verb.ASSIGN)
@@ -52,7 +54,7 @@ def sample_planned(
     seed = new_seed() if seed is None else seed
     # Not for the rows that name the project: only who draws by plan at the same time waits.
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    earlier = Draw.objects.filter(project=project, item=Draw.Item.CHECK, seed=seed, cancelled_at=None).first()
+    earlier = _drawn_before(project, side, seed).first()
     if earlier is not None:
         return earlier
     frame = _frame(project, size, side)
@@ -74,8 +76,13 @@ def sample_planned(
 def refuse_plan(*, project: Project, size: int, design: str, side: str, seed: int) -> None:
     """Raise as `sample_planned` would with these words, and make nothing."""
     _design(design)
-    if not Draw.objects.filter(project=project, item=Draw.Item.CHECK, seed=seed, cancelled_at=None).exists():
+    if not _drawn_before(project, side, seed).exists():
         _frame(project, size, side)
+
+
+def _drawn_before(project: Project, side: str, seed: int) -> QuerySet[Draw]:
+    of_side = Exists(DrawnCheck.objects.filter(draw=OuterRef("pk"), check_row__side=side))
+    return Draw.objects.filter(of_side, project=project, item=Draw.Item.CHECK, seed=seed, cancelled_at=None)
 
 
 def _design(name: str) -> Design:

@@ -45,8 +45,9 @@ def judge(request: Request, slug: str) -> HttpResponse:
     stored = figures(room.project, Analysis.Kind.JUDGE, key=key)
     found = stored.payload or EMPTY
     named = request.GET.get("judge", "")
-    # A judge that has just been tried is missing until the figures are made anew.
-    if stored.is_stale and all(each["id"] != named for each in found["versions"]):
+    # A judge that has just been tried is missing until the figures are made anew, and may have none of another score.
+    may_lack = not stored.is_current or request.GET.get("score")
+    if may_lack and all(each["id"] != named for each in found["versions"]):
         named = ""
     version = chosen_version(found["versions"], named)
     taught = next((each for each in found["taught"] if version and each["after"] == version["id"]), None)

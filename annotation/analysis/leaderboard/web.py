@@ -354,7 +354,7 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     board, made = boards.board(room.project)
     after, asked = request.GET.get("after", ""), request.GET.get("by", "")
     # An estimate is of all summaries together.
-    by = asked if asked in SCORES else "coverage"
+    by = asked if asked in SCORES else "alignment" if asked in OF_ALIGNMENT else "coverage"
     context = {
         "room": room,
         "system": row,

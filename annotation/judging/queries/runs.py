@@ -15,7 +15,7 @@ from django.utils.text import Truncator
 from annotation.core.jobs import workers_alive
 from annotation.core.paging import page_after
 from annotation.judging.queries.judges import cascade_of, members_of
-from annotation.models import Job, Judge, JudgeCall, Project, Run, Summary, Verdict
+from annotation.models import Event, Job, Judge, JudgeCall, Project, Run, Summary, Verdict
 from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
@@ -165,10 +165,11 @@ def run_progress(run: Run) -> RunProgress:
 def is_without_use(run: Run) -> bool:
     """Whether the latest document sets of the run, SETS_WITHOUT_USE of them, failed or brought no usable answer.
 
-    Those that ended before anything was queued last, as by a resumption, do not count.
+    Those that ended before the run was last resumed do not count.
     """
-    queued = Job.objects.filter(run=run).aggregate(last=Max("queued_at"))["last"]
-    ended = Job.objects.filter(run=run, finished_at__gt=queued).exclude(state=Job.State.CANCELLED)
+    resumed = Event.objects.filter(project=run.project_id, verb="resume run", target_id=run.public_id)
+    since = resumed.aggregate(last=Max("created_at"))["last"] or run.created_at
+    ended = Job.objects.filter(run=run, finished_at__gt=since).exclude(state=Job.State.CANCELLED)
     latest = list(
         ended.order_by("-finished_at").values_list("document_set", "state", "unscored")[:SETS_WITHOUT_USE]
     )

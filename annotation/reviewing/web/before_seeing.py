@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef
 from django.shortcuts import render
 
 from annotation.core.permissions import Verb
@@ -28,8 +27,9 @@ def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> 
     """
     if Verb.REVIEW not in room.verbs or "anyway" in request.GET:
         return None
-    waiting = Exists(DrawnCheck.objects.filter(AWAITED, check_row=OuterRef("pk")))
-    lost = answerable_in_samples(checks.filter(waiting), request.user).order_by().count()
+    # From what waits, which is little: of all its checks a page may mean a million.
+    waiting = DrawnCheck.objects.filter(AWAITED, draw__project=room.project).values("check_row")
+    lost = answerable_in_samples(checks.filter(pk__in=waiting), request.user).order_by().count()
     if not lost:
         return None
     query = request.GET.copy()

@@ -8,8 +8,9 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
-from annotation.models import Analysis, Draw
+from annotation.models import Analysis, Draw, Worker
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.judging.doing import judge_to_end
 from tests.annotation.planning import answer_draw, lay_sets
@@ -71,3 +72,15 @@ def test_the_page_turns_to_the_other_score(
     client.get(f"{JUDGE}?score=coverage")
     stored = Analysis.objects.filter(kind=Analysis.Kind.JUDGE).values_list("key", flat=True)
     assert sorted(stored) == ["", "alignment"]
+
+
+def test_the_switch_leads_to_figures_that_are_still_to_be_made(
+    world: World, answered: dict[str, Draw], signed_in: SignedIn
+) -> None:
+    client = signed_in(world.olga)
+    client.get(JUDGE)
+    Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
+    # A worker is at them; and this judge may have said nothing of the other score.
+    for judge in ("lexical", "nobody"):
+        assert client.get(f"{JUDGE}?score=alignment&judge={judge}").status_code == 200
+    assert client.get(f"{JUDGE}?judge=nobody").status_code == 404

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation import perform_job
 from annotation.core import jobs
@@ -247,6 +249,19 @@ def test_a_judge_of_no_use_is_not_asked_about_the_whole_project(
     llm_server.where(lambda call: None)
     resume_run(run=run, by=None)
     assert work_off(run) == "finished"
+
+
+def test_a_set_that_is_tried_again_does_not_hide_that_a_judge_is_of_no_use(
+    llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    Judge.objects.update(concurrency=1)
+    llm_judge.refresh_from_db()
+    llm_server.always(faults.text("I would rather not."))
+    run = started(project_of(40), llm_judge)
+    # What failed for a while waits for a later attempt.
+    later = timezone.now() + timedelta(minutes=1)
+    run.jobs.filter(document_set__external_id="39").update(attempt=1, queued_at=later)
+    assert work_off(run) == "stopped"
 
 
 def test_a_judge_that_is_of_some_use_is_asked_to_the_end(llm_judge: Judge, llm_server: LLMServer) -> None:
