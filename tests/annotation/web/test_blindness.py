@@ -20,12 +20,21 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-PLANTED = ("planted-system", "planted-judge", "planted-reason", "planted-review", "planted-note", "ben")
+PLANTED = (
+    "planted-system",
+    "planted-judge",
+    "planted-reason",
+    "planted-review",
+    "planted-note",
+    "planted-person",
+)
 
 
 @pytest.fixture
 def sitting(world: World) -> Sitting:
-    """Ana's open work on a set whose systems, judge and judgments bear planted names."""
+    """Ana's open work on a set whose systems, judge, judgments and other assessor bear planted names."""
+    world.ben.username = "planted-person"
+    world.ben.save(update_fields=["username"])
     world.systems["alder"].name = "planted-system-1"
     world.systems["alder"].save(update_fields=["name"])
     world.systems["birch"].name = "planted-system-2"
