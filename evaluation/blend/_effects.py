@@ -60,9 +60,10 @@ def _effect(
 
 
 def _share_of_answer(unit: UnitCoverage, *, is_scored: bool) -> float:
-    """The largest change of a unit's share of yes that one answer could make; 1 if it is the first."""
+    """The largest change of a unit's share of yes that one answer could make."""
     if is_scored:
         return 1 / unit.scored_claims
-    if unit.judge_share is None:
-        return 1.0
-    return max(unit.judge_share, 1 - unit.judge_share) / (unit.scored_claims + 1)
+    # The first answer stands beside the percents, where there are any.
+    share = unit.value if unit.claim_share is None else unit.claim_share
+    assert share is not None
+    return max(share, 1 - share) / (unit.scored_claims + 1)

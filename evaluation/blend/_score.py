@@ -234,15 +234,16 @@ DEFAULT_RULES = ScoreRules()
 class UnitCoverage:
     """The coverage of one unit, in [0, 1], and what it is made of.
 
-    `judge_share` is the share of yes of the deciding judge alone, `human_value` what people alone give (None
-    unless they gave a percent or answered every claim), `human_share` how much of `value` people gave, in [0,
-    1].
+    `claim_share` is the share of yes over the final verdicts of its claims, `judge_share` that of the deciding judge
+    alone, `human_value` what people alone give (None unless they gave a percent or answered every claim),
+    `human_share` how much of `value` people gave, in [0, 1].
     """
 
     unit_id: str
     weight: float
     value: float | None
     source: UnitSource | None
+    claim_share: float | None
     judge_share: float | None
     human_value: float | None
     human_share: float | None
@@ -348,6 +349,7 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
         weight=unit.weight,
         value=value,
         source=source,
+        claim_share=of_claims.final,
         judge_share=of_claims.automatic,
         human_value=_human_value(unit, assessed, of_claims.human),
         human_share=human_share,

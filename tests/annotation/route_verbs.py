@@ -113,7 +113,7 @@ WEB = {
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("withdraw-decision", "reopen-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("scores", "system", "system-claims", "summary", "questions"), Verb.VIEW_SCORES),
-    **dict.fromkeys(("first-set", "side-by-side"), Verb.VIEW_SCORES),
+    **dict.fromkeys(("document-sets", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("runs", "run"), Verb.VIEW_RUNS),
     **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate", "run-permission"), Verb.RUN),

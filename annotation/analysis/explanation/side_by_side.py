@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Avg, Count, Exists, F, FloatField, IntegerField, OuterRef, Subquery, Value
+from django.db.models.functions import Cast, Coalesce
 
 from annotation.models import Check, DocumentSet, Label, Score, Summary, UnitJudgment
 from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
+    from django.db.models import Aggregate, QuerySet
 
     from annotation.models import Project
 
@@ -118,3 +119,34 @@ def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
     """The document sets that hold summaries of systems, by name."""
     peers = Summary.objects.filter(document_set=OuterRef("pk"), is_peer=True)
     return project.document_sets.filter(Exists(peers)).order_by("external_id")
+
+
+MEAN_SCORES = ("coverage", "alignment")
+
+
+def with_mean_scores(sets: QuerySet[DocumentSet], *, unscored_at: int) -> QuerySet[DocumentSet]:
+    """Sets with the mean of each of MEAN_SCORES over their summaries, and how many of their claims the source does not support.
+
+    `{score}_order` orders them as `page_after` needs it: millionths, and `unscored_at` where there is no mean.
+    """
+    scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)
+    unsupported = Check.objects.filter(
+        document_set=OuterRef("pk"),
+        side=Check.Side.PEER,
+        peer__is_peer=True,
+        is_current=True,
+        final_label__in=(Label.NO, Label.UNSURE),
+    )
+    for name in MEAN_SCORES:
+        mean = Subquery(_of_all(scores, Avg(name)), output_field=FloatField())
+        millionths = Cast(mean * 1_000_000, IntegerField())
+        sets = sets.annotate(**{name: mean, f"{name}_order": Coalesce(millionths, unscored_at)})
+    return sets.annotate(
+        scored=Coalesce(Subquery(_of_all(scores, Count("pk"))), 0),
+        unsupported=Coalesce(Subquery(_of_all(unsupported, Count("pk"))), 0),
+    )
+
+
+def _of_all(rows: QuerySet[Any], figure: Aggregate) -> QuerySet[Any]:
+    """One row with the figure over all rows of a subquery."""
+    return rows.order_by().values(every=Value(1)).annotate(figure=figure).values("figure")

@@ -24,7 +24,6 @@ NOT_PAGES = {
     "bias-file",
     "download-export",
     "export-manifest",
-    "first-set",
     "import-rejects",
     "run-estimate",
     "run-permission",

@@ -1,7 +1,10 @@
 """How far one more answer could move coverage."""
 
+from dataclasses import replace
+from typing import Literal
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evaluation import Label, ScoredClaim, ScoredComparison, ScoredSummary, ScoredUnit, ScoreRules, score
@@ -58,14 +61,39 @@ def test_without_a_model_summary_the_documents_claims_count() -> None:
     assert flip_effects(ScoredSummary("s", document_claims=claims)) == pytest.approx({"x": 0.5, "y": 0.5})
 
 
-@given(st.lists(st.lists(st.sampled_from(LABELS), min_size=1, max_size=4), min_size=1, max_size=4))
-def test_flipping_a_scored_claim_moves_coverage_by_exactly_its_effect(labels: list[list[Label]]) -> None:
-    def coverage(of: list[list[Label]]) -> float:
-        result = score(summary(*(unit(f"u{n}-", *row) for n, row in enumerate(of)))).coverage
-        assert result is not None
-        return result
+VOICES = st.tuples(st.sampled_from((*LABELS, None)), st.sampled_from((*LABELS, None)))
+UNITS = st.tuples(
+    st.lists(VOICES, min_size=1, max_size=3),
+    st.sampled_from(((), (40.0,), (0.0, 80.0))),
+    st.sampled_from((1.0, 2.5)),
+)
 
-    effects = flip_effects(summary(*(unit(f"u{n}-", *row) for n, row in enumerate(labels))))
-    flipped = [list(row) for row in labels]
-    flipped[0][0] = "no" if labels[0][0] == "yes" else "yes"
-    assert abs(coverage(flipped) - coverage(labels)) == pytest.approx(effects["u0-0"])
+
+@given(st.lists(UNITS, min_size=1, max_size=3), st.sampled_from(("human_first", "weighted")))
+def test_an_effect_is_the_larger_change_of_coverage_that_an_answer_can_make(
+    given_units: list[tuple[list[tuple[Label | None, Label | None]], tuple[float, ...], float]],
+    blend: Literal["human_first", "weighted"],
+) -> None:
+    rules = ScoreRules(blend=blend, human_weight=0.7)
+    units = [
+        ScoredUnit(
+            f"u{n}",
+            claims=tuple(ScoredClaim(f"{n}-{m}", judge=j, reviewer=r) for m, (j, r) in enumerate(voices)),
+            percents=percents,
+            weight=weight,
+        )
+        for n, (voices, percents, weight) in enumerate(given_units)
+    ]
+    before = score(summary(*units), rules).coverage
+    assume(before is not None)
+
+    def change(label: Label) -> float:
+        first = replace(units[0].claims[0], adjudicated=label)
+        answered = replace(units[0], claims=(first, *units[0].claims[1:]))
+        after = score(summary(answered, *units[1:]), rules).coverage
+        assert before is not None
+        assert after is not None
+        return abs(after - before)
+
+    effect = flip_effects(summary(*units), rules)["0-0"]
+    assert effect == pytest.approx(max(change(label) for label in LABELS))

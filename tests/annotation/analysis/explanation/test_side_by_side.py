@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.contrib.auth.models import User
+    from django.http import HttpResponse
     from django.test import Client
 
     from tests.annotation.cast import World
@@ -94,21 +95,51 @@ def test_three_queries_serve_any_document_set(world: World) -> None:
     assert len(asked) == 3
 
 
-def test_the_page_leads_from_set_to_set(world: World, signed_in: Callable[[User], Client]) -> None:
+def test_the_pages_lead_from_set_to_set(world: World, signed_in: Callable[[User], Client]) -> None:
     lay_sets(world, 2)
     client = signed_in(world.vic)
-    first = client.get("/p/harbour/scores/sets/", follow=True)
-    (chain, _), *_ = first.redirect_chain
     names = list(DocumentSet.objects.filter(project=world.project).order_by("external_id"))
-    assert chain.endswith(f"/sets/{names[0].public_id}/")
-    page = first.content.decode()
-    assert f"/sets/{names[1].public_id}/" in page
-    assert 'rel="prev"' not in page
-    assert "Source and reference" in page
-    assert "Assessors' percents decide coverage" not in page
+    first = client.get(f"/p/harbour/scores/sets/{names[0].public_id}/").content.decode()
+    assert f"/sets/{names[1].public_id}/" in first
+    assert 'rel="prev"' not in first
+    assert "Source and reference" in first
+    assert "Assessors' percents decide coverage" not in first
     last = client.get(f"/p/harbour/scores/sets/{names[-1].public_id}/").content.decode()
     assert 'rel="next"' not in last
-    assert "first-set" not in last
+
+
+def names_on(page: HttpResponse) -> list[str]:
+    return [each.external_id for each in page.context["sets"]]
+
+
+def test_sets_are_listed_by_what_is_hard(
+    world: World, signed_in: Callable[[User], Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """port has .2 and .4, set-00 .5 and nothing; the others are unscored and last in either order."""
+    lay_sets(world, 2)
+    hard = world.project.document_sets.get(external_id="set-00").summaries.filter(is_peer=True)
+    Score.objects.all().delete()
+    for peer, coverage in zip(
+        (world.peers["port", "alder"], world.peers["port", "birch"], *hard),
+        (0.2, 0.4, 0.5, None),
+        strict=True,
+    ):
+        Score.objects.create(project=world.project, summary=peer, peer_words=9, coverage=coverage)
+    Check.objects.filter(pk=world.check("alder", 3).pk).update(side="peer", final_label="no")
+    client, address = signed_in(world.vic), "/p/harbour/scores/sets/"
+    monkeypatch.setattr("annotation.core.paging.ROWS_ON_A_PAGE", 2)
+    by_name = client.get(address)
+    assert names_on(by_name) == ["bridge", "port"]
+    port = by_name.context["sets"][1]
+    assert (port.unsupported, port.scored, port.coverage) == (1, 2, pytest.approx(0.3))
+    assert names_on(client.get(address, {"after": by_name.context["after"]})) == ["set-00", "set-01"]
+    assert names_on(client.get(address, {"sort": "coverage"})) == ["port", "set-00"]
+    downwards = client.get(address, {"sort": "-coverage"})
+    assert names_on(downwards) == ["set-00", "port"]
+    onwards = client.get(address, {"sort": "-coverage", "after": downwards.context["after"]})
+    assert {*names_on(onwards)} == {"bridge", "set-01"}
+    assert names_on(client.get(address, {"q": "POR"})) == ["port"]
+    assert "Nothing found" in client.get(address, {"q": "nowhere"}).content.decode()
     assert client.get("/p/quarry/scores/sets/").status_code == 404
 
 
