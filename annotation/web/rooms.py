@@ -33,6 +33,7 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
         "Results",
         (
             ("Leaderboard", "scores", Verb.VIEW_SCORES),
+            ("Document sets", "document-sets", Verb.VIEW_SCORES),
             ("Agreement", "agreement", Verb.VIEW_SCORES),
             ("Judge", "judge", Verb.VIEW_SCORES),
             ("Plan", "plan", Verb.VIEW_SCORES),

@@ -57,7 +57,7 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
 
 @screen("GET")
 def document_sets(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    room = enter(request, slug, Verb.VIEW_SCORES, here="document-sets")
     columns = {"name": "external_id", **{name: f"{name}_order" for name in MEAN_SCORES}}
     columns["unsupported"] = "unsupported"
     listing = listing_of(request, what="document sets", target="#sets-list", columns=columns)
@@ -71,7 +71,7 @@ def document_sets(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def summaries_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
+    room = enter(request, slug, Verb.VIEW_SCORES, here="document-sets")
     sets = sets_with_summaries(room.project)
     document_set = found(sets, set_id, "document set with summaries")
     if asked := ask_before_seeing(request, room, checks_of(document_set)):
