@@ -42,9 +42,8 @@ from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signat
 from annotation.judging.services.kept_answers import Given, Judged, write
 from annotation.judging.services.let_decide import decide_after
 from annotation.judging.services.spend import paying_job
-from annotation.models import DocumentSet, Job, Judge, Project, Run, Score, Summary
-from annotation.scoring.records import score_rules, summary_records
-from annotation.scoring.rescore import store
+from annotation.models import DocumentSet, Job, Judge, Run, Score, Summary
+from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 from evaluation.judging.protocol import one_pass
 from evaluation.judging.turns import Turn, take_turn
@@ -426,16 +425,14 @@ class _Turn:
         # Whoever decides a check locks the summary first; in one order, so that two jobs never deadlock.
         locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=peers)
         list(locked.order_by("pk").values_list("pk", flat=True))
-        # The rules may have been changed since the job began.
-        project = Project.objects.get(pk=self.run.project_id)
         write(
             [each for _, each in some],
-            project=project,
+            project=self.run.project,
             judge=self.judge.row,
             signature=self.signature,
             run=self.run,
         )
-        store(project=project, records=list(summary_records(project, peers)), rules=score_rules(project))
+        rescore_now(project=self.run.project, summary_ids=peers)
         done: dict[int, int] = defaultdict(int)
         unscored: dict[int, int] = defaultdict(int)
         for flow, each in some:
