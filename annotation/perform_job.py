@@ -17,6 +17,7 @@ from annotation.core.refusals import Conflict, Refusal
 from annotation.exports import background as exports
 from annotation.imports import background, staging
 from annotation.judging.services.judge_many import judge_claimed, judge_run
+from annotation.judging.services.let_decide import decide_after, runs_to_decide
 from annotation.judging.services.request_trial import perform_due, perform_trials
 from annotation.models import Job
 from annotation.webhooks.services.deliver import deliver, deliver_due
@@ -58,7 +59,11 @@ def look() -> None:
 
 
 def _is_something_due(lane: Lane) -> bool:
-    return jobs.is_something_due(lane) or (lane is Lane.IMPORTS and staging.is_abandoned())
+    return (
+        jobs.is_something_due(lane)
+        or (lane is Lane.IMPORTS and staging.is_abandoned())
+        or (lane is Lane.RUNS and runs_to_decide().exists())
+    )
 
 
 def _pull_in_thread(lane: Lane) -> None:
@@ -99,6 +104,8 @@ def _judge_runs() -> None:
     pauses: dict[int, float] = {}
     rests_until: dict[int, float] = {}
     while not stopping.is_set():
+        for finished in runs_to_decide():
+            decide_after(run=finished)
         resting = [run for run, until in rests_until.items() if until > time.monotonic()]
         run = jobs.run_to_work_on(besides=resting)
         if run is None:

@@ -77,8 +77,8 @@ def differences(project: Project) -> Iterator[str]:
             yield from _of_disputes(project, record, waiting)
         for row in waiting.values():
             yield f"dispute {row.public_id}: is about a claim or unit that is no longer in force"
-    for row in Score.objects.filter(project=project, summary__is_peer=False).select_related("summary"):
-        yield f"{row.summary}: has a score, but is no peer summary"
+    for stray in Score.objects.filter(project=project, summary__is_peer=False).select_related("summary"):
+        yield f"{stray.summary}: has a score, but is no peer summary"
 
 
 def _of_checks(
