@@ -391,11 +391,11 @@ def cancel_waiting(run: Run) -> int:
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel those of these jobs, which are of no run, that wait or are worked on; how many.
+    """Cancel those of these jobs, which are of no run, that wait or are worked on, in a transaction; how many.
 
     A worker that is at one finds that it is no longer its own.
     """
-    return jobs.filter(state__in=OPEN).update(
+    return Job.objects.filter(pk__in=locked(jobs.filter(state__in=OPEN))).update(
         state=Job.State.CANCELLED, token="", lease_until=None, finished_at=timezone.now()
     )
 
