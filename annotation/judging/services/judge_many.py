@@ -102,19 +102,6 @@ class _DueSteps:
     answers: list[_Due[WriteAnswers]] = field(default_factory=list)
 
 
-def judge_claimed(claimed: jobs.Claimed) -> None:
-    """Do one job of a run that this worker has claimed, to whatever end it comes to."""
-    run = claimed.job.run
-    assert run is not None, "a job of a run"
-    try:
-        with one_pass(), at_work(run.judge, run=run) as judge:
-            turn = _Turn(run, judge, claimed.token)
-            turn.begin([claimed])
-            turn.to_end()
-    except JudgeSettings as failure:
-        jobs.stop_run(claimed, reason=str(failure))
-
-
 def judge_run(run: Run, *, most: int | None = None, is_stopping: Callable[[], bool] = lambda: False) -> bool:
     """Have the run's judge answer document sets, as many side by side as fill its calls, until none of the run waits or
     the turn is over; at most `most` of them. False where the judge's server is away, or others use all that the judge
@@ -176,13 +163,6 @@ class _Turn:
             self._go_on()
         self._end_turn()
         return self.unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
-
-    def to_end(self) -> None:
-        """Do what was taken."""
-        with jobs.Lease(self.token):
-            while self.flows:
-                self._go_on()
-            self._end_turn()
 
     @property
     def _is_over(self) -> bool:

@@ -576,8 +576,7 @@ def test_further_changes_join_the_run_under_way_and_take_the_set_from_its_worker
     first = reword_claim(claim=claim(world, 2), by=world.rex, text="The wall is weak")
     assert first.run is not None
     job = Job.objects.get(run=first.run)
-    working = jobs.claim(job.public_id)
-    assert working is not None
+    [working] = jobs.take(run=first.run)
     second = reword_claim(claim=claim(world, 1), by=world.rex, text="The port closes in April")
     assert second.run == first.run
     with transaction.atomic():
