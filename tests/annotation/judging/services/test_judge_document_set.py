@@ -426,7 +426,9 @@ def test_peers_are_asked_about_side_by_side_as_far_as_the_judge_allows(
     Judge.objects.filter(pk=llm_judge.pk).update(reply_format="json_schema")
     llm_server.latency = 0.2
     run = start_run(project=world.project, judge=llm_judge, by=None)
-    judge_run(run, most=1)
+    claimed = claim_job(run.jobs.get(document_set=world.sets["port"]))
+    assert claimed is not None
+    judge_claimed(claimed)
     assert llm_server.most_at_once == 2
 
 
