@@ -16,10 +16,11 @@ from annotation.core.jobs import Lane
 from annotation.core.refusals import Conflict, Refusal
 from annotation.exports import background as exports
 from annotation.imports import background, staging
-from annotation.judging.services.judge_many import judge_claimed, judge_run
-from annotation.judging.services.request_trial import perform_due, perform_trials
+from annotation.judging.services.judge_many import judge_run
+from annotation.judging.services.let_decide import decide_after, runs_to_decide
+from annotation.judging.services.request_trial import perform_due
 from annotation.models import Job
-from annotation.webhooks.services.deliver import deliver, deliver_due
+from annotation.webhooks.services.deliver import deliver_due
 
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 30.0
@@ -58,7 +59,11 @@ def look() -> None:
 
 
 def _is_something_due(lane: Lane) -> bool:
-    return jobs.is_something_due(lane) or (lane is Lane.IMPORTS and staging.is_abandoned())
+    return (
+        jobs.is_something_due(lane)
+        or (lane is Lane.IMPORTS and staging.is_abandoned())
+        or (lane is Lane.RUNS and runs_to_decide().exists())
+    )
 
 
 def _pull_in_thread(lane: Lane) -> None:
@@ -71,27 +76,6 @@ def _pull_in_thread(lane: Lane) -> None:
         connection.close()
 
 
-def perform(public_id: str) -> None:
-    """Do the job of that public id if it is waiting; leave it alone if it is not.
-
-    Afterwards it is done, failed with a plain reason, waiting for another attempt, cancelled with
-    its run, or, where its lease ran out meanwhile, somebody else's.
-    """
-    claimed = jobs.claim(public_id)
-    if claimed is None:
-        return
-    if claimed.job.run_id is not None:
-        judge_claimed(claimed)
-    elif claimed.job.export_id is not None:
-        _export(claimed)
-    elif claimed.job.delivery_id is not None:
-        deliver([claimed])
-    elif claimed.job.trial_id is not None:
-        perform_trials([claimed])
-    else:
-        _import(claimed)
-
-
 def _judge_runs() -> None:
     """One run after the other has its turn. One whose judge cannot be asked rests, longer each time, and is then tried
     with one document set; the others go on meanwhile.
@@ -99,6 +83,8 @@ def _judge_runs() -> None:
     pauses: dict[int, float] = {}
     rests_until: dict[int, float] = {}
     while not stopping.is_set():
+        for finished in runs_to_decide():
+            decide_after(run=finished)
         resting = [run for run, until in rests_until.items() if until > time.monotonic()]
         run = jobs.run_to_work_on(besides=resting)
         if run is None:

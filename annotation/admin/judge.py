@@ -162,10 +162,13 @@ class JudgeTrialAdmin(Rows):
     list_select_related = ("judge", "requested_by")
     search_fields = ("public_id__exact", "judge__name")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[JudgeTrial]:
+        return super().get_queryset(request).prefetch_related("jobs")
+
     @admin.display(description="its answer")
     def said(self, row: JudgeTrial) -> str:
-        if row.fault:
-            return row.fault
+        if fault := row.why_failed:
+            return fault
         if row.outcome is None:
             return "not asked yet"
         trial = Trial(**row.outcome)

@@ -159,20 +159,17 @@ def saved(row: Model) -> dict[str, Any]:
     }
 
 
-def insert(
-    kind: type[Model], new: Sequence[Mapping[str, Any]], fixed: Mapping[str, Any] | None = None
-) -> None:
+def insert(kind: type[Model], new: Sequence[Mapping[str, Any]]) -> None:
     """Write new rows of a table, in their order; nothing is asked for none.
 
-    Each names the same attributes in the same order, with values as the database takes them; `fixed` names the others,
-    which are the same in all rows. The caller's rows are not told their keys.
+    Each names the same attributes in the same order, with values as the database takes them. The caller's rows are not
+    told their keys.
     """
     if not new:
         return
-    same = {} if fixed is None else fixed
-    statement = _inserting(kind, (*new[0], *same))
+    statement = _inserting(kind, tuple(new[0]))
     with kept_plan() as cursor:
-        cursor.executemany(statement, [(*row.values(), *same.values()) for row in new])
+        cursor.executemany(statement, [tuple(row.values()) for row in new])
 
 
 @cache

@@ -16,7 +16,7 @@ CHECKED_AT_PRESENT = Q(claim__retired_by__isnull=True, claim__claim_set__is_acti
 
 
 def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
-    """Those of these checks that are said to be in force and are not, or the other way round."""
+    """Checks whose `is_current` does not match their claim."""
     return checks.filter(
         (~CHECKED_AT_PRESENT & Q(is_current=True)) | (CHECKED_AT_PRESENT & Q(is_current=False))
     )

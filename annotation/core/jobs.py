@@ -127,11 +127,6 @@ def enqueue(jobs: Sequence[Job]) -> None:
     transaction.on_commit(lambda: _wake(lane, len(jobs)))
 
 
-def claim(job_id: str) -> Claimed | None:
-    """The job of that public id for this worker, or None where it is not waiting (any more)."""
-    return next(iter(_take(Job.objects.filter(public_id=job_id), most=1, token=new_token())), None)
-
-
 def take(
     *, run: Run | None = None, lane: Lane = Lane.EXPORTS, most: int = 1, token: str | None = None
 ) -> list[Claimed]:
@@ -254,24 +249,24 @@ class Lease:
 
 
 @contextmanager
-def every(seconds: float, tell: Callable[[], object]) -> Iterator[None]:
-    """Call `tell` every so many seconds for the length of the block, from a thread and connection of its own: what a
+def every(seconds: float, act: Callable[[], object]) -> Iterator[None]:
+    """Call `act` every so many seconds for the length of the block, from a thread and connection of its own: what a
     transaction of the block writes is seen by nobody, and what others write is not seen in its snapshot.
     """
     ended = threading.Event()
 
-    def tell_on() -> None:
+    def act_on() -> None:
         try:
             while not ended.wait(seconds):
                 try:
-                    tell()
+                    act()
                 except Error:
                     # The next turn tries again.
                     connection.close()
         finally:
             connection.close()
 
-    thread = threading.Thread(target=tell_on, name="telling", daemon=True)
+    thread = threading.Thread(target=act_on, name="telling", daemon=True)
     thread.start()
     try:
         yield
@@ -391,11 +386,11 @@ def cancel_waiting(run: Run) -> int:
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel those of these jobs, which are of no run, that wait or are worked on; how many.
+    """Cancel those of these jobs, which are of no run, that wait or are worked on, in a transaction; how many.
 
     A worker that is at one finds that it is no longer its own.
     """
-    return jobs.filter(state__in=OPEN).update(
+    return Job.objects.filter(pk__in=locked(jobs.filter(state__in=OPEN))).update(
         state=Job.State.CANCELLED, token="", lease_until=None, finished_at=timezone.now()
     )
 

@@ -310,7 +310,7 @@ def project_verbs_and(
 def _entered(
     person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
 ) -> tuple[Project, frozenset[Verb], Iterator[object]]:
-    """And the values of what was asked beside."""
+    """As `project_and_verbs`, and the values of what was asked beside."""
     with kept_plan() as cursor:
         statement = sql.ENTERED.format(
             standing=sql.STANDING.format(project="project.id"),

@@ -43,24 +43,20 @@ class Conflict(Refusal):
     default_code = "conflict"
 
 
-class NotReady(Refusal):
+class NotNow(Refusal):
     """`wait` says after how many seconds to ask again."""
 
+    def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.wait = seconds
+
+
+class NotReady(NotNow):
     default_code = "not_ready"
 
-    def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
-        super().__init__(message, code=code)
-        self.wait = seconds
 
-
-class TooMany(Refusal):
-    """`wait` says after how many seconds it may be tried again."""
-
+class TooMany(NotNow):
     default_code = "too_many_attempts"
-
-    def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
-        super().__init__(message, code=code)
-        self.wait = seconds
 
 
 class Invalid(Refusal):

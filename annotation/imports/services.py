@@ -170,7 +170,7 @@ def import_files(
         stale = _bring_in_apart(plan, reading, name, by, progress)
     else:
         with transaction.atomic():
-            _hold(project)
+            plan.project = plan.home = _hold_as_read(plan)
             stale = _bring_in(plan, reading, name, progress)
             progress.hold()
             if plan.counts.has_changes:
@@ -313,7 +313,7 @@ def _push(plan: ImportPlan, reading: FileReading, by: User | None) -> list[Impor
     """Write what was read, in one transaction; the parts that were written."""
     parts: list[ImportPlan] = []
     with transaction.atomic():
-        _hold(plan.project)
+        plan.project = plan.home = _hold(plan.project)
         add_known_documents(reading.dataset, plan.project, plan.problems)
         _refuse_problems(plan, reading, "The push")
         _bring_in(plan, reading, "The push", Progress(), parts)
@@ -325,9 +325,20 @@ def _push(plan: ImportPlan, reading: FileReading, by: User | None) -> list[Impor
     return parts
 
 
-def _hold(project: Project) -> None:
-    """One import at a time; rows that point to the project may come in meanwhile."""
-    Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
+def _hold(project: Project) -> Project:
+    """The project as it is now. One import at a time; rows that point to the project may come in meanwhile."""
+    held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
+    if held is None:
+        raise Conflict(CHANGED, code="busy")
+    return held
+
+
+def _hold_as_read(plan: ImportPlan) -> Project:
+    """As `_hold`, where what was read and written so far went by the project's rules."""
+    held = _hold(plan.project)
+    if score_rules(held) != score_rules(plan.project):
+        raise Conflict(CHANGED, code="busy")
+    return held
 
 
 def _stale_peers(part: ImportPlan) -> set[int]:
@@ -509,13 +520,7 @@ def _bring_in_apart(
             if make is not None:
                 made = make()
                 plan.project.pk, plan.project.public_id = made.pk, made.public_id
-            held = (
-                Project.objects.select_for_update(of=("self",), no_key=True)
-                .filter(pk=plan.project.pk)
-                .first()
-            )
-            if held is None or score_rules(held) != score_rules(plan.project):
-                raise Conflict(CHANGED, code="busy")
+            plan.project = _hold_as_read(plan)
             progress.hold()
             show(home, plan.project)
             plan.home = plan.project

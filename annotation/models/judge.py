@@ -206,7 +206,8 @@ class JudgeExamples(PublicRow):
 
 
 class JudgeCascade(PublicRow):
-    """A panel of two that are asked in turn: the dear one has the word where the cheap one may be wrong.
+    """A panel of two that are asked in turn: the expensive one answers where the cheap one may
+    be wrong.
 
     Document sets (or groups) whose answers said how often the cheap one is wrong are dealt to `folds`. `calibrators`
     holds one for each fold, without the answers of its own sets, and one more for all other sets.

@@ -175,8 +175,15 @@ class JudgeTrial(PublicRow):
         return f"trial {self.public_id}"
 
     @property
+    def why_failed(self) -> str:
+        """Its fault, or why its job failed where no worker lived to write one."""
+        if self.fault or self.outcome is not None:
+            return self.fault
+        return next((job.error for job in self.jobs.all() if job.state == Job.State.FAILED), "")
+
+    @property
     def is_over(self) -> bool:
-        return self.outcome is not None or bool(self.fault)
+        return self.outcome is not None or bool(self.why_failed)
 
 
 class Job(PublicRow):

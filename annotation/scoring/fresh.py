@@ -49,7 +49,7 @@ def fresh_scores(
         result = score(record.value, rules)
         effects = flip_effects(record.value, rules, result=result)
         yield FreshScore(
-            score_row(project=project, record=record, rules=rules, result=result),
+            score_row(project=project, record=record, result=result),
             {
                 claim: (*_columns(said), effects.get(names[claim], 0.0))
                 for claim, said in answers[record.summary.pk].items()

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from annotation.core.by_hand import unsaved
 from annotation.core.current_checks import put_in_force
-from annotation.models import SCORES, Check, Score
+from annotation.models import SCORES, Check, Project, Score
 from annotation.scoring.open_disputes import store_disputes
 from annotation.scoring.recalibrated import calibrator_of
 from annotation.scoring.records import (
@@ -25,7 +25,7 @@ from annotation.scoring.records import (
 from evaluation.blend import ScoreRules, SummaryScore, flip_effects, score
 
 if TYPE_CHECKING:
-    from annotation.models import Project, Summary
+    from annotation.models import Summary
     from evaluation.statistics import Calibrator
 
 RESCORED_AT_ONCE = 50
@@ -52,43 +52,47 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
     of a summary waits for its batch or is read by it. Returns the number of summaries scored. Running it
     twice changes nothing.
     """
-    rules = score_rules(project)
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))
     count = 0
     keys = peer_keys(project, summary_ids)
     for first in range(0, len(keys), RESCORED_AT_ONCE):
         with transaction.atomic():
-            count += _rescore_locked(project, keys[first : first + RESCORED_AT_ONCE], rules)
+            held = peers(keys[first : first + RESCORED_AT_ONCE], hold=True)
+            count += len(rescore_held(project=_as_it_is_now(project), held=held))
     return count
-
-
-def _rescore_locked(project: Project, keys: Sequence[int], rules: ScoreRules) -> int:
-    """Lock first, then read what is said: an override in between would be lost."""
-    return store(project=project, records=list(records_of(project, peers(keys, hold=True))), rules=rules)
 
 
 def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
     """Bring a few summaries up to date inside the caller's transaction, which holds their locks."""
-    rules = score_rules(project)
-    store(project=project, records=list(summary_records(project, summary_ids)), rules=rules)
+    project = _as_it_is_now(project)
+    _store(project, list(summary_records(project, summary_ids)))
 
 
 def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
-    """As `rescore_now`, of a few summaries that `records.peers` has locked; what they were scored by."""
+    """As `rescore_now`, of summaries that `records.peers` has locked; returns what they were scored by.
+
+    Read the project after the lock: whoever changed its rules before that has passed these summaries already.
+    """
     records = list(records_of(project, held))
-    store(project=project, records=records, rules=score_rules(project))
+    _store(project, records)
     return records
 
 
-def store(*, project: Project, records: Sequence[SummaryRecord], rules: ScoreRules) -> int:
-    """Write what is derived from some records. The caller owns the transaction."""
-    calibrator = calibrator_of(project)
-    stale = [check for record in records for check in _changed_checks(record, rules, calibrator)]
+def _as_it_is_now(project: Project) -> Project:
+    """The caller may have read it before it waited for a lock. Hidden projects are scored, too."""
+    return Project.all_projects.get(pk=project.pk)
+
+
+def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
+    """Write what is derived from some records."""
+    rules, calibrator = score_rules(project), calibrator_of(project)
+    scored = [(record, score(record.value, rules)) for record in records]
+    stale = [check for each in scored for check in _changed_checks(*each, rules, calibrator)]
     # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
     Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
     Score.objects.bulk_create(
-        [score_row(project=project, record=record, rules=rules) for record in records],
+        [score_row(project=project, record=record, result=result) for record, result in scored],
         update_conflicts=True,
         unique_fields=["summary"],
         update_fields=[
@@ -103,14 +107,10 @@ def store(*, project: Project, records: Sequence[SummaryRecord], rules: ScoreRul
         ],
     )
     store_disputes(project=project, records=records)
-    return len(records)
 
 
-def score_row(
-    *, project: Project, record: SummaryRecord, rules: ScoreRules, result: SummaryScore | None = None
-) -> Score:
-    """The score of one summary as an unsaved row; `result` where the caller has it already."""
-    result = score(record.value, rules) if result is None else result
+def score_row(*, project: Project, record: SummaryRecord, result: SummaryScore) -> Score:
+    """The score of one summary as an unsaved row."""
     return unsaved(
         Score,
         project=project,
@@ -172,10 +172,10 @@ def _doubt(answers: CheckAnswers, calibrator: Calibrator | None, system: str) ->
 
 
 def columns_of(
-    record: SummaryRecord, rules: ScoreRules, calibrator: Calibrator | None
+    record: SummaryRecord, result: SummaryScore, rules: ScoreRules, calibrator: Calibrator | None
 ) -> Iterator[tuple[CheckRecord, dict[str, str | float | bool | None]]]:
-    """Each check of a peer summary with what its derived columns must say."""
-    effects = flip_effects(record.value, rules)
+    """Each check of a peer summary, whose score is `result`, with what its derived columns must say."""
+    effects = flip_effects(record.value, rules, result=result)
     system = "" if record.summary.system is None else record.summary.system.name
     for row in record.checks:
         effect = effects.get(row.claim_id, 0.0)
@@ -188,9 +188,9 @@ def columns_of(
 
 
 def _changed_checks(
-    record: SummaryRecord, rules: ScoreRules, calibrator: Calibrator | None
+    record: SummaryRecord, result: SummaryScore, rules: ScoreRules, calibrator: Calibrator | None
 ) -> Iterator[Check]:
-    for row, columns in columns_of(record, rules, calibrator):
+    for row, columns in columns_of(record, result, rules, calibrator):
         check = row.check
         if any(getattr(check, name) != value for name, value in columns.items()):
             for name, value in columns.items():

@@ -11,7 +11,16 @@ from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.csrf import csrf_failure
 
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal, TooMany
+from annotation.core.refusals import (
+    Conflict,
+    Invalid,
+    NotAllowed,
+    NotFound,
+    NotNow,
+    NotReady,
+    Refusal,
+    TooMany,
+)
 from annotation.web.htmx import wants_fragment
 
 
@@ -69,7 +78,7 @@ def refused(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     if wants_fragment(request):
         return to_notices(render(request, "_refusal.html", context, status=status))
     response = render(request, "refusal.html", context, status=status)
-    if isinstance(refusal, NotReady | TooMany):
+    if isinstance(refusal, NotNow):
         response["Retry-After"] = math.ceil(refusal.wait)
     return response
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.contrib.auth.models import User
 from django.db.models import F, Max
 
-from annotation.core import by_hand
+from annotation.core import bulk_rows
 from annotation.core.permissions import Verb, roles_in, verbs_of
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Assignment, Comparison, Sitting
-from annotation.models.base import new_public_id
 from evaluation.statistics import Presented, drawn_repeats, presentation_order, repeat_count
 
 if TYPE_CHECKING:
@@ -253,13 +252,10 @@ def _insert(rows: Sequence[_New]) -> None:
     """Write new assignments.
 
     By hand, since a plan writes thousands while, on SQLite, nobody else may write: `bulk_create` takes five times as
-    long, nearly all of it to build the statement. Columns that are not named in `_New` have their defaults, public
-    ids are new.
+    long, nearly all of it to build the statement.
     """
-    own = {*_New._fields, "public_id"}
-    usual = {name: value for name, value in by_hand.saved(Assignment()).items() if name not in own}
-    new = [{**row._asdict(), "public_id": new_public_id()} for row in rows]
-    by_hand.insert(Assignment, new, fixed=usual)
+    if rows:
+        bulk_rows.insert(Assignment, _New._fields, rows)
 
 
 def _firsts(sittings: Collection[int]) -> dict[SeatPlace, Assignment]:

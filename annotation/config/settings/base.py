@@ -71,9 +71,9 @@ TRUSTED_PROXIES = environment.count("TRUSTED_PROXIES", env.str("TRUSTED_PROXIES"
 # A worker that has not reported for this long counts as gone.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
 # A job whose worker has not renewed its lease for this long is taken over by another.
+JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=10)
 # Files of more bytes together are brought in by a worker; smaller ones while the person waits.
 IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 1024)
-JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=10)
 
 INSTALLED_APPS = [
     "annotation",

@@ -178,7 +178,7 @@ class TrialRow(serializers.Serializer[JudgeTrial]):
         help_text="Whether the judge has answered or failed; ask again until then."
     )
     outcome = TrialAnswer(allow_null=True, help_text="What it answered; null until then and where it failed.")
-    fault = serializers.CharField(help_text="Why it did not answer; empty otherwise.")
+    fault = serializers.CharField(source="why_failed", help_text="Why it did not answer; empty otherwise.")
 
 
 class SharedJudgeTrial(ApiView):

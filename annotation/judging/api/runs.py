@@ -288,7 +288,7 @@ class RunFollow(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Judge with the model that the server of a stopped run answers with by now, as a judge of its own.
 
-        Needs the verbs "change_project" and "run". The new judge decides nothing until it is chosen to.
+        Needs the verbs "change project" and "run". The new judge decides nothing until it is chosen to.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         run = follow_model(run=only(_runs_of(project), public_id, "run"), by=self.person)

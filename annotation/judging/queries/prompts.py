@@ -166,7 +166,7 @@ def _step_prompt(step: Step, latest: PromptVersion | None) -> StepPrompt:
 def _pieces(old: str, new: str) -> list[tuple[DifferenceKind, str]]:
     before, after = _PROMPT_TOKEN.findall(old.strip()), _PROMPT_TOKEN.findall(new.strip())
     pieces: list[tuple[DifferenceKind, str]] = []
-    # Without the heuristic for frequent words a long text of one word repeated would take minutes.
+    # The heuristic for frequent words stays on: without it a long text of one word repeated would take minutes.
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=True)
     for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         gone, new_words = "".join(before[old_start:old_end]), "".join(after[new_start:new_end])

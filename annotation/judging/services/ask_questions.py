@@ -13,14 +13,13 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.question_texts import MOST_QUESTIONS, question_key, questions_fault
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import ClaimOrigin, DocumentSet, Project, Question, Summary
-from annotation.scoring.rescore import rescore_now
+from annotation.models import ClaimOrigin, DocumentSet, Question, Summary
+from annotation.scoring.rescore import rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 OPERATOR = "the operator"
-SUMMARIES_A_TRANSACTION = 50
 
 
 def ask_questions(
@@ -126,18 +125,5 @@ def _refuse_known(given: Sequence[str], staying: Sequence[Question]) -> None:
 
 
 def _rescore(document_set: DocumentSet) -> None:
-    """Bring the set's summaries up to date, a few in each transaction so that nobody waits for long."""
-    peers = Summary.objects.filter(document_set=document_set, is_peer=True).order_by("pk")
-    keys = list(peers.values_list("pk", flat=True))
-    # By the rules as they are now, whatever the caller's row still says.
-    project = Project.objects.get(pk=document_set.project_id)
-    for first in range(0, len(keys), SUMMARIES_A_TRANSACTION):
-        some = keys[first : first + SUMMARIES_A_TRANSACTION]
-        with transaction.atomic():
-            # Held against a job that is about to write scores from the questions of before.
-            list(
-                Summary.objects.select_for_update(of=("self",), no_key=True)
-                .filter(pk__in=some)
-                .order_by("pk")
-            )
-            rescore_now(project=project, summary_ids=some)
+    peers = Summary.objects.filter(document_set=document_set, is_peer=True)
+    rescore(project=document_set.project, summary_ids=list(peers.values_list("pk", flat=True)))

@@ -15,7 +15,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
 from annotation.judging.queries.judges import members_of, not_permitted
 from annotation.judging.queries.runs import other_models
-from annotation.judging.services.save_judge import copy_judge
+from annotation.judging.services.save_judge import PROFILE, copy_judge
 from annotation.judging.services.start_run import start_run
 from annotation.models import Judge, Project, Run
 from annotation.models.base import new_public_id
@@ -57,8 +57,9 @@ def follow_model(*, run: Run, by: User | None) -> Run:
 
 
 def _followed(project: Project, judge: Judge, model: str, by: User | None) -> Judge:
+    profile = {each: getattr(judge, each) for each in PROFILE if each != "name"}
     same = Judge.objects.filter(
-        project=project, model=judge.model, base_url=judge.base_url, served_model=model, archived_at=None
+        project=project, served_model=model, archived_at=None, examples=None, **profile
     ).first()
     if same is not None:
         return same

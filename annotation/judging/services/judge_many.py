@@ -42,9 +42,8 @@ from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signat
 from annotation.judging.services.kept_answers import Given, Judged, write
 from annotation.judging.services.let_decide import decide_after
 from annotation.judging.services.spend import paying_job
-from annotation.models import DocumentSet, Job, Judge, Project, Run, Score, Summary
-from annotation.scoring.records import score_rules, summary_records
-from annotation.scoring.rescore import store
+from annotation.models import DocumentSet, Job, Judge, Run, Score, Summary
+from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 from evaluation.judging.protocol import one_pass
 from evaluation.judging.turns import Turn, take_turn
@@ -101,19 +100,6 @@ class _DueSteps:
     questions: list[_Due[KeepQuestions]] = field(default_factory=list)
     progress: list[_Due[NoteProgress]] = field(default_factory=list)
     answers: list[_Due[WriteAnswers]] = field(default_factory=list)
-
-
-def judge_claimed(claimed: jobs.Claimed) -> None:
-    """Do one job of a run that this worker has claimed, to whatever end it comes to."""
-    run = claimed.job.run
-    assert run is not None, "a job of a run"
-    try:
-        with one_pass(), at_work(run.judge, run=run) as judge:
-            turn = _Turn(run, judge, claimed.token)
-            turn.begin([claimed])
-            turn.to_end()
-    except JudgeSettings as failure:
-        jobs.stop_run(claimed, reason=str(failure))
 
 
 def judge_run(run: Run, *, most: int | None = None, is_stopping: Callable[[], bool] = lambda: False) -> bool:
@@ -177,13 +163,6 @@ class _Turn:
             self._go_on()
         self._end_turn()
         return self.unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
-
-    def to_end(self) -> None:
-        """Do what was taken."""
-        with jobs.Lease(self.token):
-            while self.flows:
-                self._go_on()
-            self._end_turn()
 
     @property
     def _is_over(self) -> bool:
@@ -426,16 +405,14 @@ class _Turn:
         # Whoever decides a check locks the summary first; in one order, so that two jobs never deadlock.
         locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=peers)
         list(locked.order_by("pk").values_list("pk", flat=True))
-        # The rules may have been changed since the job began.
-        project = Project.objects.get(pk=self.run.project_id)
         write(
             [each for _, each in some],
-            project=project,
+            project=self.run.project,
             judge=self.judge.row,
             signature=self.signature,
             run=self.run,
         )
-        store(project=project, records=list(summary_records(project, peers)), rules=score_rules(project))
+        rescore_now(project=self.run.project, summary_ids=peers)
         done: dict[int, int] = defaultdict(int)
         unscored: dict[int, int] = defaultdict(int)
         for flow, each in some:

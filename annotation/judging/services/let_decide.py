@@ -8,12 +8,14 @@ from django.db import transaction
 
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
+from annotation.judging.queries.runs import is_without_use
 from annotation.judging.services.judges import require_of, require_usable
 from annotation.models import Judge, Project, Run, Verdict
 from annotation.scoring.rescore import rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 
 def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
@@ -34,14 +36,26 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
 
 
 def decide_after(*, run: Run) -> None:
-    """Make the judge of a run the deciding one, if that was to follow and the run is finished. Twice is once."""
+    """Make the judge of a run the deciding one, if that was to follow and the run is finished. Twice is once.
+
+    A judge whose latest answers were of no use does not come to decide.
+    """
     with transaction.atomic():
         project = Project.objects.select_for_update(of=("self",)).get(pk=run.project_id)
         due = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, decides_after=True)
         if not due.update(decides_after=False) or project.deciding_judge_id == run.judge_id:
             return
+        if is_without_use(run):
+            return
         decide(project, run.judge, run.started_by)
     rescore(project=project)
+
+
+def runs_to_decide() -> QuerySet[Run]:
+    """Finished runs whose judge is still to decide: somebody else than a worker's turn ended them, or it broke off."""
+    return Run.objects.filter(
+        state=Run.State.FINISHED, decides_after=True, project__deleted_at__isnull=True
+    ).select_related("judge", "started_by")
 
 
 def decide(project: Project, judge: Judge, by: User | None) -> None:

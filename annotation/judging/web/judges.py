@@ -371,8 +371,8 @@ def _tried(
 
 def _trial_facts(trial: JudgeTrial) -> dict[str, object]:
     facts: dict[str, object] = {"trial": trial, "claim": TRIAL_CLAIM, "text": TRIAL_TEXT}
-    if trial.fault:
-        return {**facts, "trial_fault": trial.fault}
+    if fault := trial.why_failed:
+        return {**facts, "trial_fault": fault}
     if trial.outcome is None:
         return {**facts, "is_worker_alive": is_worker_alive()}
     said = Trial(**trial.outcome)

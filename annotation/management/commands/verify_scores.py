@@ -17,10 +17,11 @@ from annotation.scoring.open_disputes import DisputeTarget, dues, stored_dispute
 from annotation.scoring.recalibrated import calibrator_of
 from annotation.scoring.records import RECORDS_AT_ONCE, SummaryRecord, score_rules, summary_records
 from annotation.scoring.rescore import columns_of, score_row
+from evaluation.blend import score
 
 if TYPE_CHECKING:
     from annotation.models import Project
-    from evaluation.blend import ScoreRules
+    from evaluation.blend import ScoreRules, SummaryScore
     from evaluation.statistics import Calibrator
 
 COMPARED_COLUMNS = ("peer_words", *SCORES, "claims", "claims_unscored", "flags", "signature")
@@ -70,29 +71,32 @@ def differences(project: Project) -> Iterator[str]:
         }
         waiting = stored_disputes([record.summary.pk for record in batch])
         for record in batch:
-            yield from _of_checks(record, rules, calibrator)
-            yield from _of_score(project, record, stored.get(record.summary.pk), rules)
+            result = score(record.value, rules)
+            yield from _of_checks(record, result, rules, calibrator)
+            yield from _of_score(project, record, stored.get(record.summary.pk), result)
             yield from _of_disputes(project, record, waiting)
         for row in waiting.values():
             yield f"dispute {row.public_id}: is about a claim or unit that is no longer in force"
-    for score in Score.objects.filter(project=project, summary__is_peer=False).select_related("summary"):
-        yield f"{score.summary}: has a score, but is no peer summary"
+    for stray in Score.objects.filter(project=project, summary__is_peer=False).select_related("summary"):
+        yield f"{stray.summary}: has a score, but is no peer summary"
 
 
-def _of_checks(record: SummaryRecord, rules: ScoreRules, calibrator: Calibrator | None) -> Iterator[str]:
-    for row, fresh in columns_of(record, rules, calibrator):
+def _of_checks(
+    record: SummaryRecord, result: SummaryScore, rules: ScoreRules, calibrator: Calibrator | None
+) -> Iterator[str]:
+    for row, fresh in columns_of(record, result, rules, calibrator):
         stored = {name: getattr(row.check, name) for name in fresh}
         for line in _unlike(stored, fresh):
             yield f"{_name(record)}, claim {row.claim_id}: {line}"
 
 
 def _of_score(
-    project: Project, record: SummaryRecord, stored: Score | None, rules: ScoreRules
+    project: Project, record: SummaryRecord, stored: Score | None, result: SummaryScore
 ) -> Iterator[str]:
     if stored is None:
         yield f"{_name(record)}: has no score"
         return
-    fresh = score_row(project=project, record=record, rules=rules)
+    fresh = score_row(project=project, record=record, result=result)
     for line in _unlike(
         *({name: getattr(row, name) for name in COMPARED_COLUMNS} for row in (stored, fresh))
     ):

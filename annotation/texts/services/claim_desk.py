@@ -378,6 +378,9 @@ def hold_claims(owner: ClaimOwner) -> None:
             # Their forms list the claims in the place of units.
             load_forms_anew(sittings)
         return
+    if isinstance(owner, DocumentSet):
+        # Before its summaries, as whoever keeps a judge's claims does.
+        list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
     held = Summary.objects.filter(document_set=document_set_of(owner))
     list(held.select_for_update(of=("self",)).order_by("pk").only("pk"))
 
@@ -388,13 +391,10 @@ def _active(owner: ClaimOwner) -> list[Claim]:
 
 
 def new_claim_set(owner: ClaimOwner, by: User | None) -> ClaimSet:
-    """The first list of a text, or a further version where the ones before it were taken back."""
-    if isinstance(owner, DocumentSet):
-        # Whoever keeps claims of the documents locks their set.
-        list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
-        claim_set = ClaimSet(document_set=owner)
-    else:
-        claim_set = ClaimSet(summary=owner)
+    """The first list of a text that `hold_claims` holds, or a version after those that were taken back."""
+    claim_set = ClaimSet(
+        **({"document_set": owner} if isinstance(owner, DocumentSet) else {"summary": owner})
+    )
     latest = ClaimSet.objects.filter(of_owner(owner)).aggregate(latest=Max("version"))["latest"]
     claim_set.version = (latest or 0) + 1
     claim_set.origin = ClaimOrigin.PERSON

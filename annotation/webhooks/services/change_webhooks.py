@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.events import log
+from annotation.core.jobs import cancel
 from annotation.core.outbox import put_into_outbox
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
@@ -66,9 +67,8 @@ def stop_sending(webhook: Webhook, *, reason: str = "", by: User | None = None) 
         return held
     held.ended_at, held.end_reason = timezone.now(), reason
     held.save(update_fields=["ended_at", "end_reason"])
-    Job.objects.filter(delivery__webhook=held, state=Job.State.WAITING).update(
-        state=Job.State.CANCELLED, finished_at=held.ended_at
-    )
+    # Also what is being sent: it must not be sent again where it fails.
+    cancel(Job.objects.filter(delivery__webhook=held))
     log(
         project=held.project,
         actor=by,

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import hmac
 import json
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from annotation.webhooks.services.reach import reach
 SECONDS_FOR_ONE = 15
 SENT_AT_ONCE = 16
 GONE = 410
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,11 @@ async def _send(delivery: WebhookDelivery) -> Attempted:
         return Attempted(None, refusal.message)
     except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         return Attempted(None, f"Not reached: {str(error) or type(error).__name__}.")
+    except Exception as error:
+        # The boundary of a message: what came of those that are sent beside it must be written down.
+        logger.exception("Message %s was not sent", delivery.public_id)
+        jobs.count_error(error)
+        return Attempted(None, f"{type(error).__name__}: {error}")
 
 
 async def _post(delivery: WebhookDelivery) -> Attempted:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.core import jobs
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import Event, Export, Job, Judge, Project, Run
-from tests.annotation.judging.doing import add_document_set
+from tests.annotation.judging.doing import add_document_set, claim_job
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -34,7 +34,7 @@ def job_of(run: Run, number: int = 1) -> Job:
 
 
 def claim(run: Run, number: int = 1) -> jobs.Claimed:
-    claimed = jobs.claim(job_of(run, number).public_id)
+    claimed = claim_job(job_of(run, number))
     assert claimed is not None
     return claimed
 
@@ -70,28 +70,24 @@ def test_a_claim_takes_the_job_with_a_token_a_lease_and_an_attempt(run: Run) -> 
 
 def test_a_claimed_job_is_not_given_out_again(run: Run) -> None:
     claimed = claim(run)
-    assert jobs.claim(claimed.job.public_id) is None
+    assert claim_job(claimed.job) is None
     assert job_of(run).attempt == 1
 
 
 @pytest.mark.parametrize("state", ["done", "failed", "cancelled"])
 def test_a_job_that_is_over_is_not_given_out(run: Run, state: str) -> None:
-    assert jobs.claim(change(run, state=state).public_id) is None
-
-
-def test_an_unknown_job_is_not_given_out(db: None) -> None:
-    assert jobs.claim("nonsense") is None
+    assert claim_job(change(run, state=state)) is None
 
 
 def test_of_many_workers_that_claim_at_once_one_gets_the_job(transactional_db: None, world: World) -> None:
-    public_id = job_of(start_run(project=world.project, judge=world.judge, by=None)).public_id
+    job = job_of(start_run(project=world.project, judge=world.judge, by=None))
     got: list[jobs.Claimed | None] = []
     start = threading.Barrier(6)
 
     def compete() -> None:
         start.wait(PATIENCE_SECONDS)
         try:
-            got.append(jobs.claim(public_id))
+            got.append(claim_job(job))
         finally:
             connection.close()
 
@@ -206,9 +202,9 @@ def test_a_failure_that_may_pass_lets_the_job_wait_for_a_while(run: Run) -> None
     jobs.try_later(claimed, error="The server is away.")
     job = job_of(run)
     assert (job.state, job.error, job.token, job.lease_until) == ("waiting", "The server is away.", "", None)
-    assert jobs.claim(job.public_id) is None
+    assert claim_job(job) is None
     change(run, queued_at=timezone.now())
-    again = jobs.claim(job.public_id)
+    again = claim_job(job)
     assert again is not None
     assert again.job.attempt == 2
 
@@ -232,7 +228,7 @@ def test_after_the_last_attempt_a_job_has_failed_with_its_reason(run: Run) -> No
 def test_a_run_has_failed_where_no_document_set_came_through(run: Run) -> None:
     run.jobs.update(attempt=len(jobs.PAUSES_SECONDS))
     for job in run.jobs.order_by("pk"):
-        claimed = jobs.claim(job.public_id)
+        claimed = claim_job(job)
         assert claimed is not None
         jobs.try_later(claimed, error="The server is away.")
     run.refresh_from_db()
@@ -349,7 +345,7 @@ def test_a_job_whose_lease_has_run_out_waits_again(run: Run) -> None:
     jobs.reap()
     job = job_of(run)
     assert (job.state, job.token, job.lease_until, job.attempt) == ("waiting", "", None, 1)
-    assert jobs.claim(job.public_id) is not None
+    assert claim_job(job) is not None
 
 
 def test_a_process_does_not_take_for_dead_what_it_is_at(transactional_db: None, world: World) -> None:

@@ -179,7 +179,7 @@ def test_whoever_may_not_export_cancels_nothing(world: World) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_written_one_is_over(world: World) -> None:
     export = asked_for(world)
-    perform_job.perform(Job.objects.get(export=export).public_id)
+    perform_job.pull(jobs.Lane.EXPORTS)
     assert (state_of(again(export)), rows_of(again(export))) == ("done", (4, 4))
     with pytest.raises(Conflict):
         cancel_export(export=export, by=world.mona)
@@ -202,7 +202,7 @@ def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
     assert slow.job.export == export
     Job.objects.update(lease_until="2020-01-01T00:00Z")
     jobs.reap()
-    perform_job.perform(slow.job.public_id)
+    perform_job.pull(jobs.Lane.EXPORTS)
     written = files(export)
     # As if it had been writing all the while.
     Export.objects.update(finished_at=None)
@@ -234,11 +234,10 @@ def is_waited_for() -> bool:
 
 def test_one_under_way_ends_when_it_is_cancelled(held_up: Any, world: World) -> None:
     export = asked_for(world)
-    job = Job.objects.get(export=export).public_id
 
     def work() -> None:
         try:
-            perform_job.perform(job)
+            perform_job.pull(jobs.Lane.EXPORTS)
         finally:
             connection.close()
 

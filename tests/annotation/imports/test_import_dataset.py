@@ -502,6 +502,13 @@ def test_import_that_ended_meanwhile_is_seen(
     assert counted(report)["document_sets"] == (1, 0, 1)
 
 
+def test_rules_that_changed_since_the_file_was_read_end_it(project: Project, tmp_path: Path) -> None:
+    Project.objects.update(length_unit="characters")
+    with pytest.raises(Conflict, match="its rules changed"):
+        bring(project, tmp_path, row())
+    assert not DocumentSet.objects.exists()
+
+
 def test_scores_that_a_killed_import_left_out_are_made_up_for(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row())
     Score.objects.all().delete()

@@ -98,6 +98,15 @@ def test_scores_after_a_push_are_those_of_a_rescore(world: World) -> None:
     assert dict(Score.objects.filter(project=world.project).values_list("summary_id", "signature")) == stored
 
 
+def test_a_push_scores_by_rules_that_changed_since_the_project_was_read(world: World) -> None:
+    Project.objects.update(composite_weight=0.0)
+    rows = [a_row(target_words=50), a_row("port", "cedar", document=None, target_words=50)]
+    push_rows(project=world.project, rows=rows, by=world.mona)
+    pushed = Score.objects.filter(summary__target_words=50).exclude(coverage=None, brevity=None)
+    brevities = pushed.values_list("brevity", "composite_custom")
+    assert [custom for _, custom in brevities] == [brevity for brevity, _ in brevities]
+
+
 def test_one_bad_row_refuses_all_and_is_named(world: World) -> None:
     rows = [a_row(), {"document_id": "mill", "system": "birch"}, a_row(system="cedar", colour="red")]
     with pytest.raises(ImportRefused) as refused:

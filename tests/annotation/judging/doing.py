@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation import perform_job
+from annotation.core import jobs
+from annotation.judging.services import judge_many
 from annotation.judging.services.judge_many import judge_run
+from annotation.judging.services.judges import at_work
+from annotation.judging.services.request_trial import perform_trials
 from annotation.judging.services.start_run import start_run
 from annotation.models import Comparison, Document, DocumentSet, Job, Judge, Project, Run, Summary, System
+from evaluation.judging.protocol import one_pass
 from tests.annotation.cast import add_units
 
 
@@ -19,9 +23,25 @@ def run_to_end(project: Project, judge: Judge, metrics: Sequence[str] = ("covera
 
 
 def perform_all(run: Run) -> None:
-    for public_id in Job.objects.filter(run=run).values_list("public_id", flat=True):
-        perform_job.perform(public_id)
+    for _ in range(run.jobs.count()):
+        judge_run(Run.objects.select_related("project", "judge").get(pk=run.pk), most=1)
     run.refresh_from_db()
+
+
+def claim_job(job: Job) -> jobs.Claimed | None:
+    """This job for a worker of its own; None where it may not be taken now."""
+    taken = jobs._take(Job.objects.filter(pk=job.pk), most=1, token=jobs.new_token())
+    return taken[0] if taken else None
+
+
+def judge_claimed(claimed: jobs.Claimed) -> None:
+    """A worker that takes nothing more does a job that it has taken."""
+    run = claimed.job.run
+    assert run is not None
+    with one_pass(), at_work(run.judge, run=run) as judge:
+        turn = judge_many._Turn(run, judge, claimed.token)
+        turn.begin([claimed])
+        turn.pull(most=None, is_stopping=lambda: True)
 
 
 def judge_to_end(project: Project, judge: Judge, metrics: Sequence[str] = ("coverage",)) -> Run:
@@ -39,10 +59,9 @@ def judge_all(run: Run) -> None:
 
 
 def perform_asked() -> None:
-    """Ask the judges that somebody wants to try, as a worker does."""
-    waiting = Job.objects.filter(trial__isnull=False, state=Job.State.WAITING)
-    for public_id in waiting.values_list("public_id", flat=True):
-        perform_job.perform(public_id)
+    """Ask the judges that somebody wants to try, one after the other: threads would not see the test's rows."""
+    while taken := jobs.take(lane=jobs.Lane.TRIALS):
+        perform_trials(taken)
 
 
 def add_document_set(

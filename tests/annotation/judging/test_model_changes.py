@@ -8,9 +8,9 @@ import pytest
 
 from annotation.core.refusals import Conflict
 from annotation.judging.services.follow_model import follow_model
-from annotation.judging.services.save_judge import add_judge, change_judge
+from annotation.judging.services.save_judge import add_judge, change_judge, copy_judge
 from annotation.judging.services.start_run import resume_run
-from annotation.models import CallClaim, Job, Judge, JudgeCall, Project, Run, Verdict
+from annotation.models import CallClaim, Job, Judge, JudgeCall, JudgeExamples, Project, Run, Verdict
 from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
 from tests.llm_server import Fault
 
@@ -111,6 +111,27 @@ def test_of_a_panel_the_member_is_followed_that_changed(
     assert list(members) == [("scripted-2", "gpt-june"), ("words", "")]
     # Once more: the same panel is asked, and there is no third.
     assert follow_model(run=stopped, by=None).judge == run.judge
+
+
+@pytest.mark.parametrize("other", ["temperature", "examples"])
+def test_a_judge_that_is_asked_otherwise_is_not_taken_for_the_new_one(
+    project: Project, stopped: Run, llm_judge: Judge, other: str
+) -> None:
+    there = copy_judge(project=project, judge=llm_judge, stem="other", by=None)
+    there.served_model = "gpt-june"
+    if other == "temperature":
+        there.temperature = 1.5
+    else:
+        JudgeExamples.objects.create(judge=there, base=llm_judge)
+    there.save()
+    assert follow_model(run=stopped, by=None).judge.name == "scripted-2"
+
+
+def test_a_judge_with_examples_is_not_followed_without_them(stopped: Run, llm_judge: Judge) -> None:
+    base = Judge.objects.create(name="base", kind="lexical")
+    JudgeExamples.objects.create(judge=llm_judge, base=base)
+    with pytest.raises(Conflict, match="no other model"):
+        follow_model(run=stopped, by=None)
 
 
 def test_a_form_that_is_sent_twice_makes_one_judge(stopped: Run) -> None:

@@ -12,7 +12,6 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation.core import jobs
 from annotation.core.refusals import Invalid
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.manifest import about
@@ -23,7 +22,7 @@ from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import ClaimSet, Job, Judge, JudgeCall, Run, Verdict
 from evaluation.judging import turns
 from evaluation.judging.errors import BudgetSpent
-from tests.annotation.judging.doing import add_document_set, judge_to_end, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, claim_job, judge_to_end, perform_all, run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +150,7 @@ def budget(transactional_db: None, world: World) -> Iterator[RunBudget]:
     run = start_run(project=world.project, judge=world.judge, by=None)
     Run.objects.filter(pk=run.pk).update(max_cost=1.0)
     for job in run.jobs.all():
-        assert jobs.claim(job.public_id)
+        assert claim_job(job)
     made = RunBudget(run)
     paying = paying_job.set(run.jobs.order_by("pk")[0].pk)
     yield made
@@ -198,7 +197,7 @@ def test_what_another_worker_has_set_aside_counts(budget: RunBudget) -> None:
     # A worker that dies gives it back: nobody works on its job until the next attempt, which begins at 0.
     Job.objects.filter(pk=other.pk).update(state="waiting", token="", lease_until=None)
     asyncio.run(budget.reserve(0.2))
-    assert jobs.claim(other.public_id)
+    assert claim_job(other)
     other.refresh_from_db()
     assert other.reserved_cost == 0
 

@@ -222,7 +222,7 @@ def test_a_summary_is_brought_up_to_date_in_as_many_queries_with_disputes_as_wit
 ) -> None:
     for number in (1, 2, 3):
         answered(world, "no", "yes", number=number)
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         rescore(project=world.project)
 
 

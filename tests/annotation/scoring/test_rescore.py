@@ -1,9 +1,13 @@
 """Scores are derived: thrown away and rebuilt, they come out the same."""
 
-from annotation.models import SCORES, Check, Score
+import pytest
+
+from annotation.models import SCORES, Check, Project, Score
 from annotation.reviewing.services.review import override
-from annotation.scoring.records import summary_records
-from annotation.scoring.rescore import DERIVED, rescore
+from annotation.scoring import rescore as rescoring
+from annotation.scoring.records import score_rules, summary_records
+from annotation.scoring.rescore import DERIVED, rescore, rescore_now
+from evaluation.blend import ScoredSummary, ScoreRules, SummaryScore, _effects, score
 from tests.annotation.cast import World
 from tests.annotation.statements import statements_of
 
@@ -35,8 +39,42 @@ def test_effect_is_the_share_of_coverage_that_hangs_on_the_answer(world: World) 
     assert [round(check.effect, 6) for check in world.checks("alder")] == [0.25, 0.25, 0.5]
 
 
+def test_rules_that_changed_since_the_project_was_read_count(world: World) -> None:
+    Project.objects.update(composite_weight=1.0)
+    peer = world.peers["port", "alder"]
+    assert world.project.composite_weight != 1.0
+    rescore_now(project=world.project, summary_ids=[peer.pk])
+    score = Score.objects.get(summary=peer)
+    assert score.composite_custom == score.coverage
+
+
+def test_each_batch_is_scored_by_the_rules_of_its_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed_by_another(project: Project) -> ScoreRules:
+        Project.objects.update(composite_weight=1.0)
+        return score_rules(project)
+
+    monkeypatch.setattr(rescoring, "RESCORED_AT_ONCE", 1)
+    monkeypatch.setattr(rescoring, "score_rules", changed_by_another)
+    rescore(project=world.project)
+    scores = Score.objects.filter(coverage__isnull=False).order_by("summary__document_set", "summary")
+    first, *others = [score.composite_custom == score.coverage for score in scores]
+    assert (first, all(others), len(others)) == (False, True, 1)
+
+
+def test_a_summary_is_scored_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[ScoredSummary] = []
+
+    def counted(summary: ScoredSummary, rules: ScoreRules) -> SummaryScore:
+        scored.append(summary)
+        return score(summary, rules)
+
+    for module in (rescoring, _effects):
+        monkeypatch.setattr(module, "score", counted)
+    assert rescore(project=world.project) == len(scored)
+
+
 def test_queries_do_not_grow_with_claims(world: World, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         rescore(project=world.project)
 
 

@@ -171,6 +171,35 @@ def test_a_receiver_that_is_gone_ends_its_webhook_and_what_waits_for_it(
     assert Event.objects.filter(verb="end webhook").count() == 1
 
 
+def test_what_fails_while_its_webhook_ends_is_not_sent_again(world: World, there: Receiver) -> None:
+    there.answers = [500]
+    hook = hook_at(world, there.url)
+    send_test(webhook=hook, by=world.mona)
+    taken = jobs.take(lane=Lane.WEBHOOKS)
+    end_webhook(webhook=hook, by=world.mona)
+    sending.deliver(taken)
+    assert Job.objects.get().state == Job.State.CANCELLED
+    assert WebhookDelivery.objects.get().error == "The receiver answered 500."
+
+
+def test_one_that_breaks_leaves_the_outcome_of_the_others(
+    world: World, there: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = hook_at(world, there.url)
+    broken, other = (send_test(webhook=hook, by=world.mona) for _ in range(2))
+    post = sending._post
+
+    async def breaking(delivery: WebhookDelivery) -> sending.Attempted:
+        if delivery.pk == broken.pk:
+            raise RuntimeError("no such thing")
+        return await post(delivery)
+
+    monkeypatch.setattr(sending, "_post", breaking)
+    send()
+    assert (broken.jobs.get().state, other.jobs.get().state) == ("waiting", "done")
+    assert broken.jobs.get().error == "RuntimeError: no such thing"
+
+
 def test_a_redirect_is_not_followed(world: World, there: Receiver) -> None:
     there.answers = [302]
     send_test(webhook=hook_at(world, there.url), by=world.mona)

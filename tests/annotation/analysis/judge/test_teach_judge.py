@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.contrib.auth.models import User
 
+from annotation import perform_job
 from annotation.analysis.estimates.sample_planned import sample_planned
 from annotation.analysis.judge.judge_quality import judge_quality
 from annotation.analysis.judge.teach_judge import FOLDS, teach_judge
 from annotation.analysis.judge.words import told
+from annotation.core.jobs import Lane
 from annotation.core.refusals import Invalid
-from annotation.judging.services.let_decide import let_decide
+from annotation.judging.services import judge_many
+from annotation.judging.services.let_decide import let_decide, runs_to_decide
 from annotation.judging.services.start_run import cancel_run
 from annotation.judging.services.use_judge import use_judge
 from annotation.models import (
@@ -292,6 +295,28 @@ def test_the_rest_asks_what_the_deciding_judge_was_asked(project: Project, llm_j
     # It has been through everything: nothing is left to judge first.
     let_decide(project=project, judge=llm_judge, by=None)
     assert use_judge(project=project, judge=own, by=None) is None
+
+
+def test_a_judge_decides_also_where_the_worker_died_before_it_could(
+    project: Project, llm_judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_sample(project, no_hearsay)
+    own = teach(project, llm_judge).judge
+    rest = use_judge(project=project, judge=own, by=None)
+    assert rest is not None
+    monkeypatch.setattr(judge_many, "decide_after", lambda **_: None)
+    judge_all(rest)
+    project.refresh_from_db()
+    assert (rest.state, project.deciding_judge) == ("finished", llm_judge)
+    # Nothing is to be judged, and still a worker that looks begins with the lane.
+    begun: list[Lane] = []
+    monkeypatch.setattr(perform_job, "_pull_in_thread", begun.append)
+    perform_job.look()
+    assert begun == [Lane.RUNS]
+    perform_job.pull(Lane.RUNS)
+    assert not runs_to_decide().exists()
+    project.refresh_from_db()
+    assert project.deciding_judge == own
 
 
 def test_a_cancelled_rest_decides_nothing(project: Project, llm_judge: Judge) -> None:

@@ -186,6 +186,11 @@ def test_a_question_that_failed_is_asked_by_whoever_waited_for_it(
     assert not any(isinstance(answer, JudgeUnavailable) for answer in answers)
 
 
+def test_questions_are_claimed_in_one_order(store: RowCallStore) -> None:
+    store._claim(["b", "a"])
+    assert list(CallClaim.objects.order_by("pk").values_list("key", flat=True)) == ["a", "b"]
+
+
 # Cancelled in the middle
 
 

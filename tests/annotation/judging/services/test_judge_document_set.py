@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import connection
 
-from annotation import perform_job
 from annotation.core import jobs
 from annotation.judging.services import judge_document_set, judge_many
+from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import (
@@ -29,7 +29,7 @@ from annotation.models import (
 from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import DERIVED, rescore
 from evaluation.judging.lexical import LexicalJudge
-from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, claim_job, judge_claimed, perform_all, run_to_end
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
@@ -374,7 +374,7 @@ def test_where_texts_are_cut_to_their_target_only_what_is_left_is_judged(project
 
 def claimed_job(world: World) -> tuple[Run, jobs.Claimed]:
     run = start_run(project=world.project, judge=world.judge, by=None)
-    claimed = jobs.claim(run.jobs.get(document_set=world.sets["bridge"]).public_id)
+    claimed = claim_job(run.jobs.get(document_set=world.sets["bridge"]))
     assert claimed is not None
     return run, claimed
 
@@ -382,7 +382,7 @@ def claimed_job(world: World) -> tuple[Run, jobs.Claimed]:
 def test_a_worker_whose_job_was_given_away_writes_nothing(world: World) -> None:
     run, claimed = claimed_job(world)
     run.jobs.update(token="somebody else's")
-    judge_many.judge_claimed(claimed)
+    judge_claimed(claimed)
     assert set(run.jobs.values_list("state", "token")) >= {("waiting", "somebody else's")}
     assert not Verdict.objects.filter(run=run).exists()
 
@@ -390,7 +390,7 @@ def test_a_worker_whose_job_was_given_away_writes_nothing(world: World) -> None:
 def test_a_cancelled_run_s_job_writes_nothing_more(world: World) -> None:
     run, claimed = claimed_job(world)
     cancel_run(run=run, by=None)
-    judge_many.judge_claimed(claimed)
+    judge_claimed(claimed)
     assert set(run.jobs.values_list("state", flat=True)) == {"cancelled"}
     assert not Verdict.objects.filter(run=run).exists()
 
@@ -426,7 +426,9 @@ def test_peers_are_asked_about_side_by_side_as_far_as_the_judge_allows(
     Judge.objects.filter(pk=llm_judge.pk).update(reply_format="json_schema")
     llm_server.latency = 0.2
     run = start_run(project=world.project, judge=llm_judge, by=None)
-    perform_job.perform(run.jobs.get(document_set=world.sets["port"]).public_id)
+    claimed = claim_job(run.jobs.get(document_set=world.sets["port"]))
+    assert claimed is not None
+    judge_claimed(claimed)
     assert llm_server.most_at_once == 2
 
 
@@ -488,7 +490,7 @@ def test_a_server_that_is_away_leaves_the_job_waiting_and_keeps_what_was_answere
     llm_server.where(fails_on_birch)
     run = start_run(project=world.project, judge=llm_judge, by=None)
     job = run.jobs.get(document_set=world.sets["port"])
-    perform_job.perform(job.public_id)
+    judge_run(run, most=1)
     job.refresh_from_db()
     assert (job.state, job.attempt, job.done) == ("waiting", 1, 1)
     assert "could not be asked" in job.error
@@ -513,7 +515,7 @@ def test_an_answer_that_cannot_be_used_is_kept_as_unscored_with_its_reason(
     )
     run = start_run(project=world.project, judge=llm_judge, by=None)
     job = run.jobs.get(document_set=world.sets["port"])
-    perform_job.perform(job.public_id)
+    judge_run(run, most=1)
     job.refresh_from_db()
     assert (job.state, job.done, job.unscored) == ("done", 2, 3)
     check = world.check("birch", 1)
@@ -648,7 +650,7 @@ def test_an_unexpected_error_is_told_and_tried_again(world: World, monkeypatch: 
     monkeypatch.setattr(judge_document_set.DocumentSetWork, "steps", breaks)
     run = start_run(project=world.project, judge=world.judge, by=None)
     job = run.jobs.get(document_set=world.sets["port"])
-    perform_job.perform(job.public_id)
+    judge_run(run, most=1)
     job.refresh_from_db()
     assert (job.state, job.attempt, job.error) == ("waiting", 1, "ValueError: a number too large")
 

@@ -208,7 +208,7 @@ def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
         for _ in range(2):
             run.jobs.update(state="waiting", lease_until=None)
             turn.begin(jobs.take(run=run, token=turn.token))
-        turn.to_end()
+        turn.pull(most=None, is_stopping=lambda: True)
     assert states(run) == {"done": 1}
     verdicts = Verdict.objects.filter(run=run)
     # One claim for coverage and one for alignment.

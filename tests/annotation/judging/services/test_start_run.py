@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.conf import settings
 
-from annotation.core import jobs
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import Event, Job, Judge, Project, Run, Score
-from tests.annotation.judging.doing import add_document_set, run_to_end
+from tests.annotation.judging.doing import add_document_set, claim_job, run_to_end
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -164,7 +163,7 @@ def test_cancelling_leaves_a_job_in_work_to_its_worker(world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=None)
     first = run.jobs.first()
     assert first is not None
-    assert jobs.claim(first.public_id)
+    assert claim_job(first)
     cancel_run(run=run, by=None)
     assert list(run.jobs.values_list("state", flat=True)) == ["working", "cancelled"]
 

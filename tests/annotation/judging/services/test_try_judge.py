@@ -10,13 +10,15 @@ from django.contrib.messages import get_messages
 from django.utils import timezone
 
 from annotation import perform_job
+from annotation.core import jobs
 from annotation.core.jobs import Lane
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.judging.services import try_judge as module
 from annotation.judging.services.request_trial import request_trial
 from annotation.judging.services.try_judge import try_judge
-from annotation.models import Job, Judge, JudgeCall, JudgeTrial
+from annotation.models import Job, Judge, JudgeCall, JudgeTrial, Membership, Project
 from tests.annotation.judging.doing import perform_asked
+from tests.annotation.statements import statements_of
 from tests.llm_server import faults, llm_server
 
 if TYPE_CHECKING:
@@ -225,12 +227,37 @@ def test_judges_that_hang_keep_no_request_waiting_and_are_asked_together(
     assert max(start for start, _ in begun) < min(end for _, end in begun)
 
 
+def test_a_trial_whose_worker_died_at_each_attempt_is_over(world: World, client: Client) -> None:
+    trial = request_trial(judge=world.judge, project=world.project, by=world.mona)
+    [claimed] = jobs.take(lane=Lane.TRIALS)
+    attempts = len(jobs.PAUSES_SECONDS) + 1
+    Job.objects.update(attempt=attempts, lease_until=timezone.now() - timedelta(seconds=1))
+    jobs.reap()
+    claimed.job.refresh_from_db()
+    assert claimed.job.state == Job.State.FAILED
+    client.force_login(world.mona)
+    told = client.get(f"/api/v1/judges/trials/{trial.public_id}/").json()
+    assert (told["is_over"], told["fault"]) == (True, claimed.job.error)
+    page = client.get(f"/p/harbour/settings/judges/trials/{trial.public_id}/").content.decode()
+    assert "hx-trigger" not in page
+    assert claimed.job.error in page
+
+
 def test_trials_are_kept_for_a_day(world: World) -> None:
     old = request_trial(judge=world.judge, by=world.mona)
     JudgeTrial.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(hours=25))
     new = request_trial(judge=world.judge, by=world.mona)
     assert list(JudgeTrial.objects.all()) == [new]
     assert list(Job.objects.values_list("trial", flat=True)) == [new.pk]
+
+
+def test_who_may_try_is_asked_in_one_statement(world: World) -> None:
+    Membership.objects.create(project=world.other_project, user=world.mona, roles=["reviewer"])
+    for person in (world.mona, world.rex):
+        assert len(statements_of(lambda: module.may_try(person))) == 1  # noqa: B023 - asked at once
+    assert module.may_try(world.mona)
+    Project.objects.filter(pk=world.project.pk).update(archived_at=timezone.now())
+    assert not module.may_try(world.mona)
 
 
 def test_the_api_names_no_judges_to_those_who_may_run_none(world: World, client: Client) -> None:

@@ -7,6 +7,7 @@ Of "alder" the judge said yes, no, yes: unit 1 has claims 1 and 2, unit 2 has cl
 from __future__ import annotations
 
 import random
+import re
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import transaction
+from django.db import connection, transaction
 
 from annotation.adjudicating.services.adjudicate import decide_check, withdraw_decision
 from annotation.assessing.services.assign import assign
@@ -59,6 +60,7 @@ from evaluation.judging.protocol import Verdict as Answer
 from tests.annotation.cast import add_imported_verdict, add_units
 from tests.annotation.imports.files import jsonl, nested
 from tests.annotation.judging.doing import perform_all, run_to_end
+from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,7 +248,15 @@ def test_claims_of_the_documents_are_held_against_peers_without_a_model_summary(
         document_set=lone, system=world.systems["alder"], is_peer=True, text="The mill burned."
     )
     rescore(project=world.project)
-    first = add_claim(owner=lone, by=world.rex, text="the mill burned", unit=1)
+    added: list[Changed] = []
+    asked = statements_of(
+        lambda: added.append(add_claim(owner=lone, by=world.rex, text="the mill burned", unit=1))
+    )
+    if connection.features.has_select_for_update:
+        # The set before its summaries, as a worker that keeps the claims of a judge: else the two could deadlock.
+        locks = [re.findall(r'FROM "annotation_(\w+)"', each)[0] for each in asked if "FOR " in each]
+        assert locks.index("documentset") < locks.index("summary")
+    [first] = added
     [mill] = first.claims
     assert (mill.start, mill.end, mill.claim_set.origin, mill.claim_set.origin_name) == (
         0,
@@ -566,8 +576,7 @@ def test_further_changes_join_the_run_under_way_and_take_the_set_from_its_worker
     first = reword_claim(claim=claim(world, 2), by=world.rex, text="The wall is weak")
     assert first.run is not None
     job = Job.objects.get(run=first.run)
-    working = jobs.claim(job.public_id)
-    assert working is not None
+    [working] = jobs.take(run=first.run)
     second = reword_claim(claim=claim(world, 1), by=world.rex, text="The port closes in April")
     assert second.run == first.run
     with transaction.atomic():
