@@ -125,7 +125,7 @@ MEAN_SCORES = ("coverage", "alignment")
 
 
 def with_mean_scores(sets: QuerySet[DocumentSet], *, unscored_at: int) -> QuerySet[DocumentSet]:
-    """Sets with the mean of each of MEAN_SCORES over their summaries, and how many of their claims the source does not support.
+    """Sets with the mean of each of MEAN_SCORES over their summaries, and how many claims the sources do not support.
 
     `{score}_order` orders them as `page_after` needs it: millionths, and `unscored_at` where there is no mean.
     """
@@ -149,4 +149,5 @@ def with_mean_scores(sets: QuerySet[DocumentSet], *, unscored_at: int) -> QueryS
 
 def _of_all(rows: QuerySet[Any], figure: Aggregate) -> QuerySet[Any]:
     """One row with the figure over all rows of a subquery."""
-    return rows.order_by().values(every=Value(1)).annotate(figure=figure).values("figure")
+    found: QuerySet[Any] = rows.order_by().values(every=Value(1)).annotate(figure=figure).values("figure")
+    return found
