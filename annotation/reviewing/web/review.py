@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
@@ -151,7 +152,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
         return _strip(
             request, room, _with_texts_of(row, given.check), verdict=given.verdict, moved=moved, told=told
         )
-    return _after_answer(request, room, row, given.verdict, moved)
+    return _after_answer(request, room, row, verdict=given.verdict, moved=moved, told=told)
 
 
 @screen("POST")
@@ -322,11 +323,19 @@ def _strip(
 
 
 def _after_answer(
-    request: Request, room: Room, row: Check, verdict: Verdict, moved: list[ScoreChange]
+    request: Request,
+    room: Room,
+    row: Check,
+    *,
+    verdict: Verdict,
+    moved: list[ScoreChange],
+    told: list[CheckLook],
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, filters = room.project.slug, filters_of(request)
     messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, row, moved)}".strip())
+    for look in told:
+        messages.info(request, render_to_string("reviewing/_told.html", {"room": room, "look": look}))
     if here := request.POST.get("at", ""):
         return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
     following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)

@@ -90,8 +90,8 @@ def review(request: Request, slug: str) -> HttpResponse:
     reader = reader_of(request, room)
     after = request.GET.get("after", "")
     hides_judge = keeps_back(room.project, reader)
-    # Before the list is made, which tells what is true from now on.
-    told = [] if after else tell_planted(project=room.project, by=request.user)
+    # Before the list is made, which tells what is true from now on. Nobody sees the page of a HEAD.
+    told = [] if after or request.method != "GET" else tell_planted(project=room.project, by=request.user)
     context = {
         "room": room,
         "filters": filters,

@@ -792,9 +792,19 @@ def test_a_verdict_planted_after_the_own_answer_is_told_with_the_next_one(world:
     assert rex.get(at(first)).context["outcome"].judge.label == "yes"
 
 
+def test_without_scripts_a_planted_verdict_is_told_on_the_next_page(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    first, second = world.check("alder", 1), world.check("alder", 2)
+    rex.post(f"{at(first)}answer/", {"label": "yes", "seen": ""})
+    page = rex.post(f"{at(second)}answer/", {"label": "no", "seen": ""}, follow=True).content.decode()
+    assert f'href="{at(first)}"' in page
+    assert page.count("was a control item") == 1
+
+
 def test_whoever_stops_is_told_on_the_page_of_the_queue(world: World, rex: Client) -> None:
     plant_everywhere(world, "after_answer")
     rex.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""})
+    rex.head(QUEUE)
     assert "was a control item" in rex.get(QUEUE).content.decode()
     assert "was a control item" not in rex.get(QUEUE).content.decode()
 
