@@ -41,9 +41,9 @@
     if (event.detail.ctx?.request?.method) tell(`The server cannot be reached. ${STANDS}`);
   });
 
-  // A request that goes through again takes the complaint away.
-  document.addEventListener("htmx:after:request", (event) => {
-    if (event.detail.ctx.response.status < 400) notices().replaceChildren();
+  // An act that goes through again takes the complaint away. A page that asks for news by itself does not.
+  document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+    if (ctx.response.status < 400 && ctx.request.method !== "GET") notices().replaceChildren();
   });
 
   document.addEventListener("click", (event) => {

@@ -162,7 +162,6 @@ class QueuedCheckRow:
     effect: float
     human_label: str | None
     is_disputed: bool | None
-    is_unscored: bool
     change: float | None = None
 
 
@@ -458,6 +457,5 @@ def _queue_row(check: Any, *, is_kept_back: bool, tells_change: bool) -> QueuedC
         effect=check.effect,
         human_label=check.seen_human,
         is_disputed=check.seen_disputed,
-        is_unscored=check.final_label is None,
         change=check.change if tells_change else None,
     )

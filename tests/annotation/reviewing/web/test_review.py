@@ -116,6 +116,17 @@ def test_no_order_tells_a_reviewer_who_waits_where_others_contradict_the_judge(
     assert rex.get(f"{QUEUE}?order=change").status_code == 403
 
 
+def test_no_list_tells_a_reviewer_who_waits_where_the_judge_gave_no_usable_answer(
+    world: World, rex: Client
+) -> None:
+    def rows() -> str:
+        return rex.get(QUEUE, headers=HTMX).text.partition("<tbody")[2]
+
+    before = rows()
+    Check.objects.update(final_label=None, final_source=None)
+    assert rows() == before
+
+
 def test_the_suggestion_is_told_with_the_judge_s_verdict(world: World, rex: Client) -> None:
     check = world.check("alder", 1)
     Check.objects.filter(pk=check.pk).update(suggested_probability=0.3125)
