@@ -125,7 +125,7 @@ MEAN_SCORES = ("coverage", "alignment")
 
 
 def with_mean_scores(sets: QuerySet[DocumentSet], *, unscored_at: int) -> QuerySet[DocumentSet]:
-    """Sets with the mean of each of MEAN_SCORES over their summaries, and how many of their claims the source does not support.
+    """Sets with the mean of each of MEAN_SCORES over their summaries, and their number of unsupported claims.
 
     `{score}_order` orders them as `page_after` needs it: millionths, and `unscored_at` where there is no mean.
     """

@@ -33,6 +33,7 @@ from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, 
 from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.planted import planted_verdict
 from annotation.reviewing.queries.reveal import keeps_back, plants
+from annotation.reviewing.queries.review_queue import by_system
 from annotation.reviewing.queries.sight import (
     COLUMNS_SEEN,
     OF_THE_JUDGE,
@@ -248,7 +249,8 @@ class CheckQuery(serializers.Serializer[Any]):
         help_text="The current answer, as far as the caller can see it; unscored: none.",
     )
     system = serializers.CharField(
-        required=False, help_text="Checks of that system's summaries; needs the verb view scores."
+        required=False,
+        help_text="Checks of that system's summaries, by id or name; needs the verb view scores.",
     )
     document_set = serializers.CharField(required=False, help_text="Checks in the set of that id.")
     summary = serializers.CharField(required=False, help_text="Checks that score the summary of that id.")
@@ -508,11 +510,12 @@ def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
     """Of the checks as the caller sees them those asked for."""
     columns = {
         "side": "side",
-        "system": "peer__system__name",
         "document_set": "peer__document_set__public_id",
         "summary": "peer__public_id",
     }
     checks = checks.filter(**{column: query[name] for name, column in columns.items() if name in query})
+    if "system" in query:
+        checks = checks.filter(by_system(query["system"]))
     if "disputed" in query:
         checks = checks.filter(seen_disputed=query["disputed"])
     if "unanswered" in query:

@@ -57,7 +57,10 @@ class QueueFilter(serializers.Serializer[Any]):
     )
     numbers = serializers.BooleanField(default=False, help_text="Only claims with numbers.")
     system = serializers.CharField(
-        default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id; needs the verb view scores."
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_FILTER,
+        help_text="Id or name; needs the verb view scores.",
     )
     document_set = serializers.CharField(
         default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a document set."

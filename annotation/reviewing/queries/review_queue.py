@@ -88,9 +88,9 @@ class Filter:
     begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
     order of its claims; `change` begins with what people are likeliest to answer otherwise than the judge, by the
     suggested verdicts. `label` is what people have answered and `reviewer` the name of one who did;
-    `system` and `document_set` are public ids; `q` is searched for in claims and names of sets. With `draw`, the
-    public id of one, the queue holds what was drawn and still waits for an answer, in random order, and no other
-    word counts but the side.
+    `document_set` is a public id, `system` one or a name; `q` is searched for in claims and names of sets. With
+    `draw`, the public id of one, the queue holds what was drawn and still waits for an answer, in random order, and
+    no other word counts but the side.
     """
 
     order: Order = Order.SET
@@ -274,7 +274,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     waiting = waiting.filter(holds(filters.q, "claim__text", "document_set__external_id"))
     if filters.system:
         reader.need_all("system")
-        waiting = waiting.filter(peer__system__public_id=filters.system)
+        waiting = waiting.filter(by_system(filters.system))
     if filters.reviewer:
         if filters.reviewer != reader.person.username:
             reader.need_all("reviewer")
@@ -426,6 +426,11 @@ def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> Q
     if filters.side:
         waiting = waiting.filter(side=filters.side)
     return answerable_in_samples(waiting, reader.person).alias(drawn_as=F("drawn__pk")).order_by("drawn_as")
+
+
+def by_system(asked: str) -> Q:
+    """Checks of the summaries of a system, asked for by its public id or its name."""
+    return Q(peer__system__public_id=asked) | Q(peer__system__name=asked)
 
 
 def count(waiting: QuerySet[Check]) -> int:

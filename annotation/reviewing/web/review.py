@@ -44,7 +44,7 @@ from annotation.reviewing.queries.review_queue import (
     waiting_checks,
 )
 from annotation.reviewing.services import review as service
-from annotation.reviewing.services.lease_check import hand_out, keep, move_on
+from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
 from annotation.reviewing.services.look_at_check import look_at, tell_planted
 from annotation.reviewing.services.review import Quote
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
@@ -118,9 +118,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
 def look(request: Request, slug: str, check_id: str) -> HttpResponse:
     """A sign of life: the claim is still on somebody's screen, and is kept for them."""
     room = enter(request, slug, Verb.REVIEW, here="review")
-    row = check_of(room.project, check_id)
-    look_at(check=row, by=request.user)
-    keep(check=row, by=request.user)
+    stay(project=room.project, here=check_id, by=request.user)
     return HttpResponse(status=204)
 
 

@@ -146,7 +146,7 @@ def test_documents_of_a_group_are_resampled_together() -> None:
 
 
 def test_a_document_and_a_group_of_one_name_are_two_clusters() -> None:
-    some = rows([5, 3, 3, 2]) + [GateSummary("e", "alder", rows([2])[0].text, "d00")]
+    some = [*rows([5, 3, 3, 2]), GateSummary("e", "alder", rows([2])[0].text, "d00")]
     mean = run_gate(some, judge=LexicalJudge(), metrics=["coverage"]).systems[0].means["coverage"]
     assert mean.low is not None
 

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.adjudicating.services.adjudicate import decide_check
@@ -138,6 +140,20 @@ def test_the_suggestion_is_told_with_the_judge_s_verdict(world: World, rex: Clie
     assert "yes with probability 0.31" in " ".join(page.text.split())
     Project.objects.update(planted_share=0.5)
     assert rex.get(address).context["outcome"].suggested is None
+
+
+def test_a_sign_of_life_reads_the_check_once_and_no_texts(world: World, rex: Client) -> None:
+    check = world.check("alder", 1)
+    with CaptureQueriesContext(connection) as told:
+        assert rex.post(f"{at(check)}look/").status_code == 204
+    read = [
+        each["sql"]
+        for each in told
+        if "FROM annotation_check" in each["sql"] or "annotation_claim " in each["sql"]
+    ]
+    assert len(read) == 1
+    check.refresh_from_db()
+    assert (check.leased_to, CheckLook.objects.get().person) == (world.rex, world.rex)
 
 
 def test_the_queue_by_effect_begins_with_what_moves_coverage_most(world: World, rex: Client) -> None:
