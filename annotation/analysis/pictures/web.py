@@ -41,6 +41,7 @@ from annotation.analysis.target_tables import opened_table
 from annotation.analysis.web import asked_score, table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
+from annotation.core.tables.answer import file_answer
 from annotation.models import Analysis, Check, Project
 from annotation.reviewing.services.look_at_check import see_checks
 from annotation.reviewing.web.before_seeing import ask_before_seeing
@@ -137,19 +138,11 @@ def picture_file(
     name = slugify("-".join([project.slug, picture.name, *(asked or {}).values()]))
     match request.GET.get("format", "svg"):
         case "svg":
-            return _as_file(picture.standalone, "image/svg+xml", f"{name}.svg")
+            return file_answer(picture.standalone, content_type="image/svg+xml", name=f"{name}.svg")
         case "png":
-            return _as_file(picture.png, "image/png", f"{name}.png")
+            return file_answer(picture.png, content_type="image/png", name=f"{name}.png")
         case _:
             return table_file(request, picture.table, columns=picture.fields, name=name)
-
-
-def _as_file(body: str | bytes, content_type: str, name: str) -> HttpResponse:
-    return HttpResponse(
-        body,
-        content_type=content_type,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
 
 
 def _ranking(request: Request, room: Room) -> ShownPicture:

@@ -22,11 +22,10 @@
 
   // What the server made of the acts, each under its own number; null where it took none of them.
   async function send(sitting, { client, acts }) {
-    const token = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
     try {
       const answer = await fetch(new URL(`sets/${sitting}/acts/`, location.href), {
         method: "POST",
-        headers: { "Content-Type": "application/json", "X-CSRFToken": token?.slice(token.indexOf("=") + 1) ?? "" },
+        headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
         body: JSON.stringify({ client, acts: acts.slice(0, MOST).map(({ was, ...act }) => act) }),
       });
       return answer.status === 200 ? await answer.json() : null;
