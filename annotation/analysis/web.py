@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from annotation.analysis.figures import EMPTY, Figures, figures
-from annotation.analysis.make_analysis import Made
+from annotation.analysis.make_analysis import StoredStatistics
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.core.tables.answer import file_answer
@@ -37,7 +37,7 @@ def figures_page(
     request: Request,
     room: Room,
     folder: str,
-    stored: Made,
+    stored: StoredStatistics,
     tables: FigureTables,
     context: Mapping[str, Any],
     *,

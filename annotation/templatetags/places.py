@@ -56,6 +56,12 @@ def _letters(letters: str) -> list[str]:
 
 
 @register.filter
+def level(value: float) -> str:
+    """The level of a test in percent: "5 %", or "1.2 %" where looks share it."""
+    return f"{100 * value:.2g} %"
+
+
+@register.filter
 def signed(value: float | None) -> str:
     """A difference with its sign and three decimals; a dash where there is none."""
     # Adding 0 takes the sign off a rounded nothing.

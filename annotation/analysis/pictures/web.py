@@ -24,7 +24,7 @@ from annotation.analysis.leaderboard.web import (
     shown_table,
 )
 from annotation.analysis.leaderboard.words import caption_of
-from annotation.analysis.make_analysis import Made, made
+from annotation.analysis.make_analysis import StoredStatistics, current_statistics
 from annotation.analysis.pictures.charts import FEWEST_FOR_CURVE, Picture
 from annotation.analysis.pictures.drawings import (
     draw_calibration,
@@ -69,7 +69,7 @@ class ShownPicture:
     """
 
     picture: Picture | None
-    made: Made
+    made: StoredStatistics
     asked: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, Sequence[PictureChoice]] = field(default_factory=dict)
     after: str = ""
@@ -188,7 +188,7 @@ def _claims(request: Request, room: Room) -> ShownPicture:
 
 
 def _weights(request: Request, room: Room) -> ShownPicture:
-    stored = made(project=room.project, kind=Analysis.Kind.SENSITIVITY)
+    stored = current_statistics(project=room.project, kind=Analysis.Kind.SENSITIVITY)
     tables = [table for table in (stored.payload or {"targets": []})["targets"] if table["length"]]
     table = opened_table(request, room.project, tables)
     if table is None:
@@ -213,7 +213,7 @@ def _calibration(request: Request, room: Room) -> ShownPicture:
 
 def _of_judge(request: Request, room: Room, draw: Callable[[dict[str, Any]], Picture | None]) -> ShownPicture:
     key = judge_key(room.project, asked_score(request))
-    stored = made(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
+    stored = current_statistics(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
     versions = (stored.payload or {"versions": []})["versions"]
     version = chosen_version(versions, request.GET.get("judge", ""))
     if version is None:

@@ -208,7 +208,9 @@ def take_up(request: Request, slug: str, sitting_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     lost = own_sitting(room.project, request.user, sitting_id)
     sitting = pull_sitting.take_up(sitting=lost, by=request.user)
-    messages.success(request, f"You have {sitting.document_set.external_id} again, with all that you said.")
+    messages.success(
+        request, f"You have {sitting.document_set.external_id} again. Your earlier judgments are kept."
+    )
     return redirect("work", slug=slug)
 
 

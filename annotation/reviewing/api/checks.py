@@ -497,8 +497,7 @@ class OneVerdict(ApiView):
         """Take one's own verdict back.
 
         The one before it stands again. The row is kept. Twice changes nothing. A random sample that holds it
-        keeps it as
-        the caller's first answer, since they have seen by now what the judge says.
+        keeps it as the caller's first answer, since they have seen by now what the judge says.
         """
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row")

@@ -218,8 +218,7 @@ class BatchOffer(ApiView):
 
         Needs the verb "review". At most 500; checks that people answered or that wait in a random sample are left out.
         Refused (403) to callers from whom the project keeps the judge's verdicts until they have answered, and
-        (422) unless
-        the list is narrowed down by document set, system, side, numbers, label or reviewer.
+        (422) unless the list is narrowed down by document set, system, side, numbers, label or reviewer.
         """
         project = self.enter(Verb.REVIEW)
         filters = _filters(self.query(QueueFilter))

@@ -47,6 +47,7 @@ from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
 from annotation.reviewing.services.look_at_check import look_at, tell_planted
 from annotation.reviewing.services.review import Quote
+from annotation.reviewing.words import OPTIONS
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
 from annotation.sampling.words import held_in_words
 from annotation.scoring.score_changes import ScoreChange, ScoresTold, score_changes, scores_now
@@ -245,6 +246,7 @@ def _show(
         "view": view,
         "outcome": view.outcome,
         "filters": filters,
+        "order": OPTIONS["order"][filters.order],
         "search": _search(filters),
         "refusal": refusal,
         "typed": typed,

@@ -95,6 +95,7 @@ def review(request: Request, slug: str) -> HttpResponse:
     context = {
         "room": room,
         "filters": filters,
+        "order": OPTIONS["order"][filters.order],
         "hides_judge": hides_judge,
         "has_panel": has_panel(room.project),
         "is_kept_back": filters.is_of_answers and hides_judge,

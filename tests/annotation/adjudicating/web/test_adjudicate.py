@@ -281,7 +281,7 @@ def test_an_answer_that_nobody_gave_keeps_what_was_typed(world: World, cleo: Cli
     answer = cleo.post(at(dispute, "decide/"), typed, headers=HTMX)
     assert (answer.status_code, answer["HX-Retarget"]) == (422, "#dispute-room")
     page = answer.content.decode()
-    assert "Say why" in page
+    assert "Give a reason" in page
     assert '<option value="not_checkable" selected>' in page
     assert re.search(r'name="is_guideline_gap"[^>]* checked', page)
     answer = cleo.post(at(dispute, "decide/"), {**typed, "reason": "It says neither."})
