@@ -314,7 +314,7 @@ class GivenVerdict(serializers.Serializer[Any]):
 
     verdict = VerdictRow()
     check = CheckDetail()
-    told = PlantedRow(
+    disclosed_control_items = PlantedRow(
         many=True,
         help_text="Earlier checks whose displayed verdict was a control item.",
     )
@@ -409,7 +409,7 @@ class CheckVerdicts(ApiView):
         shown = {
             "verdict": VerdictRow(given.verdict).data,
             "check": _detail_of(given, access),
-            "told": PlantedRow(told, many=True).data,
+            "disclosed_control_items": PlantedRow(told, many=True).data,
         }
         return Response(shown, status=status.HTTP_201_CREATED)
 
@@ -440,7 +440,7 @@ class OutcomeRow(serializers.Serializer[Any]):
     check = serializers.CharField()
     verdict = serializers.CharField(allow_null=True, help_text="Id of the verdict; null if refused.")
     error = ErrorBody(allow_null=True)
-    told = PlantedRow(many=True, help_text="Control items disclosed after these answers.")
+    disclosed_control_items = PlantedRow(many=True, help_text="Control items disclosed after these answers.")
 
 
 class Outcomes(serializers.Serializer[Any]):
@@ -469,7 +469,14 @@ class CheckAnswersAtOnce(ApiView):
                         refusal.details["row"] = number
                         raise
                     check = str(answer.get("check", ""))
-                    results.append({"check": check, "verdict": None, "error": error_of(refusal), "told": []})
+                    results.append(
+                        {
+                            "check": check,
+                            "verdict": None,
+                            "error": error_of(refusal),
+                            "disclosed_control_items": [],
+                        }
+                    )
         return Response(Outcomes({"results": results}).data)
 
     def _answer(self, project: Project, *, check: str, **answer: Any) -> dict[str, Any]:
@@ -477,7 +484,12 @@ class CheckAnswersAtOnce(ApiView):
         row = of_project(asked, project)
         given = override(check=row, by=self.person, **answer)
         told: Any = tell_planted(project=project, by=self.person, but=row) if given.before.is_fooled else []
-        return {"check": check, "verdict": given.verdict.public_id, "error": None, "told": told}
+        return {
+            "check": check,
+            "verdict": given.verdict.public_id,
+            "error": None,
+            "disclosed_control_items": told,
+        }
 
 
 def _one_of_many(given: dict[str, Any]) -> dict[str, Any]:
