@@ -56,7 +56,7 @@ def _nothing(project: Project) -> Sequence[object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class StatisticsRecipe:
     """How one kind of statistics is made.
 
     `compute` takes the project and the key and gives a payload of plain JSON values: facts, of which each door
@@ -105,15 +105,19 @@ def _plan_or_work(project: Project, key: str) -> Any:
     return work_by_day.payload(project) if key == WORK_BY_DAY else plan.plan(project, key)
 
 
-RECIPES: Mapping[Analysis.Kind, Recipe] = {
+RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # A board holds a mean of every score: a further one changes its form.
-    Analysis.Kind.LEADERBOARD: Recipe(_by_key, shape=741 + len(SCORES)),
-    Analysis.Kind.AGREEMENT: Recipe(agreement.agreement, inputs=agreement.agreement_inputs, shape=5),
-    Analysis.Kind.JUDGE: Recipe(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13),
-    Analysis.Kind.PLAN: Recipe(_plan_or_work, shape=13),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=741 + len(SCORES)),
+    Analysis.Kind.AGREEMENT: StatisticsRecipe(
+        agreement.agreement, inputs=agreement.agreement_inputs, shape=5
+    ),
+    Analysis.Kind.JUDGE: StatisticsRecipe(
+        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13
+    ),
+    Analysis.Kind.PLAN: StatisticsRecipe(_plan_or_work, shape=13),
     # Other judges' answers write no score of this project.
-    Analysis.Kind.SENSITIVITY: Recipe(what_if, inputs=judge_quality.judge_inputs, shape=5),
-    Analysis.Kind.SUGGESTED: Recipe(suggest_verdicts.payload),
+    Analysis.Kind.SENSITIVITY: StatisticsRecipe(what_if, inputs=judge_quality.judge_inputs, shape=5),
+    Analysis.Kind.SUGGESTED: StatisticsRecipe(suggest_verdicts.payload),
 }
 """Every kind that can be made; the one place where they are named."""
 WITH_SUGGESTIONS = (Analysis.Kind.LEADERBOARD, Analysis.Kind.JUDGE)
@@ -232,7 +236,7 @@ def suggest_again(*, project_id: int, kind: str) -> None:
         compute(project=project, kind=Analysis.Kind.SUGGESTED)
 
 
-def _inputs(project: Project, recipe: Recipe) -> str:
+def _inputs(project: Project, recipe: StatisticsRecipe) -> str:
     return fingerprint_of(project, recipe.shape, *recipe.inputs(project))
 
 

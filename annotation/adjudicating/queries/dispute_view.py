@@ -324,7 +324,7 @@ def _segments(unit: TextUnit, voices: Sequence[NamelessVoice]) -> Iterator[Segme
 
 def decision_of(project: Project, public_id: str) -> Adjudication:
     """The decision of that public id in the project. Raises NotFound."""
-    found = _decisions(project).filter(public_id=public_id).first()
+    found = _decision_rows(project).filter(public_id=public_id).first()
     if found is None:
         raise NotFound("There is no such decision in this project.")
     return found
@@ -332,11 +332,11 @@ def decision_of(project: Project, public_id: str) -> Adjudication:
 
 def own_decision(project: Project, public_id: str, by: User) -> Adjudication | None:
     """The same where it stands and is the person's own, else None."""
-    own = _decisions(project).filter(decided_by=by, withdrawn_at=None, public_id=public_id)
+    own = _decision_rows(project).filter(decided_by=by, withdrawn_at=None, public_id=public_id)
     return own.first() if public_id else None
 
 
-def _decisions(project: Project) -> QuerySet[Adjudication]:
+def _decision_rows(project: Project) -> QuerySet[Adjudication]:
     return Adjudication.objects.filter(
         Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
     ).select_related(

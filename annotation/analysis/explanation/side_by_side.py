@@ -149,4 +149,5 @@ def with_mean_scores(sets: QuerySet[DocumentSet], *, unscored_at: int) -> QueryS
 
 def _of_all(rows: QuerySet[Any], figure: Aggregate) -> QuerySet[Any]:
     """One row with the figure over all rows of a subquery."""
-    return rows.order_by().values(every=Value(1)).annotate(figure=figure).values("figure")
+    of_all: QuerySet[Any] = rows.order_by().values(every=Value(1)).annotate(figure=figure).values("figure")
+    return of_all

@@ -184,7 +184,8 @@ def _moved(
     probabilities: Array, systems: Sequence[Hashable], slope: float, intercepts: Mapping[Hashable, float]
 ) -> Array:
     added = np.array([intercepts.get(system, 0.0) for system in systems], dtype=np.float64)
-    return expit(slope * _log_odds(probabilities) + added)
+    moved: Array = expit(slope * _log_odds(probabilities) + added)
+    return moved
 
 
 def _rising(probabilities: Array, answers: Array) -> tuple[tuple[float, float], ...]:

@@ -17,7 +17,7 @@ from annotation.analysis.make_analysis import (
     MADE_EVERY_SECONDS,
     MADE_EVERY_TIMES,
     MAKE_ANALYSIS,
-    Recipe,
+    StatisticsRecipe,
     compute,
     current_statistics,
     recompute,
@@ -52,7 +52,7 @@ class Counting:
 @pytest.fixture
 def counting(world: World, monkeypatch: pytest.MonkeyPatch) -> Counting:
     compute = Counting()
-    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: Recipe(compute)})
+    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: StatisticsRecipe(compute)})
     return compute
 
 
@@ -226,7 +226,7 @@ def test_what_cannot_be_made_keeps_no_other_waiting(
             raise ZeroDivisionError
         return "made"
 
-    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: Recipe(broken)})
+    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: StatisticsRecipe(broken)})
     with django_capture_on_commit_callbacks(execute=True):
         current_statistics(project=world.project, kind=KIND, key="broken")
     with pytest.raises(ZeroDivisionError):
@@ -302,7 +302,7 @@ def test_no_page_makes_statistics_where_a_worker_lives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     computed: list[str] = []
-    recipe = Recipe(lambda _, key: computed.append(key))
+    recipe = StatisticsRecipe(lambda _, key: computed.append(key))
     monkeypatch.setattr(make_analysis, "RECIPES", dict.fromkeys(Analysis.Kind, recipe))
     shown = signed_in(world.mona).get(f"/p/harbour/{page}")
     assert (shown.status_code, computed) == (200, [])
@@ -323,7 +323,7 @@ def test_another_shape_counts_as_never_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compute(project=world.project, kind=KIND, key="a")
-    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: Recipe(counting, shape=2)})
+    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: StatisticsRecipe(counting, shape=2)})
     assert current_statistics(project=world.project, kind=KIND, key="a").is_missing
 
 

@@ -67,7 +67,7 @@ def test_too_many_inputs_are_told(mona: Client, caplog: pytest.LogCaptureFixture
     # A thousand are read; one more is too many.
     answer = mona.post(WRITE, {f"name-{number}": "" for number in range(1001)})
     assert answer.status_code == 413
-    assert "more than the 1,000 inputs" in text_of(answer)
+    assert "more than the limit of 1,000 inputs" in text_of(answer)
     assert tracebacks(caplog) == []
 
 

@@ -335,7 +335,7 @@ class TestReveal:
         assert sent["check"]["system"] is None
         assert {row["system"] for row in results(client, "")} == {None}
         refused = client.get(f"{HERE}checks/?system=alder")
-        assert (refused.status_code, "may view the scores" in refused.json()["error"]["message"]) == (
+        assert (refused.status_code, "right to view scores" in refused.json()["error"]["message"]) == (
             403,
             True,
         )
