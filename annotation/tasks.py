@@ -52,7 +52,7 @@ def ask_for_retention() -> None:
 @shared_task(name=make_analysis.MAKE_ANALYSIS)
 def make_analysis_again(project_id: int, kind: str, key: str) -> None:
     """Make the statistics that a page asked for, unless somebody has made them meanwhile."""
-    make_analysis.make_again(project_id=project_id, kind=kind, key=key)
+    make_analysis.recompute(project_id=project_id, kind=kind, key=key)
     make_analysis.suggest_again(project_id=project_id, kind=kind)
 
 

@@ -22,6 +22,12 @@ def checked_scale(name: str, value: float) -> float:
     return value
 
 
+def check_confidence(confidence: float) -> None:
+    """Raises InvalidPercent unless the confidence lies between 0 and 1."""
+    if not 0 < confidence < 1:
+        raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
+
+
 def checked_percent(value: float) -> float:
     """The value itself. Raises InvalidPercent unless it lies in [0, 100]."""
     if not 0 <= value <= 100:

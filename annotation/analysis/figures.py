@@ -9,7 +9,7 @@ from typing import Any
 from annotation.analysis.agreement import words as agreement
 from annotation.analysis.estimates import words as plan
 from annotation.analysis.judge import words as judge
-from annotation.analysis.make_analysis import Made, made
+from annotation.analysis.make_analysis import StoredStatistics, current_statistics
 from annotation.analysis.sensitivity import words as sensitivity
 from annotation.models import Analysis, Project
 
@@ -35,9 +35,9 @@ EMPTY: Figures = {
 """What a page shows while the first figures are made."""
 
 
-def figures(project: Project, kind: Analysis.Kind, *, key: str = "", wait: bool = False) -> Made:
+def figures(project: Project, kind: Analysis.Kind, *, key: str = "", wait: bool = False) -> StoredStatistics:
     """The stored statistics with their sentences as payload. Who waits gets some, or NotReady."""
-    stored = made(project=project, kind=kind, key=key, wait=wait)
+    stored = current_statistics(project=project, kind=kind, key=key, wait=wait)
     return stored if stored.payload is None else replace(stored, payload=WORDS[kind](stored.payload))
 
 

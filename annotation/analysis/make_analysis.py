@@ -56,7 +56,7 @@ def _nothing(project: Project) -> Sequence[object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class StatisticsRecipe:
     """How one kind of statistics is made.
 
     `compute` takes the project and the key and gives a payload of plain JSON values: facts, of which each door
@@ -70,7 +70,7 @@ class Making:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class StoredStatistics:
     """Stored statistics. `payload` is None where they were never made and a worker is at it.
 
     `is_stale` tells that their inputs have changed since, and that a worker is making them anew; `failed_at` when it
@@ -105,22 +105,28 @@ def _plan_or_work(project: Project, key: str) -> Any:
     return work_by_day.payload(project) if key == WORK_BY_DAY else plan.plan(project, key)
 
 
-MAKINGS: Mapping[Analysis.Kind, Making] = {
+RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # A board holds a mean of every score: a further one changes its form.
-    Analysis.Kind.LEADERBOARD: Making(_by_key, shape=741 + len(SCORES)),
-    Analysis.Kind.AGREEMENT: Making(agreement.agreement, inputs=agreement.agreement_inputs, shape=5),
-    Analysis.Kind.JUDGE: Making(judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13),
-    Analysis.Kind.PLAN: Making(_plan_or_work, shape=13),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=741 + len(SCORES)),
+    Analysis.Kind.AGREEMENT: StatisticsRecipe(
+        agreement.agreement, inputs=agreement.agreement_inputs, shape=5
+    ),
+    Analysis.Kind.JUDGE: StatisticsRecipe(
+        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13
+    ),
+    Analysis.Kind.PLAN: StatisticsRecipe(_plan_or_work, shape=13),
     # Other judges' answers write no score of this project.
-    Analysis.Kind.SENSITIVITY: Making(what_if, inputs=judge_quality.judge_inputs, shape=5),
-    Analysis.Kind.SUGGESTED: Making(suggest_verdicts.payload),
+    Analysis.Kind.SENSITIVITY: StatisticsRecipe(what_if, inputs=judge_quality.judge_inputs, shape=5),
+    Analysis.Kind.SUGGESTED: StatisticsRecipe(suggest_verdicts.payload),
 }
 """Every kind that can be made; the one place where they are named."""
 WITH_SUGGESTIONS = (Analysis.Kind.LEADERBOARD, Analysis.Kind.JUDGE)
 """The kinds with which a worker brings the suggested verdicts up to date."""
 
 
-def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = False) -> Made:
+def current_statistics(
+    *, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = False
+) -> StoredStatistics:
     """The statistics as far as they are known: the stored ones, marked as stale where something has changed since.
 
     Of stale ones, and of those that were never made, a worker is asked, once in a while at most. Nothing comes back
@@ -133,7 +139,7 @@ def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = F
         if not found.is_missing and not found.is_stale:
             return found
         if not is_worker_alive():
-            return make(project=project, kind=kind, key=key)
+            return compute(project=project, kind=kind, key=key)
         if _is_due(found):
             _ask_worker(project=project, kind=kind, key=key)
             found = replace(found, failed_at=None)
@@ -153,7 +159,7 @@ def made(*, project: Project, kind: Analysis.Kind, key: str = "", wait: bool = F
         time.sleep(LOOK_EVERY_SECONDS)
 
 
-def _is_due(found: Made) -> bool:
+def _is_due(found: StoredStatistics) -> bool:
     """Whether a worker may be asked: neither have these just been made, nor has a worker just failed to."""
     now = timezone.now()
     if found.failed_at is not None and now < found.failed_at + timedelta(seconds=FAILED_SECONDS):
@@ -162,31 +168,31 @@ def _is_due(found: Made) -> bool:
     return found.made_at is None or now > found.made_at + pause
 
 
-def _stored(project: Project, kind: Analysis.Kind, key: str) -> Made:
-    making = MAKINGS[kind]
+def _stored(project: Project, kind: Analysis.Kind, key: str) -> StoredStatistics:
+    recipe = RECIPES[kind]
     row = Analysis.objects.filter(project=project, kind=kind, key=key).first()
     # What was made by an older program has another shape and cannot be shown.
-    if row is None or row.payload.get("shape") != making.shape:
-        return Made(payload=None, failed_at=row.failed_at if row else None)
-    return _told(row, is_stale=row.inputs != _inputs(project, making))
+    if row is None or row.payload.get("shape") != recipe.shape:
+        return StoredStatistics(payload=None, failed_at=row.failed_at if row else None)
+    return _told(row, is_stale=row.inputs != _inputs(project, recipe))
 
 
-def make(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
+def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredStatistics:
     """Make the statistics here and now and store them, whatever is stored already.
 
     The fingerprint is taken before anything is read: what changes meanwhile makes them stale, never wrong unseen.
     """
-    making = MAKINGS[kind]
-    inputs = _inputs(project, making)
+    recipe = RECIPES[kind]
+    inputs = _inputs(project, recipe)
     started = time.perf_counter()
-    payload = making.compute(project, key)
+    payload = recipe.compute(project, key)
     row = Analysis(
         project=project,
         kind=kind,
         key=key,
         inputs=inputs,
         seed=SEED,
-        payload={"shape": making.shape, "made": payload},
+        payload={"shape": recipe.shape, "made": payload},
         seconds=time.perf_counter() - started,
         made_at=timezone.now(),
         asked_at=None,
@@ -201,7 +207,7 @@ def make(*, project: Project, kind: Analysis.Kind, key: str = "") -> Made:
     return _told(row)
 
 
-def make_again(*, project_id: int, kind: str, key: str) -> None:
+def recompute(*, project_id: int, kind: str, key: str) -> None:
     """What a worker does when asked: nothing where the project is gone or somebody was quicker.
 
     Where it fails, others may have statistics of the project made at once, and these are tried again after a while.
@@ -212,10 +218,10 @@ def make_again(*, project_id: int, kind: str, key: str) -> None:
     named = Analysis.Kind(kind)
     asked = Analysis.objects.filter(project=project, kind=kind, key=key)
     try:
-        inputs = _inputs(project, MAKINGS[named])
+        inputs = _inputs(project, RECIPES[named])
         # Fresh ones may stand there as asked for still, where what had changed was taken back.
         if not asked.filter(inputs=inputs).update(asked_at=None, failed_at=None):
-            make(project=project, kind=named, key=key)
+            compute(project=project, kind=named, key=key)
     except Exception:
         asked.update(asked_at=None, failed_at=timezone.now())
         raise
@@ -227,15 +233,15 @@ def suggest_again(*, project_id: int, kind: str) -> None:
     if project is None or kind not in WITH_SUGGESTIONS:
         return
     if not _stored(project, Analysis.Kind.SUGGESTED, "").is_current:
-        make(project=project, kind=Analysis.Kind.SUGGESTED)
+        compute(project=project, kind=Analysis.Kind.SUGGESTED)
 
 
-def _inputs(project: Project, making: Making) -> str:
-    return fingerprint_of(project, making.shape, *making.inputs(project))
+def _inputs(project: Project, recipe: StatisticsRecipe) -> str:
+    return fingerprint_of(project, recipe.shape, *recipe.inputs(project))
 
 
-def _told(row: Analysis, *, is_stale: bool = False) -> Made:
-    return Made(
+def _told(row: Analysis, *, is_stale: bool = False) -> StoredStatistics:
+    return StoredStatistics(
         payload=row.payload["made"],
         made_at=row.made_at,
         seconds=row.seconds,

@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from annotation.analysis.figures import EMPTY, Figures, figures
-from annotation.analysis.make_analysis import Made
+from annotation.analysis.make_analysis import StoredStatistics
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
+from annotation.core.tables.answer import file_answer
 from annotation.core.tables.columns import Cell
 from annotation.core.tables.write import CONTENT_TYPES, write_table
 from annotation.models import SCORE_SIDES, Analysis, Project
@@ -36,7 +37,7 @@ def figures_page(
     request: Request,
     room: Room,
     folder: str,
-    stored: Made,
+    stored: StoredStatistics,
     tables: FigureTables,
     context: Mapping[str, Any],
     *,
@@ -91,8 +92,4 @@ def table_file(
     """The rows as the file that `?format=csv` or `json` asks for, CSV unless asked. Raises Invalid for another."""
     format_name = request.GET.get("format", "csv")
     body = write_table(rows, columns=columns, format_name=format_name)
-    return HttpResponse(
-        body,
-        content_type=CONTENT_TYPES[format_name],
-        headers={"Content-Disposition": f'attachment; filename="{name}.{format_name}"'},
-    )
+    return file_answer(body, content_type=CONTENT_TYPES[format_name], name=f"{name}.{format_name}")

@@ -40,4 +40,4 @@ class CheckReader:
     def need_all(self, name: str) -> None:
         """Refuse to filter by what would tell them a system, or who answered what. Raises NotAllowed."""
         if not self.may_see_all:
-            raise NotAllowed(f"To filter by {name} is for those who may view the scores.")
+            raise NotAllowed(f"Filtering by {name} needs the right to view scores.")

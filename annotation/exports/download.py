@@ -30,7 +30,6 @@ def sent(request: HttpRequest, opened: OpenedExport) -> HttpResponseBase:
     whole = FileResponse(
         opened.stream, as_attachment=True, filename=opened.name, content_type=opened.content_type
     )
-    whole["X-Content-Type-Options"] = "nosniff"
     whole["Accept-Ranges"] = "bytes"
     whole["ETag"] = opened.tag
     asked = request.META.get("HTTP_RANGE", "") if request.method == "GET" else ""

@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb, roles_in
 from annotation.core.refusals import Invalid
+from annotation.core.tables.answer import file_answer
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES, OWN_FORMATS
@@ -89,10 +90,8 @@ def export_manifest(request: Request, slug: str, export_id: str) -> HttpResponse
     room = enter(request, slug, Verb.EXPORT, here="exports")
     export = found(exports_of(room.project), export_id, "export")
     text = json.dumps(manifest_of(export), indent=2, ensure_ascii=False)
-    response = HttpResponse(text, content_type="application/json")
     name = f"{room.project.slug}-{export.level}.manifest.json"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return file_answer(text, content_type="application/json", name=name)
 
 
 def _show(

@@ -18,6 +18,7 @@ from annotation.api.fields import NamedChoice, RowsField, WordChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
+from annotation.core.tables.answer import streamed_file
 from annotation.imports.background import (
     cancel_import,
     error_of,
@@ -333,11 +334,7 @@ class ImportRejects(ApiView):
         """Download the rows that a large import could not take, each with the reason."""
         project = self.enter(Verb.IMPORT)
         name, text = rejects_of(only(imports_of(project), public_id, "import"))
-        return StreamingHttpResponse(
-            text,
-            content_type="text/plain; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        return streamed_file(text, content_type="text/plain; charset=utf-8", name=name)
 
 
 class ImportCancellation(ApiView):

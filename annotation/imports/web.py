@@ -18,6 +18,7 @@ from django.urls import reverse
 from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.core.tables.answer import streamed_file
 from annotation.core.text_faults import printable
 from annotation.imports.background import cancel_import as cancel
 from annotation.imports.background import (
@@ -219,9 +220,7 @@ def import_rejects(request: Request, slug: str, import_id: str) -> StreamingHttp
     """The rows that cannot come in, with the reasons."""
     _, asked = _asked(request, slug, import_id)
     name, text = rejects_of(asked)
-    response = StreamingHttpResponse(text, content_type="text/plain; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return streamed_file(text, content_type="text/plain; charset=utf-8", name=name)
 
 
 def _asked(request: Request, slug: str, import_id: str) -> tuple[Room, Import]:

@@ -8,6 +8,14 @@ from annotation.models.base import PublicRow
 from annotation.models.project import Project
 
 
+def cluster_of(document_set: str, group: str) -> str:
+    """What intervals resample and folds hold together: the group, else the set itself.
+
+    A group and a set may have the same name without being the same.
+    """
+    return f"group {group}" if group else f"set {document_set}"
+
+
 class DocumentSet(PublicRow):
     """One or more source documents that are summarised together."""
 
@@ -35,8 +43,7 @@ class DocumentSet(PublicRow):
 
     @property
     def cluster(self) -> str:
-        """What a bootstrap resamples: the group, else the set itself."""
-        return self.group or self.external_id
+        return cluster_of(self.external_id, self.group)
 
 
 class Document(PublicRow):

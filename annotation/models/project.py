@@ -260,6 +260,12 @@ class Project(PublicRow):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def percent_step(self) -> int:
+        """Assessors' percents are multiples of it."""
+        steps: dict[str, int] = {self.PercentScale.SIX: 20, self.PercentScale.FIVES: 5}
+        return steps.get(self.percent_scale, 1)
+
 
 def rule_name(name: str) -> str:
     """What people call a rule of projects, by the name of its column."""

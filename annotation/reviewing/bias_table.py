@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING
 
-from annotation.core.tables.as_csv import cell
+from annotation.core.tables.write import write_table
 from annotation.reviewing.queries.bias import FEWEST
 
 if TYPE_CHECKING:
     from annotation.reviewing.queries.bias import Bias, BiasWatch, Rate
-
-BIAS_FILE_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json; charset=utf-8"}
-"""By the name of the format."""
 
 Figure = str | int | float | None
 
@@ -23,17 +18,14 @@ def as_bytes(watch: BiasWatch, format_name: str) -> bytes:
     """The bias watch as CSV or JSON. The project's line has an empty person (null in JSON).
 
     Every share stands beside its count and the number of cases; it is empty (null) where these are fewer than ten.
+    Raises Invalid for another format.
     """
     lines = [line_of(bias) for bias in (watch.project, *watch.people)]
     if format_name == "json":
         project, *people = lines
         told = {"fewest_cases": FEWEST, "project": project, "people": people}
         return f"{json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2)}\n".encode()
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, fieldnames=list(lines[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: cell(value) for name, value in line.items()} for line in lines)
-    return text.getvalue().encode(errors="replace")
+    return write_table(lines, columns=list(lines[0]), format_name=format_name)
 
 
 def line_of(bias: Bias) -> dict[str, Figure]:

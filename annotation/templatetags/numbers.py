@@ -79,7 +79,7 @@ def fewest_sets() -> int:
 @register.filter
 def p_value(value: float | None) -> str:
     """A p-value with three decimals, never rounded down to nothing; a dash where there is none."""
-    return "< 0.001" if value is not None and value < 0.0005 else score(value)
+    return "< 0.001" if value is not None and value < 0.001 else score(value)
 
 
 @register.simple_tag

@@ -56,19 +56,16 @@ def _letters(letters: str) -> list[str]:
 
 
 @register.filter
-def p_value(value: float | None) -> str:
-    """A p-value with three decimals, never as 0; a dash where there is none."""
-    if value is None:
-        return "–"
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+def level(value: float) -> str:
+    """The level of a test in percent: "5 %", or "1.2 %" where looks share it."""
+    return f"{100 * value:.2g} %"
 
 
 @register.filter
 def signed(value: float | None) -> str:
     """A difference with its sign and three decimals; a dash where there is none."""
-    if value is None:
-        return "–"
-    return f"{value:+.3f}".replace("-", "−")
+    # Adding 0 takes the sign off a rounded nothing.
+    return "–" if value is None else f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")
 
 
 @register.filter

@@ -43,7 +43,7 @@ class ReadableRequests:
 def too_large() -> TooLarge:
     """What is said of a body beyond what the server reads at once."""
     limit = filesizeformat(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    return TooLarge(f"This is more than the {limit} that are taken at once. {NOTHING_SAVED} and send less.")
+    return TooLarge(f"This is more than the limit of {limit}. {NOTHING_SAVED} and send less.")
 
 
 def _fault_of_address(request: HttpRequest) -> Refusal | None:
@@ -62,11 +62,11 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
     except TooManyFieldsSent:
         most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
         return TooLarge(
-            f"This form has more than the {most:,} inputs that are taken at once. {NOTHING_SAVED} and send less."
+            f"This form has more than the limit of {most:,} inputs. {NOTHING_SAVED} and send less."
         )
     except TooManyFilesSent:
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        return TooLarge(f"These are more than the {most:,} files that are taken at once: send them in a zip.")
+        return TooLarge(f"These are more than the limit of {most:,} files: send them in a zip.")
     except (MultiPartParserError, BadRequest):
         return Unreadable(
             f"The form arrived incomplete, perhaps because the connection broke. {NOTHING_SAVED} and send it "

@@ -229,7 +229,9 @@ class _Scored:
     def __init__(
         self, given: Sequence[GateSummary], results: Sequence[SummaryEvaluation], metrics: Sequence[str]
     ) -> None:
-        self.cluster_of = {row.document_id: row.group or row.document_id for row in given}
+        self.cluster_of = {
+            row.document_id: f"group {row.group}" if row.group else f"set {row.document_id}" for row in given
+        }
         self.documents = {row.document_id: row.text.document for row in given}
         self.texts = {(row.series, row.document_id): row.text.summary for row in given}
         together = sorted(

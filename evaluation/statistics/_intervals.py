@@ -14,9 +14,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from evaluation._guards import check_choice, check_same_length
+from evaluation._guards import check_choice, check_confidence, check_same_length
 from evaluation._means import mean
-from evaluation.errors import EvaluationError, InvalidPercent
+from evaluation.errors import EvaluationError
 
 DEFAULT_CONFIDENCE = 0.95
 DEFAULT_DRAWS = 10_000
@@ -169,8 +169,7 @@ def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
     sqrt(n / (n - 1)) times the quantile of Student's t with n - 1 degrees of freedom.
     Example: 95 % of 30 clusters is read at .0188 and .9812 instead of .025 and .975.
     """
-    if not 0 < confidence < 1:
-        raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
+    check_confidence(confidence)
     if clusters < FEWEST_CLUSTERS:
         return 0.0, 1.0
     reach = math.sqrt(clusters / (clusters - 1)) * float(
@@ -182,8 +181,7 @@ def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
 
 def _check(values: Sequence[float | None], confidence: float, draws: int, method: str) -> None:
     check_choice("The method", method, get_args(IntervalMethod))
-    if not 0 < confidence < 1:
-        raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
+    check_confidence(confidence)
     if draws < 1:
         raise EvaluationError(f"The number of draws must be at least 1, got {draws}.")
     for value in values:

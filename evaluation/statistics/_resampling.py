@@ -13,7 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from evaluation.errors import EvaluationError, InvalidPercent
+from evaluation._guards import check_confidence
+from evaluation.errors import EvaluationError
 from evaluation.statistics._intervals import (
     _COUNTS_AT_ONCE,
     DEFAULT_CONFIDENCE,
@@ -153,8 +154,7 @@ def places_in_clusters(names: Sequence[str], clusters: Mapping[str, str] | None)
 
 def check_resampling(confidence: float, draws: int) -> None:
     """Raises InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer than one draw."""
-    if not 0 < confidence < 1:
-        raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
+    check_confidence(confidence)
     if draws < 1:
         raise EvaluationError(f"The number of draws must be at least 1, got {draws}.")
 

@@ -9,7 +9,8 @@ class Drafts {
   #person = document.body.dataset.person;
 
   constructor() {
-    Drafts.#forgetOld();
+    // What has no age fills no form.
+    forgetOld(Drafts.#PREFIX, ({ at }) => !(at > Date.now() - Drafts.#FORGET_MS));
     for (const kind of ["input", "change"]) {
       document.addEventListener(kind, ({ target }) => {
         const form = target.form ?? target.closest?.("form");
@@ -63,24 +64,5 @@ class Drafts {
 
   static #fieldsOf(form) {
     return [...form.elements].filter((field) => field.name && field.matches(Drafts.#FIELDS));
-  }
-
-  static #forgetOld() {
-    try {
-      for (const key of Object.keys(localStorage).filter((each) => each.startsWith(Drafts.#PREFIX))) {
-        if (Drafts.#isOld(localStorage.getItem(key))) localStorage.removeItem(key);
-      }
-    } catch {
-      // Nothing may be kept here, so there is nothing to forget.
-    }
-  }
-
-  // What cannot be read has no age, and fills no form.
-  static #isOld(text) {
-    try {
-      return !(JSON.parse(text).at > Date.now() - Drafts.#FORGET_MS);
-    } catch {
-      return true;
-    }
   }
 }

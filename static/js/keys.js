@@ -105,11 +105,4 @@
     sheet.dataset.shows = link.href;
     htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" });
   });
-
-  // The person's menu closes when the hand goes elsewhere.
-  document.addEventListener("click", (event) => {
-    for (const menu of document.querySelectorAll("details.person[open]")) {
-      if (!menu.contains(event.target)) menu.open = false;
-    }
-  });
 })();

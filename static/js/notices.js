@@ -2,27 +2,19 @@
 (() => {
   const notices = () => document.getElementById("notices");
   const STANDS = "Your input is still here. Try again.";
+  // The method of the request that the complaint is about.
+  let failed = "";
 
-  function tell(text) {
-    const box = document.createElement("div");
-    box.className = "notice error";
-    const words = document.createElement("p");
-    words.textContent = text;
-    const dismiss = document.createElement("button");
-    dismiss.type = "button";
-    dismiss.className = "link";
-    dismiss.dataset.dismiss = "";
-    dismiss.textContent = "Dismiss";
-    box.append(words, dismiss);
-    notices().replaceChildren(box);
+  function complain(method, text) {
+    failed = method;
+    notice(`${text} ${STANDS}`);
   }
 
-  // A sign-in in another tab gives a new token, which only the cookie knows.
   document.addEventListener("htmx:config:request", (event) => {
     const { request } = event.detail.ctx;
-    const cookie = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
-    if (!cookie || !request.body) return;
-    request.headers["X-CSRFToken"] = cookie.slice(cookie.indexOf("=") + 1);
+    const token = csrfToken();
+    if (!token || !request.body) return;
+    request.headers["X-CSRFToken"] = token;
     request.body.delete?.("csrfmiddlewaretoken");
   });
 
@@ -32,18 +24,21 @@
     const { status } = ctx.response;
     if (status < 400 || status === 422 || ctx.hx?.retarget) return;
     ctx.swap = "none";
-    if (status >= 500) tell(`The server could not do that (${status}). ${STANDS}`);
-    else if (status === 403) tell(`This page has expired, perhaps because you signed in again. Reload it. ${STANDS}`);
-    else tell(`The request was refused (${status}). ${STANDS}`);
+    const { method } = ctx.request;
+    if (status >= 500) complain(method, `The server could not do that (${status}).`);
+    else if (status === 403) complain(method, "This page has expired, perhaps because you signed in again. Reload it.");
+    else complain(method, `The request was refused (${status}).`);
   });
 
   document.addEventListener("htmx:error", (event) => {
-    if (event.detail.ctx?.request?.method) tell(`The server cannot be reached. ${STANDS}`);
+    const method = event.detail.ctx?.request?.method;
+    if (method) complain(method, "The server cannot be reached.");
   });
 
-  // A request that goes through again takes the complaint away.
-  document.addEventListener("htmx:after:request", (event) => {
-    if (event.detail.ctx.response.status < 400) notices().replaceChildren();
+  // A request that goes through again takes the complaint away. What a page asks for by itself does not, after an act.
+  document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+    const isNews = ctx.request.method === "GET" && failed !== "GET";
+    if (ctx.response.status < 400 && !isNews) notices().replaceChildren();
   });
 
   document.addEventListener("click", (event) => {

@@ -45,14 +45,14 @@ def run() -> list[Row]:
 
 def _measure(sets: int, bar: float) -> list[Row]:
     from annotation.analysis.leaderboard.leaderboards import board
-    from annotation.analysis.make_analysis import make
+    from annotation.analysis.make_analysis import compute
     from annotation.models import Analysis, Score, Worker
     from annotation.workers import report_alive
 
     project = filled(sets)
     name = f"{sets:,} document sets x {SYSTEMS} systems"
     kind = Analysis.Kind.LEADERBOARD
-    made, on_clock = _best(lambda: make(project=project, kind=kind, key="board coverage"), TURNS)
+    made, on_clock = _best(lambda: compute(project=project, kind=kind, key="board coverage"), TURNS)
     # The first turn stores what the page shows.
     _spent(lambda: board(project))
     asked, waited = _pages(project, says=b"up to date.</p>")

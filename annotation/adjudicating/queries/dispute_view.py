@@ -33,6 +33,7 @@ from annotation.texts.queries.check_text import (
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from annotation.models import Comparison, Project
 
@@ -321,30 +322,27 @@ def _segments(unit: TextUnit, voices: Sequence[NamelessVoice]) -> Iterator[Segme
         yield Segment(text=unit.text[start:end], letters=tuple(letters))
 
 
-def decision_of(
-    project: Project, public_id: str, *, by: User | None = None, is_needed: bool = False
-) -> Adjudication | None:
-    """The decision of that public id in the project, or None; of `by` and standing, where `by` is given.
-
-    Raises NotFound where it is needed and is not there.
-    """
-    rows = Adjudication.objects.filter(
-        Q(check_row__project=project) | Q(comparison__peer__document_set__project=project),
-        public_id=public_id,
-    )
-    if by is not None:
-        rows = rows.filter(decided_by=by, withdrawn_at=None)
-    found = (
-        rows.select_related(
-            "check_row__project",
-            "check_row__peer__document_set",
-            "comparison__peer__document_set__project",
-            "unit",
-            "claim",
-        ).first()
-        if public_id
-        else None
-    )
-    if found is None and is_needed:
+def decision_of(project: Project, public_id: str) -> Adjudication:
+    """The decision of that public id in the project. Raises NotFound."""
+    found = _decision_rows(project).filter(public_id=public_id).first()
+    if found is None:
         raise NotFound("There is no such decision in this project.")
     return found
+
+
+def own_decision(project: Project, public_id: str, by: User) -> Adjudication | None:
+    """The same where it stands and is the person's own, else None."""
+    own = _decision_rows(project).filter(decided_by=by, withdrawn_at=None, public_id=public_id)
+    return own.first() if public_id else None
+
+
+def _decision_rows(project: Project) -> QuerySet[Adjudication]:
+    return Adjudication.objects.filter(
+        Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
+    ).select_related(
+        "check_row__project",
+        "check_row__peer__document_set",
+        "comparison__peer__document_set__project",
+        "unit",
+        "claim",
+    )

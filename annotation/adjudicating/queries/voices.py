@@ -92,7 +92,7 @@ def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
 
 def voices_on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> tuple[NamelessVoice, ...]:
     """Each submitted percent of a unit, hidden repeats left out, those of published tables, and, where the project
-    counts it, the deciding judge's share of yes."""
+    counts it, the deciding judge's share of yes in the steps of the percent scale."""
     name = f"unit {comparison.public_id} {unit.public_id}"
     return _lettered(_on_unit(comparison, unit, person, name))
 
@@ -171,9 +171,9 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User, name: str
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
                 share.judge == project.deciding_judge.name
             ):
-                yield _percent(
-                    share.percent, token=_token(name, person, f"judge {share.at}"), marks=share.marks
-                )
+                # As an assessor could have given it: 33 % would tell that it is the judge's.
+                percent = project.percent_step * round(share.percent / project.percent_step)
+                yield _percent(percent, token=_token(name, person, f"judge {share.at}"), marks=share.marks)
 
 
 def _of_verdict(verdict: Verdict, person: User, name: str) -> NamelessVoice:

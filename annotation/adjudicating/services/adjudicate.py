@@ -205,7 +205,7 @@ def _keep(
     """
     if decision.is_against_all and not said.reason.strip():
         nobody = "nobody gave this answer" if voices else "there are no answers"
-        raise Invalid(f"Say why: {nobody}.", field="reason")
+        raise Invalid(f"Give a reason: {nobody}.", field="reason")
     place = decision.place
     project = _project(place)
     decision.reason = said.reason.strip()

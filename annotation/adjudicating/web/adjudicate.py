@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
-from annotation.adjudicating.queries.dispute_view import DisputeView, decision_of, dispute_view
+from annotation.adjudicating.queries.dispute_view import DisputeView, decision_of, dispute_view, own_decision
 from annotation.adjudicating.queries.disputes import DisputeFilter, about, dispute_of, queue, spoken_of
 from annotation.adjudicating.services import adjudicate as service
 from annotation.adjudicating.services.take_dispute import take_next
@@ -47,7 +47,7 @@ def adjudicate(request: Request, slug: str) -> HttpResponse:
         "query": urlencode(filters.as_query()),
         "page": queue(room.project, request.user, filters, after=after),
         "choices": _choices(filters),
-        "last": decision_of(room.project, request.GET.get("last", ""), by=request.user),
+        "last": own_decision(room.project, request.GET.get("last", ""), request.user),
     }
     fragment = "adjudicating/_rows.html" if after else "adjudicating/_queue.html"
     return page_or_fragment(request, page="adjudicating/queue.html", fragment=fragment, context=context)
@@ -57,7 +57,7 @@ def adjudicate(request: Request, slug: str) -> HttpResponse:
 @never_cache
 def dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ADJUDICATE, here="adjudicate")
-    last = decision_of(room.project, request.GET.get("last", ""), by=request.user)
+    last = own_decision(room.project, request.GET.get("last", ""), request.user)
     return _show(request, room, dispute_of(room.project, dispute_id), last=last)
 
 
@@ -98,8 +98,7 @@ def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
 def withdraw_decision(request: Request, slug: str, decision_id: str) -> HttpResponse:
     """Undo: the decision is taken back, and what it was about is on screen again."""
     room = enter(request, slug, Verb.ADJUDICATE, here="adjudicate")
-    decision = decision_of(room.project, decision_id, is_needed=True)
-    assert decision is not None, "it was asked for as needed"
+    decision = decision_of(room.project, decision_id)
     service.withdraw_decision(decision=decision, by=request.user)
     found = about(decision).values_list("public_id", flat=True).first()
     if found is None:

@@ -25,6 +25,7 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
+from annotation.models.document import cluster_of
 from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING, GIVEN_BLIND
 from annotation.scoring.published import published_assessor
 from evaluation.metrics import QualityQuestion, quality_questions
@@ -108,7 +109,7 @@ class CheckFacts(NamedTuple):
 
     @property
     def cluster(self) -> str:
-        return self.group or self.external_id
+        return cluster_of(self.external_id, self.group)
 
 
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
@@ -231,7 +232,7 @@ def percent_ratings(
             f"{comparison}:{unit or claim}",
             people.name(person_id, person or ""),
             percent or 0,
-            group or name,
+            cluster_of(name, group),
             at,
         )
         for comparison, unit, claim, person_id, person, percent, name, group, at in rows
@@ -255,7 +256,7 @@ def _published(project: Project, peer_ids: Sequence[int] | None) -> list[RatedIt
     first: dict[tuple[str, str], RatedItem] = {}
     for comparison, unit, assessor, origin, percent, name, group in rows.order_by("pk").values_list(*columns):
         rater, item = published_assessor(assessor, origin), f"{comparison}:{unit}"
-        first.setdefault((rater, item), RatedItem(item, rater, percent, group or name, None))
+        first.setdefault((rater, item), RatedItem(item, rater, percent, cluster_of(name, group), None))
     return list(first.values())
 
 
@@ -295,9 +296,9 @@ def whole_ratings(
         who = people.name(person_id, person or "")
         for question, value in answers.items():
             if question in questions and value in questions[question].values:
-                by_question[question].append(RatedItem(peer, who, value, group or name, at))
+                by_question[question].append(RatedItem(peer, who, value, cluster_of(name, group), at))
         if percent is not None:
-            unmarked.append(RatedItem(peer, who, percent, group or name, at))
+            unmarked.append(RatedItem(peer, who, percent, cluster_of(name, group), at))
     return by_question, unmarked
 
 

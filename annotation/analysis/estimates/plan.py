@@ -17,9 +17,10 @@ from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import Average, Observation, averages
 from annotation.analysis.leaderboard.leaderboard import means_at
 from annotation.models import SCORE_SIDES, Check, Label, Score, System
+from annotation.models.document import cluster_of
 from annotation.sampling.queries.check_samples import blind_answers
 from annotation.sampling.queries.pace import seconds_per_check
-from annotation.sampling.queries.sampled_items import READ_AT_ONCE, SampleFrame, document_of
+from annotation.sampling.queries.sampled_items import READ_AT_ONCE, SampleFrame
 from evaluation.statistics import (
     FEWEST_FOR_INTERVAL,
     TOO_FEW_DOCUMENTS,
@@ -418,7 +419,7 @@ def _judge_alone(project: Project, side: Check.Side) -> dict[TargetSystem, Avera
     """The mean by the deciding judge alone with its interval, by target length and system."""
     seen: dict[int | None, list[Observation]] = {}
     for target, system, document_set, group, value in _judged(project, side):
-        cluster = document_of(document_set, group)
+        cluster = cluster_of(document_set, group)
         seen.setdefault(target, []).append(Observation(system, document_set, cluster, (value,)))
     return {
         (target, system): scores["judge"]

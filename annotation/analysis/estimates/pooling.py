@@ -27,7 +27,7 @@ from evaluation.statistics import declared_looks, look_confidence
 if TYPE_CHECKING:
     from annotation.models import Project
 
-ALIKE = 0.9
+SAME_FRAME_SHARE = 0.9
 """The share that two frames have in common, of all that either holds, from which on they are the same.
 
 Frames change a little where a claim is reworded. Where document sets came in between, the answers of before say less
@@ -336,7 +336,7 @@ class _Frames:
 
 def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two frames are one."""
-    return len(one & other) >= ALIKE * len(one | other)
+    return len(one & other) >= SAME_FRAME_SHARE * len(one | other)
 
 
 def _knows_chances(sample: HeldSample) -> bool:

@@ -9,7 +9,8 @@ from django.db.models import Count, Q
 
 from annotation.analysis.agreement.ratings import untouched_verdicts
 from annotation.models import Check
-from annotation.sampling.queries.sampled_items import READ_AT_ONCE, as_number, document_of
+from annotation.models.document import cluster_of
+from annotation.sampling.queries.sampled_items import READ_AT_ONCE, as_number
 from evaluation.statistics import RaterSpread, Rating, rater_spread
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _ratings(project: Project, side: Check.Side) -> Iterator[Rating]:
         "votes",
     )
     for check, document_set, group, person, origin, label, votes in rows.iterator(chunk_size=READ_AT_ONCE):
-        document = document_of(document_set, group)
+        document = cluster_of(document_set, group)
         said = (
             [(person or origin, label)]
             if person or not votes

@@ -29,7 +29,7 @@ from evaluation.statistics import Estimate, observed_agreement_interval
 if TYPE_CHECKING:
     from annotation.models import Project
 
-ALIKE = 1.1
+EQUAL_CHANCE_RATIO = 1.1
 """Chances of a draw that differ by no more than this factor count as alike."""
 
 VersionKey = tuple[int, str]
@@ -189,7 +189,9 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     if not finished:
         newest = made[0]
         return of_side(kind="open", frame=frame, drawn=newest.drawn, answered=newest.answered), {}
-    if pools := _pools([draw for draw in finished if draw.most <= ALIKE * draw.least], project, side):
+    if pools := _pools(
+        [draw for draw in finished if draw.most <= EQUAL_CHANCE_RATIO * draw.least], project, side
+    ):
         pool = max(pools, key=lambda each: each.drawn)
         now = set(in_force.values_list("public_id", flat=True))
         return of_side(

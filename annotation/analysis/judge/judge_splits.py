@@ -172,7 +172,7 @@ _SIDES: Mapping[str, PartOf] = {
     Check.Side.REFERENCE: (0, "coverage: claims of the model summary or the source"),
     Check.Side.PEER: (1, "alignment: claims of the summary"),
 }
-_FIGURES: Mapping[bool, PartOf] = {True: (0, "contains a number"), False: (1, "holds none")}
+_FIGURES: Mapping[bool, PartOf] = {True: (0, "contains a number"), False: (1, "no number")}
 
 
 def _length(facts: Iterable[CheckFacts]) -> Callable[[CheckFacts], PartOf]:

@@ -26,6 +26,7 @@ from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import copy_judge
 from annotation.judging.services.start_run import start_run
 from annotation.models import SIDE_SCORES, Check, Document, Guideline, Judge, JudgeExamples, Run, Verdict
+from annotation.models.document import cluster_of
 from annotation.scoring.records import judged_text
 from evaluation.judging.examples import Candidate, Example, choose_examples, passage, within
 from evaluation.judging.prompts import PROMPTS
@@ -189,7 +190,7 @@ class _Answered(NamedTuple):
 
     @property
     def cluster(self) -> str:
-        return self.group or self.external_id
+        return cluster_of(self.external_id, self.group)
 
     @property
     def candidate(self) -> Candidate:

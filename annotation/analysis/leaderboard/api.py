@@ -20,7 +20,7 @@ from annotation.analysis.leaderboard.leaderboard import (
 )
 from annotation.analysis.leaderboard.quality import QualityMean, QualityRow, QualityTable, quality_tables
 from annotation.analysis.leaderboard.words import told
-from annotation.analysis.make_analysis import Made
+from annotation.analysis.make_analysis import StoredStatistics
 from annotation.api.access import ApiView, PageQuery
 from annotation.api.fields import MOST_WORDS, WordChoice
 from annotation.api.rows import ChoiceRow
@@ -210,11 +210,11 @@ class LeaderboardTables(serializers.Serializer[Any]):
     )
 
     def get_made_at(self, board: object) -> datetime | None:
-        made: Made = self.context["made"]
+        made: StoredStatistics = self.context["made"]
         return made.made_at
 
     def get_is_stale(self, board: object) -> bool:
-        made: Made = self.context["made"]
+        made: StoredStatistics = self.context["made"]
         return made.is_stale
 
 

@@ -39,7 +39,7 @@ from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranki
 from annotation.analysis.leaderboard.taken_over import TakenOver, taken_over
 from annotation.core.refusals import Invalid
 from annotation.models import SCORES, DocumentSet, Score, System
-from annotation.sampling.queries.sampled_items import document_of
+from annotation.models.document import cluster_of
 from evaluation.blend import left_out_of_averages
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class _Gathered:
 
     def add(self, row: _ScoreRow) -> None:
         name = row.system
-        cluster = document_of(row.document_set, row.group)
+        cluster = cluster_of(row.document_set, row.group)
         self.observations.append(Observation(name, row.document_set, cluster, row.averaged_values))
         self.systems[name] = (row.system_id, row.kind)
         self.sets.setdefault(name, set()).add(row.document_set)

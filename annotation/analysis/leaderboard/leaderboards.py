@@ -16,7 +16,7 @@ from annotation.analysis.leaderboard.leaderboard import (
     as_it_stands,
     opening_score,
 )
-from annotation.analysis.make_analysis import Made, made
+from annotation.analysis.make_analysis import StoredStatistics, current_statistics
 from annotation.analysis.stored import read
 from annotation.core.refusals import Invalid
 from annotation.models import Analysis
@@ -37,7 +37,7 @@ def board(
     target_words: int | Targets | None = ALL,
     wait: bool = False,
     other: Leaderboard | None = None,
-) -> tuple[Leaderboard, Made]:
+) -> tuple[Leaderboard, StoredStatistics]:
     """The leaderboard ranked by a score, and how fresh its intervals and tests are.
 
     Means and counts are those of this moment, also while a worker makes the rest; who waits has it all, or NotReady.
@@ -50,7 +50,9 @@ def board(
             field="score",
             code="unknown_score",
         )
-    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(score), wait=wait)
+    found = current_statistics(
+        project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(score), wait=wait
+    )
     stored = None if found.payload is None else read(Leaderboard, found.payload)
     if stored is None and other is not None:
         unranked = tuple(replace(table, ranking=None) for table in other.tables)
@@ -65,7 +67,7 @@ def board(
 
 def opening_board(
     project: Project, *, target_words: int | Targets | None = ALL, wait: bool = False
-) -> tuple[Leaderboard, Made]:
+) -> tuple[Leaderboard, StoredStatistics]:
     """As `board`, by the score that it opens on: that of the table that is shown first."""
     found, made = board(project, target_words=target_words, wait=wait)
     score = opening_score(found.foremost)
@@ -76,7 +78,7 @@ def opening_board(
 
 def differences(
     project: Project, *, score: str, target_words: int | None, wait: bool = False
-) -> tuple[Differences | None, Made]:
+) -> tuple[Differences | None, StoredStatistics]:
     """All pairs of systems by a score at a target length, and how fresh they are; refusals as `board`.
 
     None only while a worker makes the first ones; who waits gets NotReady instead.
@@ -84,5 +86,5 @@ def differences(
     if score not in RANKABLE:
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
     key = f"differences {compared.key(score, target_words)}"
-    found = made(project=project, kind=Analysis.Kind.LEADERBOARD, key=key, wait=wait)
+    found = current_statistics(project=project, kind=Analysis.Kind.LEADERBOARD, key=key, wait=wait)
     return (None if found.payload is None else read(Differences, found.payload)), found

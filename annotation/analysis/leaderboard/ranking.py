@@ -28,9 +28,8 @@ SIGNIFICANCE_LEVEL = 0.05
 class Place:
     """The ranks that the tests leave to a system, None twice where its mean has no interval, and its letters.
 
-    Systems that share a letter are not significantly different; `group_marks` says of each group of the
-    ranking in turn whether
-    the system stands in it.
+    Systems that share a letter are not significantly different; `group_marks` says of each group of the ranking in
+    turn whether the system stands in it.
     """
 
     low: int | None

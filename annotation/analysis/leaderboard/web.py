@@ -45,7 +45,7 @@ from annotation.analysis.leaderboard.words import (
     mixed_in_words,
     warnings_of,
 )
-from annotation.analysis.make_analysis import Made
+from annotation.analysis.make_analysis import StoredStatistics
 from annotation.analysis.pictures.charts import league
 from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
@@ -422,7 +422,7 @@ class ShownTable:
     """The leaderboard that the address names, and the table of it that is on screen; None where there are no scores."""
 
     board: Leaderboard
-    made: Made
+    made: StoredStatistics
     table: TargetTable | None
     column: str
 

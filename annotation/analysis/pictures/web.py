@@ -24,7 +24,7 @@ from annotation.analysis.leaderboard.web import (
     shown_table,
 )
 from annotation.analysis.leaderboard.words import caption_of
-from annotation.analysis.make_analysis import Made, made
+from annotation.analysis.make_analysis import StoredStatistics, current_statistics
 from annotation.analysis.pictures.charts import FEWEST_FOR_CURVE, Picture
 from annotation.analysis.pictures.drawings import (
     draw_calibration,
@@ -41,6 +41,7 @@ from annotation.analysis.target_tables import opened_table
 from annotation.analysis.web import asked_score, table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
+from annotation.core.tables.answer import file_answer
 from annotation.models import Analysis, Check, Project
 from annotation.reviewing.services.look_at_check import see_checks
 from annotation.reviewing.web.before_seeing import ask_before_seeing
@@ -68,7 +69,7 @@ class ShownPicture:
     """
 
     picture: Picture | None
-    made: Made
+    made: StoredStatistics
     asked: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, Sequence[PictureChoice]] = field(default_factory=dict)
     after: str = ""
@@ -137,19 +138,11 @@ def picture_file(
     name = slugify("-".join([project.slug, picture.name, *(asked or {}).values()]))
     match request.GET.get("format", "svg"):
         case "svg":
-            return _as_file(picture.standalone, "image/svg+xml", f"{name}.svg")
+            return file_answer(picture.standalone, content_type="image/svg+xml", name=f"{name}.svg")
         case "png":
-            return _as_file(picture.png, "image/png", f"{name}.png")
+            return file_answer(picture.png, content_type="image/png", name=f"{name}.png")
         case _:
             return table_file(request, picture.table, columns=picture.fields, name=name)
-
-
-def _as_file(body: str | bytes, content_type: str, name: str) -> HttpResponse:
-    return HttpResponse(
-        body,
-        content_type=content_type,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
 
 
 def _ranking(request: Request, room: Room) -> ShownPicture:
@@ -195,7 +188,7 @@ def _claims(request: Request, room: Room) -> ShownPicture:
 
 
 def _weights(request: Request, room: Room) -> ShownPicture:
-    stored = made(project=room.project, kind=Analysis.Kind.SENSITIVITY)
+    stored = current_statistics(project=room.project, kind=Analysis.Kind.SENSITIVITY)
     tables = [table for table in (stored.payload or {"targets": []})["targets"] if table["length"]]
     table = opened_table(request, room.project, tables)
     if table is None:
@@ -220,7 +213,7 @@ def _calibration(request: Request, room: Room) -> ShownPicture:
 
 def _of_judge(request: Request, room: Room, draw: Callable[[dict[str, Any]], Picture | None]) -> ShownPicture:
     key = judge_key(room.project, asked_score(request))
-    stored = made(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
+    stored = current_statistics(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
     versions = (stored.payload or {"versions": []})["versions"]
     version = chosen_version(versions, request.GET.get("judge", ""))
     if version is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.analysis.make_analysis import WORK_BY_DAY, Made, made
+from annotation.analysis.make_analysis import WORK_BY_DAY, StoredStatistics, current_statistics
 from annotation.analysis.pictures.work_by_day import DayCounts
 from annotation.analysis.stored import read
 from annotation.models import Analysis
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 
-def answered_so_far(project: Project, *, wait: bool = False) -> tuple[DayCounts | None, Made]:
+def answered_so_far(project: Project, *, wait: bool = False) -> tuple[DayCounts | None, StoredStatistics]:
     """What reviewers answered on each day, and how fresh the count is; None only while a worker makes the first one.
 
     Who waits gets NotReady instead.
     """
-    found = made(project=project, kind=Analysis.Kind.PLAN, key=WORK_BY_DAY, wait=wait)
+    found = current_statistics(project=project, kind=Analysis.Kind.PLAN, key=WORK_BY_DAY, wait=wait)
     return (None if found.payload is None else read(DayCounts, found.payload)), found

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from annotation.analysis.leaderboard.averages import Observation, set_means
 from annotation.analysis.leaderboard.people_changed import ranks
 from annotation.models import Project, Score
-from annotation.sampling.queries.sampled_items import document_of
+from annotation.models.document import cluster_of
 from evaluation.statistics import Crossing, Lead, crossings, kendall_tau, leads, means_between
 
 Coverages = Mapping[int, float | None]
@@ -280,7 +280,7 @@ def _means(rows: Sequence[Scored], other: Coverages) -> dict[str, float]:
         Observation(
             row.system,
             row.document_set,
-            document_of(row.document_set, row.group),
+            cluster_of(row.document_set, row.group),
             (other.get(row.summary, row.coverage),),
         )
         for row in rows

@@ -9,6 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from annotation.models import UnitJudgment
+from annotation.models.document import cluster_of
 from evaluation.statistics import PercentAgreement, percent_agreement
 
 if TYPE_CHECKING:
@@ -73,6 +74,6 @@ def _repeats(sittings: QuerySet[Sitting]) -> list[Repeat]:
         "percent",
     )
     return [
-        Repeat(person, name, group or document_set, first.get((assignment, unit, claim)), percent)
+        Repeat(person, name, cluster_of(document_set, group), first.get((assignment, unit, claim)), percent)
         for person, name, group, document_set, assignment, unit, claim, percent in again
     ]

@@ -36,7 +36,7 @@ class PeopleLeft:
     def stranded(self, copies: int) -> int:
         """How many of so many copies nobody may pull.
 
-        >>> Left(people=2, authors=1).stranded(3)
+        >>> PeopleLeft(people=2, authors=1).stranded(3)
         1
         """
         return max(0, copies - self.people)
@@ -44,7 +44,7 @@ class PeopleLeft:
     def for_authors_alone(self, copies: int) -> int:
         """How many of so many copies only somebody who wrote a summary in the set is left for.
 
-        >>> Left(people=2, authors=1).for_authors_alone(3)
+        >>> PeopleLeft(people=2, authors=1).for_authors_alone(3)
         1
         """
         return min(copies, self.people) - min(copies, self.people - self.authors)

@@ -31,11 +31,6 @@ from annotation.core.refusals import Conflict, Invalid, NotFound, Refusal
 from annotation.models import Assignment, Claim, Project, Sitting, SummaryJudgment, UnitJudgment
 from evaluation.metrics import Marks
 
-SCALE_STEP = {
-    Project.PercentScale.SIX: 20,
-    Project.PercentScale.FIVES: 5,
-    Project.PercentScale.FREE: 1,
-}
 LONGEST_UNIT_NOTE = 4000
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
@@ -298,7 +293,7 @@ def _last_is_current(rows: Sequence[SpokenRow]) -> Sequence[SpokenRow]:
 
 
 def _check_percent(percent: int | None, project: Project) -> None:
-    step = SCALE_STEP[Project.PercentScale(project.percent_scale)]
+    step = project.percent_step
     if percent is not None and (not 0 <= percent <= 100 or percent % step):
         raise Invalid(f"A percent must be between 0 and 100 in steps of {step}.", field="percent")
 

@@ -270,7 +270,8 @@ def _locked(sitting: Sitting) -> Sitting:
         raise NotFound("This assignment no longer exists.")
     if found.closed_at is not None:
         raise Conflict(
-            f"{found.assessor} has closed {found.document_set.external_id}: what is submitted stays.",
+            f"{found.assessor} has closed {found.document_set.external_id}. "
+            "Submitted judgments cannot be withdrawn.",
             code="closed",
         )
     return found

@@ -27,6 +27,7 @@ from annotation.assessing.queries.open_sitting import sitting_for_acts
 from annotation.assessing.queries.own_desk import own_desk
 from annotation.assessing.queries.progress import slips_in
 from annotation.assessing.services import pull_sitting, recall_sitting
+from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
 from annotation.assessing.services.acts import QualityAct, UnmarkedAct, read_acts, read_client
 from annotation.assessing.services.close_sitting import close_sitting as close
 from annotation.assessing.services.save_acts import judge_unit as judge
@@ -67,7 +68,12 @@ def assess(request: Request, slug: str, assignment_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = own_assignment(room.project, request.user, assignment_id)
     form = see_form(room.project, request.user, assignment)
-    context = {"room": room, "form": form, "units": list(zip(form.units, _slips(form), strict=True))}
+    context = {
+        "room": room,
+        "form": form,
+        "units": list(zip(form.units, _slips(form), strict=True)),
+        "longest_note": LONGEST_UNIT_NOTE,
+    }
     return render(request, "assessing/form/page.html", context)
 
 
@@ -202,7 +208,9 @@ def take_up(request: Request, slug: str, sitting_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     lost = own_sitting(room.project, request.user, sitting_id)
     sitting = pull_sitting.take_up(sitting=lost, by=request.user)
-    messages.success(request, f"You have {sitting.document_set.external_id} again, with all that you said.")
+    messages.success(
+        request, f"You have {sitting.document_set.external_id} again. Your earlier judgments are kept."
+    )
     return redirect("work", slug=slug)
 
 

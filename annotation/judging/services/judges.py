@@ -246,7 +246,9 @@ class JudgeAtWork:
 
     def judge_of(self, document_set: DocumentSet) -> JudgeAtWork:
         """The judge as it is told of this set: without examples that are its own, or its group's."""
-        told = self.of_cluster.get(document_set.group or document_set.external_id)
+        # Folds that were stored before groups and sets were told apart have bare names.
+        bare = document_set.group or document_set.external_id
+        told = self.of_cluster.get(document_set.cluster) or self.of_cluster.get(bare)
         return self if told is None else replace(self, judge=told)
 
     @property

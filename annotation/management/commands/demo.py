@@ -25,7 +25,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from annotation.analysis.leaderboard.leaderboard import RANKED
 from annotation.analysis.leaderboard.leaderboards import board, board_key
-from annotation.analysis.make_analysis import WORK_BY_DAY, make_again
+from annotation.analysis.make_analysis import WORK_BY_DAY, recompute
 from annotation.judging.queries.runs import run_progress
 from annotation.management.commands.leaderboard import table_lines
 from annotation.management.commands.serve import gunicorn_command
@@ -113,7 +113,7 @@ class Command(BaseCommand):
         if project is None or not newsroom.is_newsroom_answered(project):
             project = add_sample_project(name=newsroom.SLUG, by=None)
             for kind, key in SHOWN_FIRST:
-                make_again(project_id=project.pk, kind=kind, key=key)
+                recompute(project_id=project.pk, kind=kind, key=key)
         self.say(f"The second sample project, {newsroom.NAME}, is ready.")
 
     def say(self, line: str) -> None:
@@ -134,7 +134,7 @@ class Command(BaseCommand):
             harbour.answer_harbour(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
         # Made here where it is not fresh: the fork's memory ends with it, a worker's would not.
-        make_again(project_id=project.pk, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
+        recompute(project_id=project.pk, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
         shown, _ = board(project)
         self.say("\n".join(table_lines(shown)))
 

@@ -16,6 +16,7 @@ from annotation.api.access import AnyContent, ApiView, PageQuery
 from annotation.api.fields import WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
+from annotation.core.tables.answer import streamed_file
 from annotation.models import Event
 from annotation.projects.event_table import EVENT_CONTENT_TYPES, as_bytes
 from annotation.projects.queries.event_log import ORDER, PROGRAM, LogFilter, events_of, oldest_first
@@ -94,10 +95,9 @@ class LogFile(ApiView):
         query = self.query(LogQuery, FileQuery)
         name = query["format"]
         events = oldest_first(project, _wanted(query))
-        answer = StreamingHttpResponse(as_bytes(events, name), content_type=EVENT_CONTENT_TYPES[name])
-        answer["Content-Disposition"] = f'attachment; filename="{project.slug}-log.{name}"'
-        answer["X-Content-Type-Options"] = "nosniff"
-        return answer
+        return streamed_file(
+            as_bytes(events, name), content_type=EVENT_CONTENT_TYPES[name], name=f"{project.slug}-log.{name}"
+        )
 
 
 def _wanted(query: dict[str, Any]) -> LogFilter:

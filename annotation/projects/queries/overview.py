@@ -122,16 +122,16 @@ def project_cards(person: User) -> list[ProjectCard]:
         membership.project_id: membership.roles
         for membership in Membership.objects.filter(user=person, project_id__in=keys)
     }
-    sets = _counts(
+    sets = dict(
         DocumentSet.objects.filter(project_id__in=keys).values_list("project_id").annotate(Count("pk"))
     )
-    peers = _counts(
+    peers = dict(
         Summary.objects.filter(document_set__project_id__in=keys, is_peer=True)
         .values_list("document_set__project_id")
         .annotate(Count("pk"))
         .order_by()
     )
-    work = _counts(
+    work = dict(
         _open_assignments()
         .filter(sitting__assessor=person, sitting__document_set__project_id__in=keys)
         .values_list("sitting__document_set__project_id")
@@ -240,7 +240,3 @@ def _active_claims(project: Project) -> QuerySet[Claim]:
     return Claim.objects.filter(claim_set__is_active=True).filter(
         Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project)
     )
-
-
-def _counts(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    return dict(pairs)

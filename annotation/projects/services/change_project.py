@@ -13,7 +13,6 @@ from django.db.models.functions import Mod
 from django.utils.formats import date_format
 from django.utils.text import slugify
 
-from annotation.assessing.services.act_saving import SCALE_STEP
 from annotation.core.events import log
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
@@ -266,7 +265,7 @@ def _clean(project: Project) -> None:
 
 def _check_scale(project: Project) -> None:
     """Refuse a scale on which percents that were given would not lie."""
-    step = SCALE_STEP[Project.PercentScale(project.percent_scale)]
+    step = project.percent_step
     percents = _unit_judgments(project).filter(is_current=True, percent__isnull=False)
     off = percents.annotate(off=Mod("percent", Value(step))).filter(off__gt=0).count()
     if off:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from annotation.core.event_words import facts_of, in_words
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
+from annotation.core.tables.answer import streamed_file
 from annotation.projects.event_table import EVENT_CONTENT_TYPES, as_bytes
 from annotation.projects.queries.event_log import (
     ON_A_PAGE,
@@ -114,9 +115,9 @@ def log_file(request: Request, slug: str) -> StreamingHttpResponse:
             f"The log comes as {' or '.join(EVENT_CONTENT_TYPES)}, not as {name!r}.", field="format"
         )
     events = oldest_first(room.project, _wanted(request))
-    answer = StreamingHttpResponse(as_bytes(events, name), content_type=EVENT_CONTENT_TYPES[name])
-    answer["Content-Disposition"] = f'attachment; filename="{room.project.slug}-log.{name}"'
-    answer["X-Content-Type-Options"] = "nosniff"
+    answer = streamed_file(
+        as_bytes(events, name), content_type=EVENT_CONTENT_TYPES[name], name=f"{room.project.slug}-log.{name}"
+    )
     answer["Cache-Control"] = "private, no-store"
     return answer
 

@@ -15,7 +15,9 @@ from annotation.api.access import AnyContent, ApiView
 from annotation.api.fields import WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
-from annotation.reviewing.bias_table import BIAS_FILE_TYPES, as_bytes
+from annotation.core.tables.answer import file_answer
+from annotation.core.tables.write import CONTENT_TYPES
+from annotation.reviewing.bias_table import as_bytes
 from annotation.reviewing.queries.bias import (
     FEWEST,
     Agreement,
@@ -86,7 +88,7 @@ class BiasWatchRow(serializers.Serializer[BiasWatch]):
 
 
 class BiasFileQuery(serializers.Serializer[Any]):
-    format = WordChoice(choices=tuple(BIAS_FILE_TYPES), default="csv")
+    format = WordChoice(choices=tuple(CONTENT_TYPES), default="csv")
 
 
 class BiasView(ApiView):
@@ -110,7 +112,7 @@ class BiasFile(ApiView):
         parameters=[BiasFileQuery],
         responses={
             (200, content_type.partition(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, "The file.")
-            for content_type in BIAS_FILE_TYPES.values()
+            for content_type in CONTENT_TYPES.values()
         },
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
@@ -120,7 +122,5 @@ class BiasFile(ApiView):
         """
         project = self.enter(Verb.VIEW_BIAS)
         name = self.query(BiasFileQuery)["format"]
-        answer = HttpResponse(as_bytes(bias_watch(project), name), content_type=BIAS_FILE_TYPES[name])
-        answer["Content-Disposition"] = f'attachment; filename="{project.slug}-bias.{name}"'
-        answer["X-Content-Type-Options"] = "nosniff"
-        return answer
+        body = as_bytes(bias_watch(project), name)
+        return file_answer(body, content_type=CONTENT_TYPES[name], name=f"{project.slug}-bias.{name}")

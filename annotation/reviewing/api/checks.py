@@ -33,6 +33,7 @@ from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, 
 from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.planted import planted_verdict
 from annotation.reviewing.queries.reveal import keeps_back, plants
+from annotation.reviewing.queries.review_queue import by_system
 from annotation.reviewing.queries.sight import (
     COLUMNS_SEEN,
     OF_THE_JUDGE,
@@ -248,7 +249,8 @@ class CheckQuery(serializers.Serializer[Any]):
         help_text="The current answer, as far as the caller can see it; unscored: none.",
     )
     system = serializers.CharField(
-        required=False, help_text="Checks of that system's summaries; needs the verb view scores."
+        required=False,
+        help_text="Checks of that system's summaries, by id or name; needs the verb view scores.",
     )
     document_set = serializers.CharField(required=False, help_text="Checks in the set of that id.")
     summary = serializers.CharField(required=False, help_text="Checks that score the summary of that id.")
@@ -312,7 +314,7 @@ class GivenVerdict(serializers.Serializer[Any]):
 
     verdict = VerdictRow()
     check = CheckDetail()
-    told = PlantedRow(
+    disclosed_control_items = PlantedRow(
         many=True,
         help_text="Earlier checks whose displayed verdict was a control item.",
     )
@@ -407,7 +409,7 @@ class CheckVerdicts(ApiView):
         shown = {
             "verdict": VerdictRow(given.verdict).data,
             "check": _detail_of(given, access),
-            "told": PlantedRow(told, many=True).data,
+            "disclosed_control_items": PlantedRow(told, many=True).data,
         }
         return Response(shown, status=status.HTTP_201_CREATED)
 
@@ -438,7 +440,7 @@ class OutcomeRow(serializers.Serializer[Any]):
     check = serializers.CharField()
     verdict = serializers.CharField(allow_null=True, help_text="Id of the verdict; null if refused.")
     error = ErrorBody(allow_null=True)
-    told = PlantedRow(many=True, help_text="Control items disclosed after these answers.")
+    disclosed_control_items = PlantedRow(many=True, help_text="Control items disclosed after these answers.")
 
 
 class Outcomes(serializers.Serializer[Any]):
@@ -467,7 +469,14 @@ class CheckAnswersAtOnce(ApiView):
                         refusal.details["row"] = number
                         raise
                     check = str(answer.get("check", ""))
-                    results.append({"check": check, "verdict": None, "error": error_of(refusal), "told": []})
+                    results.append(
+                        {
+                            "check": check,
+                            "verdict": None,
+                            "error": error_of(refusal),
+                            "disclosed_control_items": [],
+                        }
+                    )
         return Response(Outcomes({"results": results}).data)
 
     def _answer(self, project: Project, *, check: str, **answer: Any) -> dict[str, Any]:
@@ -475,7 +484,12 @@ class CheckAnswersAtOnce(ApiView):
         row = of_project(asked, project)
         given = override(check=row, by=self.person, **answer)
         told: Any = tell_planted(project=project, by=self.person, but=row) if given.before.is_fooled else []
-        return {"check": check, "verdict": given.verdict.public_id, "error": None, "told": told}
+        return {
+            "check": check,
+            "verdict": given.verdict.public_id,
+            "error": None,
+            "disclosed_control_items": told,
+        }
 
 
 def _one_of_many(given: dict[str, Any]) -> dict[str, Any]:
@@ -495,8 +509,7 @@ class OneVerdict(ApiView):
         """Take one's own verdict back.
 
         The one before it stands again. The row is kept. Twice changes nothing. A random sample that holds it
-        keeps it as
-        the caller's first answer, since they have seen by now what the judge says.
+        keeps it as the caller's first answer, since they have seen by now what the judge says.
         """
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row")
@@ -508,11 +521,12 @@ def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
     """Of the checks as the caller sees them those asked for."""
     columns = {
         "side": "side",
-        "system": "peer__system__name",
         "document_set": "peer__document_set__public_id",
         "summary": "peer__public_id",
     }
     checks = checks.filter(**{column: query[name] for name, column in columns.items() if name in query})
+    if "system" in query:
+        checks = checks.filter(by_system(query["system"]))
     if "disputed" in query:
         checks = checks.filter(seen_disputed=query["disputed"])
     if "unanswered" in query:

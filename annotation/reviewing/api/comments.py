@@ -52,9 +52,9 @@ class NewComment(serializers.Serializer[Any]):
 
 class CommentedRow(serializers.Serializer[Any]):
     id = serializers.CharField(source="comment.public_id")
-    told = serializers.ListField(child=serializers.CharField())
-    not_told = serializers.ListField(
-        child=serializers.CharField(), help_text="Mentioned members who cannot read it."
+    notified = serializers.ListField(child=serializers.CharField(), source="told")
+    not_notified = serializers.ListField(
+        source="not_told", child=serializers.CharField(), help_text="Mentioned members who cannot read it."
     )
     unknown = serializers.ListField(
         child=serializers.CharField(), help_text="Mentioned names that are not members."

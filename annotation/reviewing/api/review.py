@@ -57,7 +57,10 @@ class QueueFilter(serializers.Serializer[Any]):
     )
     numbers = serializers.BooleanField(default=False, help_text="Only claims with numbers.")
     system = serializers.CharField(
-        default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id; needs the verb view scores."
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_FILTER,
+        help_text="Id or name; needs the verb view scores.",
     )
     document_set = serializers.CharField(
         default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a document set."
@@ -215,8 +218,7 @@ class BatchOffer(ApiView):
 
         Needs the verb "review". At most 500; checks that people answered or that wait in a random sample are left out.
         Refused (403) to callers from whom the project keeps the judge's verdicts until they have answered, and
-        (422) unless
-        the list is narrowed down by document set, system, side, numbers, label or reviewer.
+        (422) unless the list is narrowed down by document set, system, side, numbers, label or reviewer.
         """
         project = self.enter(Verb.REVIEW)
         filters = _filters(self.query(QueueFilter))

@@ -46,7 +46,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class TimeAtClaim:
-    """TimeAtClaim at a claim, idle time left out, over `n` answered checks of which any time was recorded.
+    """The time at a claim, idle time left out, over `n` answered checks of which any time was recorded.
 
     `median_ms` is None where they are too few to say.
     """

@@ -2,8 +2,8 @@
 
 Whoever reads summaries and claims (their scores, or as a reviewer) reads every comment; a reviewer reads what others
 say of a claim once they know what others answered to each of its checks, for a comment gives the answer away. An
-assessor may
-comment on units of the sets that they have closed, and reads there what they wrote and what is addressed to them.
+assessor may comment on units of the sets that they have closed, and reads there what they wrote and what is addressed
+to them.
 """
 
 from __future__ import annotations

@@ -88,9 +88,9 @@ class Filter:
     begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
     order of its claims; `change` begins with what people are likeliest to answer otherwise than the judge, by the
     suggested verdicts. `label` is what people have answered and `reviewer` the name of one who did;
-    `system` and `document_set` are public ids; `q` is searched for in claims and names of sets. With `draw`, the
-    public id of one, the queue holds what was drawn and still waits for an answer, in random order, and no other
-    word counts but the side.
+    `document_set` is a public id, `system` one or a name; `q` is searched for in claims and names of sets. With
+    `draw`, the public id of one, the queue holds what was drawn and still waits for an answer, in random order, and
+    no other word counts but the side.
     """
 
     order: Order = Order.SET
@@ -162,7 +162,6 @@ class QueuedCheckRow:
     effect: float
     human_label: str | None
     is_disputed: bool | None
-    is_unscored: bool
     change: float | None = None
 
 
@@ -275,7 +274,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     waiting = waiting.filter(holds(filters.q, "claim__text", "document_set__external_id"))
     if filters.system:
         reader.need_all("system")
-        waiting = waiting.filter(peer__system__public_id=filters.system)
+        waiting = waiting.filter(by_system(filters.system))
     if filters.reviewer:
         if filters.reviewer != reader.person.username:
             reader.need_all("reviewer")
@@ -429,6 +428,11 @@ def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> Q
     return answerable_in_samples(waiting, reader.person).alias(drawn_as=F("drawn__pk")).order_by("drawn_as")
 
 
+def by_system(asked: str) -> Q:
+    """Checks of the summaries of a system, asked for by its public id or its name."""
+    return Q(peer__system__public_id=asked) | Q(peer__system__name=asked)
+
+
 def count(waiting: QuerySet[Check]) -> int:
     """How many there are, counted no further than a person wants to know."""
     return waiting.order_by().values("pk")[: CHECKS_COUNTED_UP_TO + 1].count()
@@ -458,6 +462,5 @@ def _queue_row(check: Any, *, is_kept_back: bool, tells_change: bool) -> QueuedC
         effect=check.effect,
         human_label=check.seen_human,
         is_disputed=check.seen_disputed,
-        is_unscored=check.final_label is None,
         change=check.change if tells_change else None,
     )

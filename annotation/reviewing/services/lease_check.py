@@ -14,7 +14,7 @@ from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb, require
 from annotation.models import Check
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.reveal import sight_of
+from annotation.reviewing.queries.reveal import CheckAndLook, sight_of
 from annotation.reviewing.queries.review_queue import Filter, following_check, waiting_checks
 from annotation.reviewing.services.look_at_check import see
 
@@ -54,16 +54,25 @@ def hand_out(
 def move_on(*, project: Project, reader: CheckReader, filters: Filter, here: str) -> Check | None:
     """Record that a check has come on the reader's screen, hold it for them, and hand out the next.
 
-    `here` is its public id. The same as `look_at`, `keep` and `hand_out`, which ask each for itself what the reader
-    may do. Raises as they do, and NotFound.
+    `here` is its public id. The same as `stay` and `hand_out`, which asks for itself what the reader may do. Raises
+    as they do.
     """
-    sight = sight_of(project, here, reader.person, verb=Verb.REVIEW)
-    see(sight=sight, by=reader.person)
-    keep(check=sight.check, by=reader.person)
+    sight = stay(project=project, here=here, by=reader.person)
     if sight.look is not None and sight.look.opened_at < timezone.now() - LEASE - SPARE:
         # Met again: none of the last looks tells that they have it in hand. The next one comes to it.
         _let_go_of_others(sight.check, reader.person, but=MOST_HELD - 2)
     return _hand_out(project, reader, filters, sight.check)
+
+
+def stay(*, project: Project, here: str, by: User) -> CheckAndLook:
+    """Record that a check, `here` its public id, is on the person's screen, and go on holding it for them.
+
+    The same as `look_at` and `keep`. Raises as the former, and NotFound.
+    """
+    sight = sight_of(project, here, by, verb=Verb.REVIEW)
+    see(sight=sight, by=by)
+    keep(check=sight.check, by=by)
+    return sight
 
 
 def keep(*, check: Check, by: User) -> None:

@@ -6,9 +6,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.core.permissions import Verb
-from annotation.core.refusals import Invalid
+from annotation.core.tables.answer import file_answer
+from annotation.core.tables.write import CONTENT_TYPES
 from annotation.models import Project
-from annotation.reviewing.bias_table import BIAS_FILE_TYPES, as_bytes
+from annotation.reviewing.bias_table import as_bytes
 from annotation.reviewing.queries.bias import FEWEST, bias_watch
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter
@@ -34,9 +35,5 @@ def bias_file(request: Request, slug: str) -> HttpResponse:
     """The same as CSV or JSON."""
     room = enter(request, slug, Verb.VIEW_BIAS, here="bias")
     name = request.GET.get("format", "csv")
-    if name not in BIAS_FILE_TYPES:
-        raise Invalid(f"The file comes as {' or '.join(BIAS_FILE_TYPES)}, not as {name!r}.", field="format")
-    answer = HttpResponse(as_bytes(bias_watch(room.project), name), content_type=BIAS_FILE_TYPES[name])
-    answer["Content-Disposition"] = f'attachment; filename="{room.project.slug}-bias.{name}"'
-    answer["X-Content-Type-Options"] = "nosniff"
-    return answer
+    body = as_bytes(bias_watch(room.project), name)
+    return file_answer(body, content_type=CONTENT_TYPES[name], name=f"{room.project.slug}-bias.{name}")

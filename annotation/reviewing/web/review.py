@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
@@ -43,9 +44,10 @@ from annotation.reviewing.queries.review_queue import (
     waiting_checks,
 )
 from annotation.reviewing.services import review as service
-from annotation.reviewing.services.lease_check import hand_out, keep, move_on
+from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
 from annotation.reviewing.services.look_at_check import look_at, tell_planted
 from annotation.reviewing.services.review import Quote
+from annotation.reviewing.words import OPTIONS
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
 from annotation.sampling.words import held_in_words
 from annotation.scoring.score_changes import ScoreChange, ScoresTold, score_changes, scores_now
@@ -117,9 +119,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
 def look(request: Request, slug: str, check_id: str) -> HttpResponse:
     """A sign of life: the claim is still on somebody's screen, and is kept for them."""
     room = enter(request, slug, Verb.REVIEW, here="review")
-    row = check_of(room.project, check_id)
-    look_at(check=row, by=request.user)
-    keep(check=row, by=request.user)
+    stay(project=room.project, here=check_id, by=request.user)
     return HttpResponse(status=204)
 
 
@@ -151,7 +151,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
         return _strip(
             request, room, _with_texts_of(row, given.check), verdict=given.verdict, moved=moved, told=told
         )
-    return _after_answer(request, room, row, given.verdict, moved)
+    return _after_answer(request, room, row, verdict=given.verdict, moved=moved, told=told)
 
 
 @screen("POST")
@@ -246,6 +246,7 @@ def _show(
         "view": view,
         "outcome": view.outcome,
         "filters": filters,
+        "order": OPTIONS["order"][filters.order],
         "search": _search(filters),
         "refusal": refusal,
         "typed": typed,
@@ -322,11 +323,19 @@ def _strip(
 
 
 def _after_answer(
-    request: Request, room: Room, row: Check, verdict: Verdict, moved: list[ScoreChange]
+    request: Request,
+    room: Room,
+    row: Check,
+    *,
+    verdict: Verdict,
+    moved: list[ScoreChange],
+    told: list[CheckLook],
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, filters = room.project.slug, filters_of(request)
     messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, row, moved)}".strip())
+    for look in told:
+        messages.info(request, render_to_string("reviewing/_told.html", {"room": room, "look": look}))
     if here := request.POST.get("at", ""):
         return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
     following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)

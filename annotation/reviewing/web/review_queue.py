@@ -90,11 +90,12 @@ def review(request: Request, slug: str) -> HttpResponse:
     reader = reader_of(request, room)
     after = request.GET.get("after", "")
     hides_judge = keeps_back(room.project, reader)
-    # Before the list is made, which tells what is true from now on.
-    told = [] if after else tell_planted(project=room.project, by=request.user)
+    # Before the list is made, which tells what is true from now on. Nobody sees the page of a HEAD.
+    told = [] if after or request.method != "GET" else tell_planted(project=room.project, by=request.user)
     context = {
         "room": room,
         "filters": filters,
+        "order": OPTIONS["order"][filters.order],
         "hides_judge": hides_judge,
         "has_panel": has_panel(room.project),
         "is_kept_back": filters.is_of_answers and hides_judge,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from annotation.models import Assignment, Check, Draw, DrawnCheck, Label, Score, UnitJudgment
+from annotation.models.document import cluster_of
 from annotation.models.judgment import COUNTING, GIVEN_BLIND
 from annotation.sampling.queries.check_samples import drawable
 from annotation.sampling.queries.set_samples import IS_LIVE, IS_OVER
@@ -108,12 +109,7 @@ class _FramedCheckRow(NamedTuple):
 
     @property
     def document(self) -> str:
-        return document_of(self.document_set, self.group)
-
-
-def document_of(document_set: str, group: str) -> str:
-    """The cluster of a document set; a group and a set may have the same name without being the same."""
-    return f"group {group}" if group else f"set {document_set}"
+        return cluster_of(self.document_set, self.group)
 
 
 class _SampledAnswer(NamedTuple):
@@ -344,7 +340,7 @@ def _of_summaries(project: Project, draws: Sequence[Draw]) -> SampleFrame:
     for row in _summaries(project):
         if (row.set_id if by_set else row.public_id) not in frame:
             continue
-        document = document_of(row.document_set, row.group)
+        document = cluster_of(row.document_set, row.group)
         item = row.set_id if by_set else row.public_id
         grouped[row.target_words, row.system, document, row.document_set, item].append(row)
         held[row.target_words, row.system, document].add(row.document_set)

@@ -189,7 +189,7 @@ def _validate(*, method: str, share: float, side: str) -> None:
             field="method",
         )
     if not 0 < share <= 1:
-        raise Invalid("The share lies above 0 and goes up to 100 %.", field="share")
+        raise Invalid("The share must be above 0 and at most 100 %.", field="share")
     if side and side not in Check.Side.values:
         raise Invalid(f"A side is {' or '.join(Check.Side.values)}, not {side!r}.", field="side")
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation._guards import check_confidence
 from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight
 from evaluation.statistics.estimates._claim_effect import AskedItems, expected_by_fold
 from evaluation.statistics.estimates._prediction_powered import (
     FEWEST_ANSWERS,
-    check_confidence,
     saved_labels,
 )
 from evaluation.statistics.estimates._ranges import Precision, interval_within_range

@@ -14,10 +14,9 @@ from functools import cache
 import numpy as np
 import scipy
 
-from evaluation._guards import check_same_length
+from evaluation._guards import check_confidence, check_same_length
 from evaluation.errors import EvaluationError
 from evaluation.statistics.estimates._draw_estimates import DrawnItem
-from evaluation.statistics.estimates._prediction_powered import check_confidence
 
 LEAST_BETWEEN_LOOKS = 20
 """Answers between two looks, at least."""

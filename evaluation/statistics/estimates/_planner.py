@@ -15,7 +15,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from evaluation._guards import check_choice, check_same_length, checked_share, checked_weight
+from evaluation._guards import (
+    check_choice,
+    check_confidence,
+    check_same_length,
+    checked_share,
+    checked_weight,
+)
 from evaluation.errors import EvaluationError
 from evaluation.statistics.estimates._draw_estimates import (
     HARMFUL,
@@ -27,7 +33,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     tuned_slopes,
 )
 from evaluation.statistics.estimates._planner_extremes import degrees_behind, median_widest
-from evaluation.statistics.estimates._prediction_powered import FEWEST_ANSWERS, check_confidence, quantile
+from evaluation.statistics.estimates._prediction_powered import FEWEST_ANSWERS, quantile
 from evaluation.statistics.estimates._ranges import Precision, interval_within_range
 from evaluation.statistics.estimates._sampling import UNIFORM_FLOOR, active_probabilities, neyman_allocation
 

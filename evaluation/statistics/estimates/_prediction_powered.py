@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from evaluation._guards import check_same_length
+from evaluation._guards import check_confidence, check_same_length
 from evaluation.errors import EvaluationError, InvalidPercent
 
 Array = NDArray[np.float64]
@@ -130,12 +130,6 @@ def _checked(
     if not all(np.isfinite(column).all() for column in columns):
         raise EvaluationError("A value is not finite; leave out what has no value.")
     return columns[0], columns[1], columns[2]
-
-
-def check_confidence(confidence: float) -> None:
-    """Raises InvalidPercent unless the confidence lies between 0 and 1."""
-    if not 0 < confidence < 1:
-        raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
 
 
 def quantile(confidence: float, degrees: float | None) -> float:

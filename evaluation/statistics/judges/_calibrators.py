@@ -11,6 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from evaluation._guards import check_choice, check_same_length, checked_share
 from evaluation.errors import EvaluationError
@@ -183,7 +184,8 @@ def _moved(
     probabilities: Array, systems: Sequence[Hashable], slope: float, intercepts: Mapping[Hashable, float]
 ) -> Array:
     added = np.array([intercepts.get(system, 0.0) for system in systems], dtype=np.float64)
-    return _logistic(slope * _log_odds(probabilities) + added)
+    moved: Array = expit(slope * _log_odds(probabilities) + added)
+    return moved
 
 
 def _rising(probabilities: Array, answers: Array) -> tuple[tuple[float, float], ...]:
@@ -210,8 +212,8 @@ def _straight(
             break
         kept = rising
     odds = np.linspace(_log_odds(np.zeros(1))[0], _log_odds(np.ones(1))[0], 101)
-    places = _logistic(odds)
-    heights = _logistic(_slopes(places, method)[:, kept] @ found[:-1] + found[-1])
+    places = expit(odds)
+    heights = expit(_slopes(places, method)[:, kept] @ found[:-1] + found[-1])
     return tuple(zip(places.tolist(), heights.tolist(), strict=True))
 
 
@@ -230,7 +232,7 @@ def _line(columns: Array, answers: Array, prior: Array, strength: Array) -> Arra
     """
     found = prior.copy()
     for _ in range(_STEPS):
-        chance = _logistic(columns @ found)
+        chance = expit(columns @ found)
         slope = columns.T @ (answers - chance) - strength * (found - prior)
         bend = columns.T @ (columns * (chance * (1 - chance))[:, None]) + np.diag(strength)
         step = np.linalg.solve(bend, slope)
@@ -243,11 +245,5 @@ def _line(columns: Array, answers: Array, prior: Array, strength: Array) -> Arra
 
 
 def _log_odds(probabilities: Array) -> Array:
-    inside = np.clip(probabilities, _EDGE, 1 - _EDGE)
-    odds: Array = np.log(inside / (1 - inside))
+    odds: Array = logit(np.clip(probabilities, _EDGE, 1 - _EDGE))
     return odds
-
-
-def _logistic(odds: Array) -> Array:
-    shares: Array = 1.0 / (1.0 + np.exp(-odds))
-    return shares

@@ -277,19 +277,24 @@ def _columns(
     return np.column_stack(columns).astype(np.float64)
 
 
+def kappa_of_counts(checks: Floats, people: Floats, judge: Floats, wrong: Floats) -> Floats:
+    """Cohen's kappa of so many yes of people, yes of the judge, and differences; nan where chance leaves none."""
+    # Disagreement by chance: one says yes where the other, by its own habits, does not.
+    expected = judge * (checks - people) + people * (checks - judge)
+    kappa: Floats = np.where(expected > 0, 1 - checks * wrong / expected, np.nan)
+    return kappa
+
+
 def _figures(sums: Floats) -> Floats:
     """A column each, in the order of `_FIGURES`."""
     checks, both, judge_alone, human_alone, neither, has, squares = sums.T
     scored = both + judge_alone + human_alone + neither
-    # Disagreement by chance: one says yes where the other, by its own habits, does not.
     judge_yes, human_yes = both + judge_alone, both + human_alone
-    expected = judge_yes * (scored - human_yes) + human_yes * (scored - judge_yes)
-    wrong = judge_alone + human_alone
     return np.column_stack(
         [
             scored / checks,
             (both + neither) / scored,
-            np.where(expected > 0, 1 - scored * wrong / expected, np.nan),
+            kappa_of_counts(scored, human_yes, judge_yes, judge_alone + human_alone),
             both / human_yes,
             neither / (scored - human_yes),
             both / judge_yes,

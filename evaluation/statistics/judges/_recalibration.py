@@ -8,6 +8,7 @@ import numpy as np
 from evaluation.statistics._intervals import DEFAULT_CONFIDENCE
 from evaluation.statistics._resampling import STATISTIC_DRAWS, Estimate, Floats, estimates, places_of, sums_by
 from evaluation.statistics.judges._calibrators import CalibrationMethod, cross_fitted_calibration
+from evaluation.statistics.judges._judge_report import kappa_of_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +86,7 @@ def _figures(sums: Floats) -> Floats:
             square / checks,
             square_after / checks,
             (square - square_after) / checks,
-            _kappa(checks, people, yes, wrong),
-            _kappa(checks, people, yes_after, wrong_after),
+            kappa_of_counts(checks, people, yes, wrong),
+            kappa_of_counts(checks, people, yes_after, wrong_after),
         ]
     )
-
-
-def _kappa(checks: Floats, people: Floats, judge: Floats, wrong: Floats) -> Floats:
-    # Disagreement by chance: one says yes where the other, by its own habits, does not.
-    expected = judge * (checks - people) + people * (checks - judge)
-    kappa: Floats = np.where(expected > 0, 1 - checks * wrong / expected, np.nan)
-    return kappa

@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import scipy
 
-from evaluation.errors import EvaluationError, InvalidPercent
+from evaluation._guards import check_confidence
+from evaluation.errors import EvaluationError
 from evaluation.statistics._intervals import DEFAULT_CONFIDENCE
 from evaluation.statistics._resampling import Floats
 
@@ -75,8 +76,7 @@ def system_anova(
     Source: Tukey, The problem of multiple comparisons, 1953; as Nenkova used it on DUC coverage, 2005.
     Example: systems a 1, 2, 3 and b 2, 4, 3 on three sets: squares 1.5 between systems, 3 between sets and 1 left.
     """
-    if not 0 < confidence < 1:
-        raise InvalidPercent(f"The confidence must lie between 0 and 1, got {confidence!r}.")
+    check_confidence(confidence)
     columns = list(values.values())
     every = sorted({name for column in columns for name in column})
     common = [name for name in every if all(name in column for column in columns)]

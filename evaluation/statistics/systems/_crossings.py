@@ -7,9 +7,7 @@ from itertools import combinations, pairwise
 from evaluation._guards import checked_share
 from evaluation.errors import EvaluationError
 from evaluation.statistics._resampling import checked_finite
-
-SAME = 1e-12
-"""Means closer than this are tied: they differ by how they were added up."""
+from evaluation.statistics.systems._correlation import SAME
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,7 @@ from evaluation.statistics._resampling import (
     places_in_clusters,
     sums_by,
 )
-
-# Means closer than this, in units of the largest, share a rank: they differ by how they were added up.
-_SAME = 1e-12
+from evaluation.statistics.systems._correlation import SAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ def _ranks(means: Floats, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """One more than the number of systems with a higher mean, in each row; only where counted."""
     scale = np.abs(means).max(axis=1, initial=0, keepdims=True)
     held = np.where(counted, means, -np.inf)
-    above = means + _SAME * scale
+    above = means + SAME * scale
     ranks: NDArray[np.int64] = np.stack(
         [1 + (held > above[:, [system]]).sum(axis=1) for system in range(means.shape[1])], axis=1
     )

@@ -49,7 +49,8 @@ class ActQueue extends EventTarget {
     addEventListener("focus", () => this.#wake());
     addEventListener("visibilitychange", () => document.hidden || this.#wake());
     addEventListener("pagehide", () => this.#sendLeaving());
-    ActQueue.#forgetOld();
+    // Of sets that were closed long ago nothing is left to send or to undo.
+    forgetOld(ActQueue.#PREFIX, ({ acts, at }) => !acts.length && at < Date.now() - ActQueue.#FORGET_MS);
   }
 
   // What is not saved yet, oldest first. Each has `was`: the value before it, which the server is not told.
@@ -313,11 +314,10 @@ class ActQueue extends EventTarget {
 
   async #post(url, body) {
     const text = JSON.stringify(body);
-    const token = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
     try {
       const response = await fetch(url, {
         method: "POST",
-        headers: { "Content-Type": "application/json", "X-CSRFToken": token?.slice(token.indexOf("=") + 1) ?? "" },
+        headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
         body: text,
         keepalive: text.length < ActQueue.#MOST_LEAVING,
         signal: AbortSignal.timeout(ActQueue.#TIMEOUT_MS),
@@ -436,26 +436,6 @@ class ActQueue extends EventTarget {
     } catch {
       this.#isKept = false;
       this.#tell("unkept");
-    }
-  }
-
-  // Of sets that were closed long ago nothing is left to send or to undo, and what cannot be read helps nobody.
-  static #forgetOld() {
-    try {
-      for (const key of Object.keys(localStorage).filter((each) => each.startsWith(ActQueue.#PREFIX))) {
-        if (ActQueue.#isOld(localStorage.getItem(key))) localStorage.removeItem(key);
-      }
-    } catch {
-      // Nothing may be kept here, so there is nothing to forget.
-    }
-  }
-
-  static #isOld(text) {
-    try {
-      const { acts, at } = JSON.parse(text);
-      return !acts.length && at < Date.now() - ActQueue.#FORGET_MS;
-    } catch {
-      return true;
     }
   }
 

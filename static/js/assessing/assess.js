@@ -347,20 +347,6 @@
 
   const holdKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
 
-  function notice(text) {
-    const box = document.createElement("div");
-    const words = document.createElement("p");
-    const dismiss = document.createElement("button");
-    box.className = "notice error";
-    words.textContent = text;
-    dismiss.type = "button";
-    dismiss.className = "link";
-    dismiss.dataset.dismiss = "";
-    dismiss.textContent = "Dismiss";
-    box.append(words, dismiss);
-    find("#notices").replaceChildren(box);
-  }
-
   // Once for each page, and again when all is answered here: then nothing changes it before its turn.
   function fetchAhead() {
     const next = find("[data-way]:not([hidden])")?.dataset.turn;

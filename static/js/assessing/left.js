@@ -22,11 +22,10 @@
 
   // What the server made of the acts, each under its own number; null where it took none of them.
   async function send(sitting, { client, acts }) {
-    const token = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
     try {
       const answer = await fetch(new URL(`sets/${sitting}/acts/`, location.href), {
         method: "POST",
-        headers: { "Content-Type": "application/json", "X-CSRFToken": token?.slice(token.indexOf("=") + 1) ?? "" },
+        headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
         body: JSON.stringify({ client, acts: acts.slice(0, MOST).map(({ was, ...act }) => act) }),
       });
       return answer.status === 200 ? await answer.json() : null;
@@ -35,9 +34,12 @@
     }
   }
 
+  // How many acts still wait.
   function forget(key, saved) {
     const kept = JSON.parse(localStorage.getItem(key));
-    localStorage.setItem(key, JSON.stringify({ ...kept, acts: kept.acts.filter((act) => act.seq > saved) }));
+    const acts = kept.acts.filter((act) => act.seq > saved);
+    localStorage.setItem(key, JSON.stringify({ ...kept, acts }));
+    return acts.length;
   }
 
   function say(panel, ...words) {
@@ -47,26 +49,40 @@
     panel.querySelector(".foot").before(box);
   }
 
-  function tellOwn(panel, count) {
+  function linkTo(panel) {
     const link = document.createElement("a");
     link.href = panel.querySelector(".peers a").href;
     link.textContent = "Open the set";
-    say(panel, `${count} change${count === 1 ? " is" : "s are"} kept in this browser and not saved yet. `, link);
+    return link;
+  }
+
+  function tellRefused(panel, refused) {
+    const count = refused.length === 1 ? "1 change was" : `${refused.length} changes were`;
+    const reasons = [...new Set(refused.map(({ message }) => message))].join(" ");
+    say(panel, `${count} refused and not saved: ${reasons} `, linkTo(panel));
+  }
+
+  function tellOwn(panel, count) {
+    const changes = count === 1 ? "1 change is" : `${count} changes are`;
+    say(panel, `${changes} kept in this browser and not saved yet. `, linkTo(panel));
     for (const button of panel.querySelectorAll("form[action$='/close/'] button")) button.disabled = true;
   }
 
   async function deliver(panel, sitting) {
-    const waiting = kept(sitting);
-    if (waiting.some((one) => !isOwn(one, sitting))) {
+    const left = kept(sitting);
+    if (left.some((one) => !isOwn(one, sitting))) {
       say(panel, "This browser has another person's unsaved work on this set. It is saved when they sign in here again.");
     }
-    const own = waiting.find((one) => isOwn(one, sitting));
+    const own = left.find((one) => isOwn(one, sitting));
     if (!own) return;
     const answer = await send(sitting, own);
     if (!answer) return tellOwn(panel, own.acts.length);
-    forget(own.key, answer.saved);
+    const waiting = forget(own.key, answer.saved);
+    const refused = answer.results.filter(({ status }) => status === "refused");
     // The figures on this page may be from before.
-    location.reload();
+    if (!refused.length) return location.reload();
+    tellRefused(panel, refused);
+    if (waiting) tellOwn(panel, waiting);
   }
 
   for (const title of document.querySelectorAll(".set h2[id^='set-']")) {

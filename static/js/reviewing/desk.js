@@ -34,12 +34,11 @@ class Desk {
   // What may be asked again: one try.
   async ask(address, fields) {
     const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
-    // A sign-in in another tab gives a new token, which only the cookie knows.
     body.delete("csrfmiddlewaretoken");
     const response = await fetch(address, {
       method: "POST",
       body,
-      headers: { "HX-Request": "true", "X-CSRFToken": Desk.#token() },
+      headers: { "HX-Request": "true", "X-CSRFToken": csrfToken() },
       // An answer goes out even when its page is left.
       keepalive: true,
       signal: AbortSignal.timeout(Desk.#TIMEOUT_MS),
@@ -68,10 +67,5 @@ class Desk {
       const pause = Desk.#RETRY_MS[Math.min(attempt, Desk.#RETRY_MS.length - 1)];
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
-  }
-
-  static #token() {
-    const cookie = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
-    return cookie ? cookie.slice(cookie.indexOf("=") + 1) : "";
   }
 }

@@ -142,7 +142,7 @@ def test_an_answer_that_nobody_gave_needs_a_reason_and_keeps_what_was_typed(
     refused = client.post(
         page_of(dispute), {"adopt": "", "label": "unsure", "error_type": "omission", "seen": ""}
     )
-    assert b"Say why" in refused.content
+    assert b"Give a reason" in refused.content
     assert b'value="omission" selected' in refused.content
     assert not Adjudication.objects.exists()
     client.post(page_of(dispute), {"adopt": "", "label": "unsure", "reason": "Both read it.", "seen": ""})
@@ -221,7 +221,7 @@ def test_what_cannot_be_settled_is_not_taken_up_again_either(world: World, staff
     # Nobody said unsure, so it needs a reason.
     form = {"adopt": "", "label": "unsure", "seen": theirs.public_id, "again": "1"}
     told = staff("cleo").post(page_of(dispute), form)
-    assert b"Say why" in told.content
+    assert b"Give a reason" in told.content
     assert told.context["form"]["label"].value() == "unsure"
     theirs.refresh_from_db()
     assert theirs.withdrawn_at is None

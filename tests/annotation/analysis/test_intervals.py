@@ -10,7 +10,7 @@ import pytest
 
 from annotation.analysis.intervals import has_interval, no_interval_in_words, shown, why_no_interval
 from annotation.analysis.leaderboard import differences
-from annotation.analysis.make_analysis import MAKINGS
+from annotation.analysis.make_analysis import RECIPES
 from annotation.models import Analysis, Check, Score, Verdict
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
@@ -100,17 +100,17 @@ WITHOUT_INTERVALS = {Analysis.Kind.SENSITIVITY, Analysis.Kind.SUGGESTED}
 KEYS = {Analysis.Kind.LEADERBOARD: ("board coverage", f"differences {differences.key('coverage', 20)}")}
 
 
-@pytest.mark.parametrize("kind", list(MAKINGS))
+@pytest.mark.parametrize("kind", list(RECIPES))
 def test_no_statistics_show_an_interval_of_four_sets(world: World, kind: Analysis.Kind) -> None:
     answered(world, 4)
     for key in KEYS.get(kind, ("",)):
-        found = list(bounds(MAKINGS[kind].compute(world.project, key)))
+        found = list(bounds(RECIPES[kind].compute(world.project, key)))
         assert [name for name, value in found if value is not None] == []
         assert found or kind in WITHOUT_INTERVALS
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MAKINGS if kind not in WITHOUT_INTERVALS])
+@pytest.mark.parametrize("kind", [kind for kind in RECIPES if kind not in WITHOUT_INTERVALS])
 def test_of_five_sets_they_do(world: World, kind: Analysis.Kind) -> None:
     answered(world, 5)
     for key in KEYS.get(kind, ("",)):
-        assert any(value is not None for _, value in bounds(MAKINGS[kind].compute(world.project, key)))
+        assert any(value is not None for _, value in bounds(RECIPES[kind].compute(world.project, key)))

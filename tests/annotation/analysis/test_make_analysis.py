@@ -17,10 +17,10 @@ from annotation.analysis.make_analysis import (
     MADE_EVERY_SECONDS,
     MADE_EVERY_TIMES,
     MAKE_ANALYSIS,
-    Making,
-    made,
-    make,
-    make_again,
+    StatisticsRecipe,
+    compute,
+    current_statistics,
+    recompute,
 )
 from annotation.core.refusals import NotReady
 from annotation.models import Analysis, Worker
@@ -52,7 +52,7 @@ class Counting:
 @pytest.fixture
 def counting(world: World, monkeypatch: pytest.MonkeyPatch) -> Counting:
     compute = Counting()
-    monkeypatch.setattr(make_analysis, "MAKINGS", {KIND: Making(compute)})
+    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: StatisticsRecipe(compute)})
     return compute
 
 
@@ -76,23 +76,23 @@ def answer(world: World, label: str = "yes") -> None:
 
 
 def test_what_is_stored_is_shown_while_nothing_changes(world: World, counting: Counting) -> None:
-    first = made(project=world.project, kind=KIND, key="a")
-    again = made(project=world.project, kind=KIND, key="a")
+    first = current_statistics(project=world.project, kind=KIND, key="a")
+    again = current_statistics(project=world.project, kind=KIND, key="a")
     assert first == again
     assert (counting.calls, first.payload) == (1, {"project": "harbour", "key": "a", "call": 1})
     assert not first.is_stale
 
 
 def test_keys_are_stored_apart(world: World, counting: Counting) -> None:
-    made(project=world.project, kind=KIND, key="a")
-    other = made(project=world.project, kind=KIND, key="b")
+    current_statistics(project=world.project, kind=KIND, key="a")
+    other = current_statistics(project=world.project, kind=KIND, key="b")
     assert other.payload == {"project": "harbour", "key": "b", "call": 2}
 
 
 def test_without_a_worker_new_ones_are_made_at_once(world: World, counting: Counting) -> None:
-    made(project=world.project, kind=KIND, key="a")
+    current_statistics(project=world.project, kind=KIND, key="a")
     answer(world)
-    found = made(project=world.project, kind=KIND, key="a")
+    found = current_statistics(project=world.project, kind=KIND, key="a")
     assert (counting.calls, found.is_stale) == (2, False)
     assert Analysis.objects.count() == 1
 
@@ -103,15 +103,15 @@ def test_the_old_ones_are_shown_while_a_worker_makes_new_ones(
     sent: list[dict[str, object]],
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
-    make(project=world.project, kind=KIND, key="a")
+    compute(project=world.project, kind=KIND, key="a")
     Analysis.objects.update(made_at=timezone.now() - timedelta(seconds=MADE_EVERY_SECONDS + 1))
     answer(world)
     with django_capture_on_commit_callbacks(execute=True):
-        found = made(project=world.project, kind=KIND, key="a")
+        found = current_statistics(project=world.project, kind=KIND, key="a")
     assert (found.payload["call"], found.is_stale, counting.calls) == (1, True, 1)
     assert sent == [{"project_id": world.project.pk, "kind": "leaderboard", "key": "a"}]
-    make_again(project_id=world.project.pk, kind="leaderboard", key="a")
-    fresh = made(project=world.project, kind=KIND, key="a")
+    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
+    fresh = current_statistics(project=world.project, kind=KIND, key="a")
     assert (fresh.payload["call"], fresh.is_stale, counting.calls) == (2, False, 2)
 
 
@@ -122,14 +122,14 @@ def test_a_worker_is_asked_once(
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        first = made(project=world.project, kind=KIND, key="a")
-        made(project=world.project, kind=KIND, key="a")
+        first = current_statistics(project=world.project, kind=KIND, key="a")
+        current_statistics(project=world.project, kind=KIND, key="a")
     assert first.is_missing
     assert len(sent) == 1
     # It may have died: after a while it is asked again.
     Analysis.objects.update(asked_at=timezone.now() - timedelta(seconds=ASKED_SECONDS + 1))
     with django_capture_on_commit_callbacks(execute=True):
-        made(project=world.project, kind=KIND, key="a")
+        current_statistics(project=world.project, kind=KIND, key="a")
     assert len(sent) == 2
 
 
@@ -139,10 +139,10 @@ def test_while_answers_arrive_new_ones_are_made_every_few_seconds(
     sent: list[dict[str, object]],
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
-    make(project=world.project, kind=KIND, key="a")
+    compute(project=world.project, kind=KIND, key="a")
     answer(world)
     with django_capture_on_commit_callbacks(execute=True):
-        assert made(project=world.project, kind=KIND, key="a").is_stale
+        assert current_statistics(project=world.project, kind=KIND, key="a").is_stale
     assert sent == []
 
 
@@ -154,21 +154,21 @@ def test_statistics_of_a_project_are_made_one_at_a_time(
 ) -> None:
     for project, key in ((world.project, "a"), (world.project, "b"), (world.other_project, "b")):
         with django_capture_on_commit_callbacks(execute=True):
-            assert made(project=project, kind=KIND, key=key).is_missing
+            assert current_statistics(project=project, kind=KIND, key=key).is_missing
     assert [(asked["project_id"], asked["key"]) for asked in sent] == [
         (world.project.pk, "a"),
         (world.other_project.pk, "b"),
     ]
-    make_again(project_id=world.project.pk, kind="leaderboard", key="a")
+    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
     with django_capture_on_commit_callbacks(execute=True):
-        made(project=world.project, kind=KIND, key="b")
+        current_statistics(project=world.project, kind=KIND, key="b")
     assert len(sent) == 3
 
 
 def test_what_was_taken_back_meanwhile_keeps_no_place(world: World, counting: Counting) -> None:
-    make(project=world.project, kind=KIND, key="a")
+    compute(project=world.project, kind=KIND, key="a")
     Analysis.objects.update(asked_at=timezone.now())
-    make_again(project_id=world.project.pk, kind="leaderboard", key="a")
+    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
     assert (counting.calls, Analysis.objects.get().asked_at) == (1, None)
 
 
@@ -177,17 +177,17 @@ def test_who_waits_is_given_what_a_worker_makes(
     world: World, counting: Counting, sent: list[dict[str, object]]
 ) -> None:
     def work(body: tuple[Any, dict[str, Any], Any], **_: object) -> None:
-        make_again(**body[1])
+        recompute(**body[1])
 
     before_task_publish.connect(work)
     try:
-        first = made(project=world.project, kind=KIND, key="a", wait=True)
+        first = current_statistics(project=world.project, kind=KIND, key="a", wait=True)
     finally:
         before_task_publish.disconnect(work)
     assert (first.payload["call"], first.is_stale, len(sent)) == (1, False, 1)
     # Old ones are good enough, while a worker makes new ones.
     answer(world)
-    old = made(project=world.project, kind=KIND, key="a", wait=True)
+    old = current_statistics(project=world.project, kind=KIND, key="a", wait=True)
     assert (old.payload["call"], old.is_stale, counting.calls) == (1, True, 1)
 
 
@@ -196,7 +196,7 @@ def test_who_has_waited_for_long_is_told_to_come_again(
 ) -> None:
     monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
     with pytest.raises(NotReady) as refused:
-        made(project=world.project, kind=KIND, key="a", wait=True)
+        current_statistics(project=world.project, kind=KIND, key="a", wait=True)
     assert (refused.value.code, refused.value.wait, counting.calls) == ("not_ready", 0.1, 0)
 
 
@@ -206,12 +206,12 @@ def test_what_took_long_is_made_less_often(
     sent: list[dict[str, object]],
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
-    make(project=world.project, kind=KIND, key="a")
+    compute(project=world.project, kind=KIND, key="a")
     answer(world)
     for ago, asked in ((MADE_EVERY_TIMES * 4 - 1, 0), (MADE_EVERY_TIMES * 4 + 1, 1)):
         Analysis.objects.update(seconds=4, made_at=timezone.now() - timedelta(seconds=ago))
         with django_capture_on_commit_callbacks(execute=True):
-            assert made(project=world.project, kind=KIND, key="a").is_stale
+            assert current_statistics(project=world.project, kind=KIND, key="a").is_stale
         assert len(sent) == asked
 
 
@@ -226,24 +226,24 @@ def test_what_cannot_be_made_keeps_no_other_waiting(
             raise ZeroDivisionError
         return "made"
 
-    monkeypatch.setattr(make_analysis, "MAKINGS", {KIND: Making(broken)})
+    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: StatisticsRecipe(broken)})
     with django_capture_on_commit_callbacks(execute=True):
-        made(project=world.project, kind=KIND, key="broken")
+        current_statistics(project=world.project, kind=KIND, key="broken")
     with pytest.raises(ZeroDivisionError):
-        make_again(project_id=world.project.pk, kind="leaderboard", key="broken")
+        recompute(project_id=world.project.pk, kind="leaderboard", key="broken")
     # Nobody asks for these again at once, and whoever waits for them is told why.
     with django_capture_on_commit_callbacks(execute=True):
-        assert made(project=world.project, kind=KIND, key="broken").failed_at is not None
+        assert current_statistics(project=world.project, kind=KIND, key="broken").failed_at is not None
         with pytest.raises(NotReady, match="worker's log for the reason"):
-            made(project=world.project, kind=KIND, key="broken", wait=True)
-        made(project=world.project, kind=KIND, key="a")
+            current_statistics(project=world.project, kind=KIND, key="broken", wait=True)
+        current_statistics(project=world.project, kind=KIND, key="a")
     assert [asked["key"] for asked in sent] == ["broken", "a"]
-    make_again(project_id=world.project.pk, kind="leaderboard", key="a")
+    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
     Analysis.objects.filter(key="broken").update(
         failed_at=timezone.now() - timedelta(seconds=FAILED_SECONDS + 1)
     )
     with django_capture_on_commit_callbacks(execute=True):
-        assert made(project=world.project, kind=KIND, key="broken").failed_at is None
+        assert current_statistics(project=world.project, kind=KIND, key="broken").failed_at is None
     assert sent[-1]["key"] == "broken"
 
 
@@ -302,17 +302,17 @@ def test_no_page_makes_statistics_where_a_worker_lives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     computed: list[str] = []
-    making = Making(lambda _, key: computed.append(key))
-    monkeypatch.setattr(make_analysis, "MAKINGS", dict.fromkeys(Analysis.Kind, making))
+    recipe = StatisticsRecipe(lambda _, key: computed.append(key))
+    monkeypatch.setattr(make_analysis, "RECIPES", dict.fromkeys(Analysis.Kind, recipe))
     shown = signed_in(world.mona).get(f"/p/harbour/{page}")
     assert (shown.status_code, computed) == (200, [])
     assert Analysis.objects.filter(asked_at__isnull=False).count() == 1
 
 
 def test_a_worker_makes_nothing_that_somebody_has_made_meanwhile(world: World, counting: Counting) -> None:
-    make(project=world.project, kind=KIND, key="a")
-    make_again(project_id=world.project.pk, kind="leaderboard", key="a")
-    make_again(project_id=0, kind="leaderboard", key="a")
+    compute(project=world.project, kind=KIND, key="a")
+    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
+    recompute(project_id=0, kind="leaderboard", key="a")
     assert counting.calls == 1
 
 
@@ -322,9 +322,9 @@ def test_another_shape_counts_as_never_made(
     sent: list[dict[str, object]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    make(project=world.project, kind=KIND, key="a")
-    monkeypatch.setattr(make_analysis, "MAKINGS", {KIND: Making(counting, shape=2)})
-    assert made(project=world.project, kind=KIND, key="a").is_missing
+    compute(project=world.project, kind=KIND, key="a")
+    monkeypatch.setattr(make_analysis, "RECIPES", {KIND: StatisticsRecipe(counting, shape=2)})
+    assert current_statistics(project=world.project, kind=KIND, key="a").is_missing
 
 
 def test_the_stored_leaderboard_follows_an_answer(world: World) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from annotation.analysis.leaderboard.ranking import Place
+from annotation.templatetags.numbers import p_value
 from annotation.templatetags.places import (
     alike,
     alike_heads,
+    level,
     p_short,
-    p_value,
     place_of,
     signed,
     signed_short,
@@ -43,9 +44,16 @@ def test_p_values_are_never_nought(value: float | None, said: str) -> None:
     assert p_value(value) == said
 
 
-@pytest.mark.parametrize(("value", "said"), [(None, "–"), (0.1, "+0.100"), (-0.25, "−0.250")])
+@pytest.mark.parametrize(
+    ("value", "said"), [(None, "–"), (0.1, "+0.100"), (-0.25, "−0.250"), (-0.0004, "+0.000")]
+)
 def test_differences_carry_their_sign(value: float | None, said: str) -> None:
     assert signed(value) == said
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.05, "5 %"), (0.0427, "4.3 %"), (0.0052, "0.52 %")])
+def test_a_level_is_a_percent(value: float, said: str) -> None:
+    assert level(value) == said
 
 
 def test_the_letters_of_all_groups_stand_above_their_columns() -> None:

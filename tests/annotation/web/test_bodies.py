@@ -41,7 +41,7 @@ def test_a_form_of_three_megabytes_is_told_the_limit(mona: Client, caplog: pytes
     form = f"text={LARGE}"
     answer = mona.post(WRITE, form, content_type="application/x-www-form-urlencoded")
     assert answer.status_code == 413
-    assert "more than the 2.5 MB that are taken at once" in text_of(answer)
+    assert "more than the limit of 2.5 MB" in text_of(answer)
     assert '<a class="btn quiet" href="/p/harbour/">Back</a>' in text_of(answer)
     assert not Guideline.objects.exists()
     assert tracebacks(caplog) == []
@@ -67,7 +67,7 @@ def test_too_many_inputs_are_told(mona: Client, caplog: pytest.LogCaptureFixture
     # A thousand are read; one more is too many.
     answer = mona.post(WRITE, {f"name-{number}": "" for number in range(1001)})
     assert answer.status_code == 413
-    assert "more than the 1,000 inputs" in text_of(answer)
+    assert "more than the limit of 1,000 inputs" in text_of(answer)
     assert tracebacks(caplog) == []
 
 

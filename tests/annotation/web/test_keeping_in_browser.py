@@ -276,6 +276,25 @@ def test_what_was_on_its_way_when_the_page_was_left_arrives(world: World, desk: 
     assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 20
 
 
+def test_what_is_refused_after_the_page_was_left_is_told(world: World, desk: Desk) -> None:
+    sitting = lay_set(world)
+    page = ana(desk)
+    leave_unheard(page, sitting, "4")
+
+    def refuse(route: Route) -> None:
+        [act] = route.request.post_data_json["acts"]
+        result = {"seq": act["seq"], "status": "refused", "message": "That unit was cut anew."}
+        route.fulfill(json={"saved": act["seq"], "results": [result]})
+
+    page.route("**/acts/", refuse)
+    page.goto("/p/harbour/work/")
+    page.locator(
+        ".set .notice", has_text="1 change was refused and not saved: That unit was cut anew."
+    ).wait_for()
+    page.wait_for_timeout(500)
+    assert page.locator(".set .notice").count() == 1
+
+
 # Two tabs, two devices
 
 

@@ -145,6 +145,12 @@ def test_documents_of_a_group_are_resampled_together() -> None:
     assert (mean.mean, mean.low) == (pytest.approx(0.6), None)
 
 
+def test_a_document_and_a_group_of_one_name_are_two_clusters() -> None:
+    some = [*rows([5, 3, 3, 2]), GateSummary("e", "alder", rows([2])[0].text, "d00")]
+    mean = run_gate(some, judge=LexicalJudge(), metrics=["coverage"]).systems[0].means["coverage"]
+    assert mean.low is not None
+
+
 def test_the_only_system_of_each_file_is_compared_whatever_it_is_called() -> None:
     report = run_gate(
         rows([3] * 6, "v2"), judge=LexicalJudge(), baseline=rows([4] * 6, "v1"), metrics=["coverage"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -11,16 +12,18 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotation.adjudicating.queries import voices
 from annotation.adjudicating.queries.voices import voices_on_check as voices_on
 from annotation.assessing.services.assign import assign
 from annotation.models import Adjudication, Check, Dispute, Membership, Role
 from annotation.reviewing.services.review import override
+from annotation.scoring.judge_percents import JudgePercent, judge_percents
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.conftest import HTMX
 from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from django.contrib.auth.models import User
     from django.test import Client
@@ -172,6 +175,20 @@ def test_no_name_and_no_judge_is_told(world: World, cleo: Client) -> None:
     assert "Rex on 2." in page
 
 
+def test_no_percent_tells_which_is_the_judge_s(
+    world: World, cleo: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.project.dispute_voices = "judge"
+    world.project.save()
+    dispute = percents_differ(world)
+
+    def a_third(peers: Sequence[int]) -> list[JudgePercent]:
+        return [replace(share, percent=100 / 3) for share in judge_percents(peers)]
+
+    monkeypatch.setattr(voices, "judge_percents", a_third)
+    assert sorted(voice.percent for voice in cleo.get(at(dispute)).context["view"].voices) == [20, 40, 60]
+
+
 def test_letters_are_shuffled_for_each_adjudicator_and_stay(world: World) -> None:
     for number in (1, 2, 3):
         dispute_on(world, number)
@@ -264,7 +281,7 @@ def test_an_answer_that_nobody_gave_keeps_what_was_typed(world: World, cleo: Cli
     answer = cleo.post(at(dispute, "decide/"), typed, headers=HTMX)
     assert (answer.status_code, answer["HX-Retarget"]) == (422, "#dispute-room")
     page = answer.content.decode()
-    assert "Say why" in page
+    assert "Give a reason" in page
     assert '<option value="not_checkable" selected>' in page
     assert re.search(r'name="is_guideline_gap"[^>]* checked', page)
     answer = cleo.post(at(dispute, "decide/"), {**typed, "reason": "It says neither."})

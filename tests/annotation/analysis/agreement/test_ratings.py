@@ -92,10 +92,10 @@ def test_a_check_tells_what_figures_are_split_by(world: World) -> None:
     check = add_checks(world, 1)[0]
     say(check, world.rex, "no")
     of = check_facts(world.project)[check.pk]
-    assert (of.side, of.system, of.target_words, of.cluster) == ("reference", "alder", 20, "port")
+    assert (of.side, of.system, of.target_words, of.cluster) == ("reference", "alder", 20, "set port")
     world.sets["port"].group = "coast"
     world.sets["port"].save(update_fields=["group"])
-    assert check_facts(world.project)[check.pk].cluster == "coast"
+    assert check_facts(world.project)[check.pk].cluster == "group coast"
 
 
 def test_percents_are_those_of_closed_sets_without_hidden_repeats(world: World) -> None:
@@ -109,7 +109,7 @@ def test_percents_are_those_of_closed_sets_without_hidden_repeats(world: World) 
     close_sitting(sitting=sitting, by=world.ana)
     found = percent_ratings(world.project)
     assert sorted(each.value for each in found) == [0, 0, 20, 60]
-    assert {(each.rater, each.cluster) for each in found} == {("ana", "port")}
+    assert {(each.rater, each.cluster) for each in found} == {("ana", "set port")}
 
 
 def test_percents_of_units_that_are_cut_anew_are_left_out(world: World) -> None:

@@ -183,5 +183,5 @@ def test_parts_stand_in_their_file(answered: World, signed_in: SignedIn) -> None
     rows = json.loads(signed_in(answered.olga).get(f"{JUDGE}parts/file/?format=json").content)
     assert [(row["split"], row["part"], row["checks"]) for row in rows] == [
         ("figure", "contains a number", 1),
-        ("figure", "holds none", 10),
+        ("figure", "no number", 10),
     ]

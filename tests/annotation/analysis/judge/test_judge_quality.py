@@ -158,7 +158,7 @@ def test_where_it_errs(world: World, checks: list[Check]) -> None:
     assert [(part["name"], part["checks"]) for part in splits["system"]] == [("alder", 8), ("birch", 1)]
     assert [(part["name"], part["accuracy"]["value"]) for part in splits["figure"]] == [
         ("contains a number", 0.0),
-        ("holds none", pytest.approx(6 / 7)),
+        ("no number", pytest.approx(6 / 7)),
     ]
     assert "side" not in splits
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
 from annotation.assessing.services.plan_assignments import carry_out
@@ -95,6 +96,10 @@ def test_before_the_model_summary_is_shown_nothing_is_said_of_its_author(
     page = ana.get(form_of(first(sitting)))
     assert page.context["form"].stage == "quality"
     assert b"You wrote" not in page.content
+
+
+def test_the_form_takes_as_long_a_note_as_the_server(ana: Client, sitting: Sitting) -> None:
+    assert f'maxlength="{LONGEST_UNIT_NOTE}"' in ana.get(form_of(first(sitting))).text
 
 
 def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Client, sitting: Sitting) -> None:

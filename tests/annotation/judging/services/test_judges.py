@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from threading import Thread
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.refusals import NotFound
-from annotation.judging.services.judges import at_work, build, is_allowed_url, judge_by_name, kept_signature
-from annotation.models import Judge
+from annotation.judging.services.judges import (
+    JudgeAtWork,
+    at_work,
+    build,
+    is_allowed_url,
+    judge_by_name,
+    kept_signature,
+)
+from annotation.models import DocumentSet, Judge
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.protocol import Text
 
@@ -35,6 +43,26 @@ def test_an_unknown_judge_is_refused_with_those_that_are(db: None) -> None:
     with pytest.raises(NotFound, match="Known judges: abc, lexical") as refused:
         judge_by_name("gpt")
     assert refused.value.code == "no_such_judge"
+
+
+# What it is told of
+
+
+def test_a_set_and_a_group_of_one_name_have_folds_of_their_own() -> None:
+    now, earlier = (
+        JudgeAtWork(
+            judge=cast("Any", "all"), row=Judge(), loop=cast("Any", None), thread=Thread(), of_cluster=of
+        )
+        for of in cast("list[Any]", [{"set port": "one", "group port": "other"}, {"port": "first"}])
+    )
+    sets = [
+        DocumentSet(external_id="port"),
+        DocumentSet(external_id="a", group="port"),
+        DocumentSet(external_id="a"),
+    ]
+    assert [now.judge_of(each).judge for each in sets] == ["one", "other", "all"]
+    # Folds that were stored with bare names stay valid.
+    assert [earlier.judge_of(each).judge for each in sets] == ["first", "first", "all"]
 
 
 # Where it may call

@@ -114,7 +114,7 @@ def test_a_blind_manager_is_told_of_no_gap(world: World, client_of: ClientOf) ->
 def test_comments_and_the_notices_of_them(world: World, client_of: ClientOf) -> None:
     claim = world.check("alder", 1).claim.public_id
     made = client_of("rex").post(f"{HERE}claims/{claim}/comments/", {"text": "@cleo @ana?"}).json()
-    assert (made["told"], made["not_told"]) == (["cleo"], ["ana"])
+    assert (made["notified"], made["not_notified"]) == (["cleo"], ["ana"])
     cleo = client_of("cleo")
     (row,) = cleo.get(f"{HERE}claims/{claim}/comments/").json()["comments"]
     assert (row["by"], row["mentions"], row["is_withdrawn"]) == ("rex", ["cleo"], False)

@@ -243,6 +243,7 @@ def test_a_decision_is_taken_back(world: World, client_of: ApiDoor) -> None:
     [
         ("", 6),
         ("?system=alder", 3),
+        ("?system={system}", 3),
         ("?label=yes", 2),
         ("?label=no", 4),
         ("?label=unscored", 0),
@@ -256,7 +257,13 @@ def test_a_decision_is_taken_back(world: World, client_of: ApiDoor) -> None:
 )
 def test_checks_are_filtered(world: World, client_of: ApiDoor, query: str, found: int) -> None:
     override(check=world.check("birch", 1), by=world.rex, label="no")
-    query = query.format(bridge=world.sets["bridge"].public_id, alder=world.peers["port", "alder"].public_id)
+    alder = world.peers["port", "alder"]
+    ids = {
+        "bridge": world.sets["bridge"].public_id,
+        "alder": alder.public_id,
+        "system": alder.system.public_id,
+    }
+    query = query.format(**ids)
     assert len(results(client_of("vic"), query)) == found
 
 
@@ -328,7 +335,7 @@ class TestReveal:
         assert sent["check"]["system"] is None
         assert {row["system"] for row in results(client, "")} == {None}
         refused = client.get(f"{HERE}checks/?system=alder")
-        assert (refused.status_code, "may view the scores" in refused.json()["error"]["message"]) == (
+        assert (refused.status_code, "right to view scores" in refused.json()["error"]["message"]) == (
             403,
             True,
         )

@@ -162,7 +162,9 @@ class TestPlanted:
         assert judge_says() == {"no"}
         queued = client.get(f"{HERE}review-queue/?only=against").json()["results"]
         assert [row["id"] for row in queued] == [world.check("alder", 1).public_id]
-        told = post(client, at(world, "alder", 2, "verdicts/"), {"label": "no"}).json()["told"]
+        told = post(client, at(world, "alder", 2, "verdicts/"), {"label": "no"}).json()[
+            "disclosed_control_items"
+        ]
         assert [(each["check"], each["planted_label"]) for each in told] == [
             (world.check("alder", 1).public_id, "no")
         ]
@@ -186,13 +188,19 @@ class TestPlanted:
         Project.objects.update(planted_share=1)
         client = client_of("rex")
         first = post(client, at(world, "alder", 1, "verdicts/"), {"label": "yes"}).json()
-        assert (first["verdict"]["shown"], first["check"]["judge_label"], first["told"]) == (
+        assert (
+            first["verdict"]["shown"],
+            first["check"]["judge_label"],
+            first["disclosed_control_items"],
+        ) == (
             "nothing",
             "no",
             [],
         )
         second = post(client, at(world, "alder", 2, "verdicts/"), {"label": "no"}).json()
-        assert second["told"] == [{"check": world.check("alder", 1).public_id, "planted_label": "no"}]
+        assert second["disclosed_control_items"] == [
+            {"check": world.check("alder", 1).public_id, "planted_label": "no"}
+        ]
         assert client.get(at(world, "alder", 1)).json()["judge_label"] == "yes"
 
 

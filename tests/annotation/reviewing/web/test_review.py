@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.adjudicating.services.adjudicate import decide_check
@@ -116,6 +118,17 @@ def test_no_order_tells_a_reviewer_who_waits_where_others_contradict_the_judge(
     assert rex.get(f"{QUEUE}?order=change").status_code == 403
 
 
+def test_no_list_tells_a_reviewer_who_waits_where_the_judge_gave_no_usable_answer(
+    world: World, rex: Client
+) -> None:
+    def rows() -> str:
+        return rex.get(QUEUE, headers=HTMX).text.partition("<tbody")[2]
+
+    before = rows()
+    Check.objects.update(final_label=None, final_source=None)
+    assert rows() == before
+
+
 def test_the_suggestion_is_told_with_the_judge_s_verdict(world: World, rex: Client) -> None:
     check = world.check("alder", 1)
     Check.objects.filter(pk=check.pk).update(suggested_probability=0.3125)
@@ -127,6 +140,16 @@ def test_the_suggestion_is_told_with_the_judge_s_verdict(world: World, rex: Clie
     assert "yes with probability 0.31" in " ".join(page.text.split())
     Project.objects.update(planted_share=0.5)
     assert rex.get(address).context["outcome"].suggested is None
+
+
+def test_a_sign_of_life_reads_the_check_once_and_no_texts(world: World, rex: Client) -> None:
+    check = world.check("alder", 1)
+    with CaptureQueriesContext(connection) as told:
+        assert rex.post(f"{at(check)}look/").status_code == 204
+    assert sum(f"public_id = '{check.public_id}'" in each["sql"] for each in told) == 1
+    assert not any("annotation_claim claim" in each["sql"] for each in told)
+    check.refresh_from_db()
+    assert (check.leased_to, CheckLook.objects.get().person) == (world.rex, world.rex)
 
 
 def test_the_queue_by_effect_begins_with_what_moves_coverage_most(world: World, rex: Client) -> None:
@@ -792,9 +815,19 @@ def test_a_verdict_planted_after_the_own_answer_is_told_with_the_next_one(world:
     assert rex.get(at(first)).context["outcome"].judge.label == "yes"
 
 
+def test_without_scripts_a_planted_verdict_is_told_on_the_next_page(world: World, rex: Client) -> None:
+    plant_everywhere(world, "after_answer")
+    first, second = world.check("alder", 1), world.check("alder", 2)
+    rex.post(f"{at(first)}answer/", {"label": "yes", "seen": ""})
+    page = rex.post(f"{at(second)}answer/", {"label": "no", "seen": ""}, follow=True).content.decode()
+    assert f'href="{at(first)}"' in page
+    assert page.count("was a control item") == 1
+
+
 def test_whoever_stops_is_told_on_the_page_of_the_queue(world: World, rex: Client) -> None:
     plant_everywhere(world, "after_answer")
     rex.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""})
+    rex.head(QUEUE)
     assert "was a control item" in rex.get(QUEUE).content.decode()
     assert "was a control item" not in rex.get(QUEUE).content.decode()
 
