@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.apps import apps
 
+from annotation.analysis.fingerprint import fingerprint_of
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
@@ -287,6 +288,15 @@ def test_changed_metadata_and_group_are_taken_over(project: Project, tmp_path: P
     bring(project, tmp_path, row(group="g", metadata={"run": 2}))
     assert DocumentSet.objects.get().group == "g"
     assert peer("alder").metadata == {"run": 2}
+
+
+def test_a_changed_group_alone_puts_statistics_out_of_date(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    before = fingerprint_of(project)
+    bring(project, tmp_path, row())
+    assert fingerprint_of(project) == before
+    bring(project, tmp_path, row(group="g"))
+    assert fingerprint_of(project) != before
 
 
 def test_another_language_is_refused(project: Project, tmp_path: Path) -> None:
