@@ -143,7 +143,7 @@ def test_a_word_of_the_log_that_is_also_a_username_stays(full: World, tmp_path: 
     User.objects.create(username="yes")
     log(project=full.project, actor=full.olga, verb="marked", target=full.project, data=data)
     [told] = [
-        row["data"]
+        json.loads(row["data"])
         for row in rows_in(archived(full.project, tmp_path / "a.zip"), "events")
         if row["verb"] == "marked"
     ]
