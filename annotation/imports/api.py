@@ -321,7 +321,7 @@ class OneImport(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show how far a large import is, and what came of it."""
         project = self.enter(Verb.IMPORT)
-        return Response(ImportRow(only(imports_of(project), public_id, "import")).data)
+        return Response(ImportRow(only(imports_of(project, self.person), public_id, "import")).data)
 
 
 class ImportRejects(ApiView):
@@ -332,7 +332,7 @@ class ImportRejects(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> StreamingHttpResponse:
         """Download the rows that a large import could not take, each with the reason."""
         project = self.enter(Verb.IMPORT)
-        name, text = rejects_of(only(imports_of(project), public_id, "import"))
+        name, text = rejects_of(only(imports_of(project, self.person), public_id, "import"))
         return StreamingHttpResponse(
             text,
             content_type="text/plain; charset=utf-8",
@@ -350,9 +350,9 @@ class ImportCancellation(ApiView):
         Needs the verb "import". Nothing of it stays. A conflict (409) says that it is over.
         """
         project = self.enter(Verb.IMPORT)
-        asked = only(imports_of(project), public_id, "import")
+        asked = only(imports_of(project, self.person), public_id, "import")
         cancelled = cancel_import(asked=asked, by=self.person)
-        return Response(ImportRow(only(imports_of(project), cancelled.public_id, "import")).data)
+        return Response(ImportRow(only(imports_of(project, self.person), cancelled.public_id, "import")).data)
 
 
 def _upload(one: Any) -> Upload:
