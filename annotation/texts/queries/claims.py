@@ -328,7 +328,7 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
         run_id=_run_at_work(document_set),
         undo=next((change for change in changes if not change.is_undone), None),
         changes=tuple(changes),
-        older=tuple(_older(each) for each in sets if not each.is_active),
+        older=_older([each for each in sets if not each.is_active]),
         texts=_texts(owner, names_systems=names_systems),
     )
 
@@ -474,9 +474,15 @@ def _changes(claim_set: ClaimSet | None, rows: Sequence[Claim], history: ClaimHi
     ]
 
 
-def _older(claim_set: ClaimSet) -> OlderClaims:
-    texts = Claim.objects.filter(claim_set=claim_set).order_by("position").values_list("text", flat=True)
-    return OlderClaims(version=claim_set.version, origin=_origin(claim_set), claims=tuple(texts))
+def _older(claim_sets: Sequence[ClaimSet]) -> tuple[OlderClaims, ...]:
+    texts: dict[int, list[str]] = defaultdict(list)
+    claims = Claim.objects.filter(claim_set__in=claim_sets).order_by("position")
+    for key, text in claims.values_list("claim_set", "text"):
+        texts[key].append(text)
+    return tuple(
+        OlderClaims(version=each.version, origin=_origin(each), claims=tuple(texts[each.pk]))
+        for each in claim_sets
+    )
 
 
 def _origin(claim_set: ClaimSet) -> ListOrigin:
