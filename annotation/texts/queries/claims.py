@@ -169,7 +169,6 @@ class ClaimText:
 
     text_id: str
     name: TextName
-    kind: str
     document_set: str
     version: int | None
     origin: ListOrigin | None
@@ -316,7 +315,6 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
     return ClaimText(
         text_id=owner.public_id,
         name=_name(owner, names_systems=names_systems),
-        kind=_kind(owner),
         document_set=document_set.external_id,
         version=active.version if active else None,
         origin=_origin(active) if active else None,
@@ -385,11 +383,12 @@ def _groups(
 ) -> tuple[ClaimGroup, ...]:
     """Every unit of a summary that is scored by units, else those that have claims; then what belongs to no unit."""
     shows_all = isinstance(owner, Summary) and not has_claims_as_units(claims)
+    kind = _name(owner, names_systems=False).kind
     in_unit = Counter(claim.unit_id for claim in claims)
     by_unit: dict[int | None, list[ClaimInForce]] = defaultdict(list)
     for claim in claims:
         loss = ClaimLoss(
-            kind=_kind(owner),
+            kind=kind,
             unit=claim.unit.position if claim.unit else None,
             left_in_unit=in_unit[claim.unit_id] - 1,
             left_in_text=len(claims) - 1,
@@ -496,12 +495,6 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> TextName:
         return TextName("model", external_id=owner.external_id, target_words=owner.target_words)
     system = owner.system.name if names_systems and owner.system else ""
     return TextName("peer", system=system, target_words=owner.target_words)
-
-
-def _kind(owner: ClaimOwner) -> str:
-    if isinstance(owner, DocumentSet):
-        return "documents"
-    return "model" if owner.is_model else "peer"
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:

@@ -14,7 +14,7 @@ from annotation.core.refusals import Conflict, NotAllowed, NotFound
 from annotation.imports import services as service
 from annotation.imports.plan import SETS_PLANNED_AT_ONCE
 from annotation.imports.problems import ImportRefused
-from annotation.imports.services import ImportReport, import_dataset, import_new_project
+from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import (
     Adjudication,
     Check,
@@ -32,7 +32,16 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.services.review import override
-from tests.annotation.imports.files import DOCUMENT, HEADER, REFERENCE, jsonl, nested, raw, row
+from tests.annotation.imports.files import (
+    DOCUMENT,
+    HEADER,
+    REFERENCE,
+    import_dataset,
+    jsonl,
+    nested,
+    raw,
+    row,
+)
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
