@@ -319,7 +319,7 @@ class ImportRejects(ApiView):
     tag = "imports"
     content_negotiation_class = AnyContent
 
-    @operation("get_import_rejects", responses={(200, "text/plain"): OpenApiTypes.STR}, refusals=("422",))
+    @operation("get_import_rejects", responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, slug: str, public_id: str) -> StreamingHttpResponse:
         """Download the rows that a large import could not take, each with the reason."""
         project = self.enter(Verb.IMPORT)
