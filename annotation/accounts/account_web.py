@@ -41,6 +41,7 @@ from annotation.core.permissions import Verb, project_for, visible_projects
 from annotation.core.refusals import Invalid, Refusal
 from annotation.web.come_in import passed_lately
 from annotation.web.htmx import Request
+from annotation.web.numbers import whole_number
 from annotation.web.refusals import refused
 from annotation.web.screen import screen
 
@@ -136,7 +137,7 @@ def _scope(request: Request) -> dict[str, Any]:
         "name": request.POST.get("name", ""),
         "may_write": request.POST.get("scope") != "read",
         "project": project_for(request.user, slug, Verb.VIEW_PROJECT) if slug else None,
-        "days": int(days) if days.isascii() and days.isdigit() and len(days) < 5 else DAYS if not days else 0,
+        "days": whole_number(days) or 0 if days else DAYS,
     }
 
 

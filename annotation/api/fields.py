@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.models import Label
+from annotation.models import Job, Label
 
 
 class ShareField(serializers.FloatField):
@@ -39,6 +39,17 @@ class NamedChoice(WordChoice):
     def __init__(self, schema_name: str, choices: Any, **kwargs: Any) -> None:
         self.schema_name = schema_name
         super().__init__(choices=choices, **kwargs)
+
+
+class JobStateField(NamedChoice):
+    """How far the job of a row is."""
+
+    def __init__(self, state_of: Callable[[Any], str], **kwargs: Any) -> None:
+        super().__init__("JobState", Job.State.choices, source="*", **kwargs)
+        self.state_of = state_of
+
+    def to_representation(self, row: Any) -> str:
+        return self.state_of(row)
 
 
 class RowsField(serializers.JSONField):

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from annotation.assessing.queries.assignments import GivenSitting
 from annotation.assessing.services.assignment_orders import AssignmentOrder, AssignmentPlan, Way
+from annotation.core.words import counted, listed
 from annotation.models import Draw, Sitting
 
 
 def plan_in_words(plan: AssignmentPlan) -> str:
     """What would be done, in a sentence."""
-    order, what = plan.order, _many(plan.summaries, "summary", "summaries")
+    order, what = plan.order, counted(plan.summaries, "summary", "summaries")
     if order.way in (Way.HAND, Way.MORE):
-        return f"{_many(plan.sittings, 'document set')} for {order.people[0]}; {what}."
+        return f"{counted(plan.sittings, 'document set')} for {order.people[0]}; {what}."
     if order.way == Way.QUEUE:
-        who = f"{_many(plan.sittings, 'assignment')} in the queue"
+        who = f"{counted(plan.sittings, 'assignment')} in the queue"
     else:
         busy = sorted({load.sets for load in plan.loads})
         between = "or" if busy[-1] - busy[0] == 1 else "to"
         each = f"{busy[0]} each" if len(busy) == 1 else f"{busy[0]} {between} {busy[-1]} each"
-        who = f"{_many(plan.sittings, 'assignment')} for {_many(len(plan.loads), 'person', 'people')}, {each}"
+        who = f"{counted(plan.sittings, 'assignment')} for {counted(len(plan.loads), 'person', 'people')}, {each}"
     unit = "summary" if order.by_summary else "set"
     is_whole = plan.seats and not plan.short and not plan.enough
     if plan.unjudged:
@@ -36,7 +37,7 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
         item = "document set" if order.item == Draw.Item.DOCUMENT_SET else "summary"
         items = "document sets" if order.item == Draw.Item.DOCUMENT_SET else "summaries"
         yield (
-            f"{plan.drawn} of {_many(len(plan.frame), item, items)} in a random sample; sampling probabilities "
+            f"{plan.drawn} of {counted(len(plan.frame), item, items)} in a random sample; sampling probabilities "
             "are recorded permanently."
         )
     if plan.unjudged:
@@ -47,24 +48,24 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
             "probabilities will not give an unbiased estimate."
         )
     if plan.left_out:
-        yield f"{order.people[0]} already has {_listed(plan.left_out)}."
+        yield f"{order.people[0]} already has {listed(plan.left_out)}."
     if plan.enough:
-        yield f"{_many(plan.enough, unit, units)} already {_have(plan.enough)} enough assessors."
+        yield f"{counted(plan.enough, unit, units)} already {_have(plan.enough)} enough assessors."
     if plan.short and order.way == Way.MORE:
         yield f"That is {plan.short} fewer than you requested."
     elif plan.short and not (plan.unjudged and order.per_set == 1):
         yield (
-            f"{_many(plan.short, unit, units)} will have fewer than {order.per_set}, because the other "
+            f"{counted(plan.short, unit, units)} will have fewer than {order.per_set}, because the other "
             f"assessors already have {'it' if plan.short == 1 else 'them'} or wrote a summary there."
         )
     if plan.stranded:
         yield (
-            f"{_many(plan.stranded, 'assignment')} will have no eligible assessor: every other assessor "
+            f"{counted(plan.stranded, 'assignment')} will have no eligible assessor: every other assessor "
             "already has the set or a waiting copy of it. Add an assessor first, or request fewer per set."
         )
     if plan.for_authors_alone:
         yield (
-            f"{_many(plan.for_authors_alone, 'assignment')} can only go to people who wrote a summary in the "
+            f"{counted(plan.for_authors_alone, 'assignment')} can only go to people who wrote a summary in the "
             "set; the queue assigns these last. Add an assessor to avoid this."
         )
     if order.by_summary:
@@ -78,17 +79,8 @@ def _left(plan: AssignmentPlan) -> str:
     return f"{plan.unjudged:,} of the {plan.at_stake:,} sampled {verb} no assessor"
 
 
-def _listed(names: Sequence[str]) -> str:
-    first = ", ".join(names[:3])
-    return f"{first} and {len(names) - 3} more" if len(names) > 3 else first
-
-
 def _have(count: int) -> str:
     return "has" if count == 1 else "have"
-
-
-def _many(count: int, one: str, more: str = "") -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def nothing_to_give(order: AssignmentOrder, plan: AssignmentPlan) -> str:
@@ -104,8 +96,10 @@ def nothing_to_give(order: AssignmentOrder, plan: AssignmentPlan) -> str:
 def given_in_words(order: AssignmentOrder, sittings: int) -> str:
     """What was done, once it is."""
     if order.way in (Way.HAND, Way.MORE):
-        return f"{order.people[0]} has {_many(sittings, 'document set')} to judge."
-    return f"{_many(sittings, 'assignment')} {'added to the queue' if order.way == Way.QUEUE else 'created'}."
+        return f"{order.people[0]} has {counted(sittings, 'document set')} to judge."
+    return (
+        f"{counted(sittings, 'assignment')} {'added to the queue' if order.way == Way.QUEUE else 'created'}."
+    )
 
 
 def recalled_in_words(sitting: GivenSitting) -> str:

@@ -131,7 +131,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("published-scores/systems/", imports.PublishedSystems.as_view()),
     path("push/", imports.Pushes.as_view()),
     path("imports/", imports.Imports.as_view()),
-    path("imports/<slug:public_id>/", imports.OneImport.as_view()),
+    path("imports/<slug:public_id>/", imports.OneImport.as_view(), name="api-import"),
     path("imports/<slug:public_id>/rejects/", imports.ImportRejects.as_view()),
     path("imports/<slug:public_id>/cancel/", imports.ImportCancellation.as_view()),
     path("exports/", exports.Exports.as_view()),

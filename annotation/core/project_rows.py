@@ -118,17 +118,17 @@ def _up(model: Model, held: Held) -> list[tuple[str, Model]]:
 def of_project(model: Model, project: int, held: Held) -> Q:
     """Which rows of the model hang on the project, by whichever way."""
     found = Q()
-    for path in _paths(model, held):
+    for path in paths_to_project(model, held):
         found |= Q(**{path: project})
     return found
 
 
-def _paths(model: Model, held: Held) -> list[str]:
+def paths_to_project(model: Model, held: Held) -> list[str]:
     """The ways up to the project: one by which every row hangs on it, or all of them."""
     if model is Project:
         return ["pk"]
     ways = {
-        name: [name if parent is Project else f"{name}__{path}" for path in _paths(parent, held)]
+        name: [name if parent is Project else f"{name}__{path}" for path in paths_to_project(parent, held)]
         for name, parent in held[model]
         if parent is not model
     }

@@ -12,9 +12,14 @@ ANSWERS = tuple((value, word, str(key)) for key, (value, word) in enumerate(Labe
 """What people may answer to a check: the label, its word and the key that gives it."""
 
 
-def listed(names: Sequence[str]) -> str:
+def counted(count: int, one: str, more: str = "") -> str:
+    """A number with its noun; `more` where the plural is not the noun with an s."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def listed(names: Sequence[str], *, most: int | None = NAMED_AT_MOST) -> str:
     """Names as words, of many the first few."""
-    shown = list(names[:NAMED_AT_MOST])
+    shown = list(names[:most])
     rest = len(names) - len(shown)
     if rest:
         return f"{', '.join(shown)} and {rest} more"

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
 from annotation.api.conditions import Stale
-from annotation.api.fields import NamedChoice, WordChoice
+from annotation.api.fields import JobStateField, WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
@@ -29,7 +29,7 @@ from annotation.exports.services import (
     open_export,
     request_export,
 )
-from annotation.models import Export, Job
+from annotation.models import Export
 
 DOWNLOAD_HEADERS = {
     "Range": "Requested bytes, such as `bytes=1000-` for everything after the first thousand.",
@@ -48,22 +48,12 @@ class NoSuchPart(APIException):
         self.headers = {"Content-Range": content_range}
 
 
-class StateOfJob(NamedChoice):
-    """How far the job of an export is."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__("JobState", Job.State.choices, **kwargs)
-
-    def to_representation(self, export: Any) -> str:
-        return state_of(export)
-
-
 class ExportRow(serializers.Serializer[Export]):
     id = serializers.CharField(source="public_id")
     level = serializers.ChoiceField(choices=LEVEL_NAMES)
     format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
     named_people = serializers.BooleanField(help_text="Whether it contains people's names; owners only.")
-    state = StateOfJob(source="*", help_text="State of the job that writes it.")
+    state = JobStateField(state_of, help_text="State of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
     rows_written = serializers.SerializerMethodField()
     rows_expected = serializers.SerializerMethodField(

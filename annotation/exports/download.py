@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BLOCK = 64 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
-"""One range. Of several, or of another unit, nothing is heard: the whole is an answer to these too."""
+"""One range. Several ranges, or another unit, are ignored: the whole file is sent."""
 
 
 def sent(request: HttpRequest, opened: OpenedExport) -> HttpResponseBase:

@@ -177,7 +177,7 @@ def perform(export: Export, *, progress: ExportProgress | None = None) -> None:
 
 def forget_file(export: Export) -> None:
     """Take away what was written of an export that is not to be."""
-    forget(str(_file_of(export).parent))
+    forget(f"exports/{export.public_id}")
 
 
 def open_export(export: Export, *, by: User | None) -> OpenedExport:
@@ -200,7 +200,7 @@ def open_export(export: Export, *, by: User | None) -> OpenedExport:
 
 def remove_file(export: Export) -> None:
     """Remove the file of a finished export; what it was made of stays told. Twice does no harm."""
-    forget(f"exports/{export.public_id}")
+    forget_file(export)
     Export.objects.filter(pk=export.pk).update(path="")
 
 

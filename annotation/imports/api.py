@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import StreamingHttpResponse
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
@@ -14,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
-from annotation.api.fields import NamedChoice, RowsField, WordChoice
+from annotation.api.fields import JobStateField, NamedChoice, RowsField, WordChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -36,7 +37,7 @@ from annotation.imports.packages import MAX_ALL_BYTES
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.services import ImportReport, PushedRow, PushReport, import_files, push_rows
 from annotation.imports.uploads import MOST_FILES, Upload, staged
-from annotation.models import Import, Job, PublishedScore
+from annotation.models import Import, PublishedScore
 from annotation.scoring.published import PublishedMean, published_means, published_scores
 
 LONGEST_FILE_NAME = 300
@@ -205,16 +206,6 @@ class ImportReportRow(serializers.Serializer[ImportReport]):
         return {kind: CountRow(count).data for kind, count in report.counts.by_kind.items()}
 
 
-class StateOfImport(NamedChoice):
-    """How far the job of an import is."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__("JobState", Job.State.choices, **kwargs)
-
-    def to_representation(self, asked: Any) -> str:
-        return state_of(asked)
-
-
 class ImportRow(serializers.Serializer[Import]):
     id = serializers.CharField(source="public_id")
     url = serializers.SerializerMethodField(
@@ -222,7 +213,7 @@ class ImportRow(serializers.Serializer[Import]):
     )
     files = serializers.ListField(child=serializers.CharField())
     dry_run = serializers.BooleanField()
-    state = StateOfImport(source="*")
+    state = JobStateField(state_of)
     rows_read = serializers.IntegerField()
     sets_written = serializers.IntegerField()
     sets = serializers.IntegerField(help_text="Document sets in the files; 0 until all rows are read.")
@@ -234,7 +225,7 @@ class ImportRow(serializers.Serializer[Import]):
     finished_at = serializers.DateTimeField(allow_null=True)
 
     def get_url(self, asked: Import) -> str:
-        return f"/api/v1/projects/{asked.project.slug}/imports/{asked.public_id}/"
+        return reverse("api-import", args=[asked.project.slug, asked.public_id])
 
     def get_error(self, asked: Import) -> str:
         refusal = refusal_of(asked)
@@ -322,18 +313,18 @@ class OneImport(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show how far a large import is, and what came of it."""
         project = self.enter(Verb.IMPORT)
-        return Response(ImportRow(only(imports_of(project), public_id, "import")).data)
+        return Response(ImportRow(only(imports_of(project, self.person), public_id, "import")).data)
 
 
 class ImportRejects(ApiView):
     tag = "imports"
     content_negotiation_class = AnyContent
 
-    @operation("get_import_rejects", responses={(200, "text/plain"): OpenApiTypes.STR}, refusals=("422",))
+    @operation("get_import_rejects", responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, slug: str, public_id: str) -> StreamingHttpResponse:
         """Download the rows that a large import could not take, each with the reason."""
         project = self.enter(Verb.IMPORT)
-        name, text = rejects_of(only(imports_of(project), public_id, "import"))
+        name, text = rejects_of(only(imports_of(project, self.person), public_id, "import"))
         return streamed_file(text, content_type="text/plain; charset=utf-8", name=name)
 
 
@@ -347,9 +338,9 @@ class ImportCancellation(ApiView):
         Needs the verb "import". Nothing of it stays. A conflict (409) says that it is over.
         """
         project = self.enter(Verb.IMPORT)
-        asked = only(imports_of(project), public_id, "import")
+        asked = only(imports_of(project, self.person), public_id, "import")
         cancelled = cancel_import(asked=asked, by=self.person)
-        return Response(ImportRow(only(imports_of(project), cancelled.public_id, "import")).data)
+        return Response(ImportRow(only(imports_of(project, self.person), cancelled.public_id, "import")).data)
 
 
 def _upload(one: Any) -> Upload:

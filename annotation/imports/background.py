@@ -5,25 +5,27 @@ whoever sent them sees how far it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Prefetch
+from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, every, hold
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
-from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, size_of
+from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, opened, size_of
 from annotation.imports.archive.read import is_archive
 from annotation.imports.archive.restore import require_empty
 from annotation.imports.layouts.layout import Layout
-from annotation.imports.packages import NamedFile
+from annotation.imports.packages import NamedFile, unpacked_bytes
 from annotation.imports.planned import Count, ImportCounts
 from annotation.imports.problems import ImportRefused, Problem, Remedy
 from annotation.imports.progress import Progress
@@ -33,6 +35,7 @@ from annotation.models import Import, Job
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.core.files import File
     from django.db.models import QuerySet
 
     from annotation.imports.dataset import Side
@@ -43,11 +46,17 @@ FOLDER = "imports"
 """Among the kept files."""
 KEPT_FOR = timedelta(hours=24)
 """How long files wait for whoever sent them."""
+BEGUN_AT = "begun_at"
+"""Among the choices: when a request began to check or import the files itself."""
+AT_ONCE_FOR = timedelta(minutes=5)
+"""A request that has not ended by then was killed."""
+REJECTS = ("rejected.csv", "rejected.jsonl")
+"""Beside the files, where some of their rows could not come in."""
 
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
     """Whether these files take longer than somebody may be kept waiting. Archives do: they are packed."""
-    size = sum(file.path.stat().st_size for file in files)
+    size = sum(unpacked_bytes(file) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES) or is_of_a_project(files)
 
 
@@ -97,19 +106,34 @@ def import_kept(
     Raises Conflict (code `unkept`) where they are imported, under way or gone; as `import_files` but for ImportRefused.
     """
     require(by, asked.project, Verb.IMPORT)
-    if not is_kept(asked) or asked.requested_by != by:
-        raise Conflict("These files are no longer waiting for import. Upload them again.", code="unkept")
-    _choose(asked, **choices)
-    if is_large(asked):
-        return _begin(asked, by)
-    _bring_in(asked, Progress())
+    with transaction.atomic():
+        # Of two requests at once the second one sees what the first has begun.
+        Import.objects.select_for_update().only("pk").get(pk=asked.pk)
+        asked.refresh_from_db(fields=["choices", "dry_run", "refusal", "cancelled_at", "finished_at"])
+        if not is_kept(asked) or asked.requested_by != by:
+            raise Conflict(
+                "These files are being imported, or no longer waiting for import. Reload the page, or upload them "
+                "again.",
+                code="unkept",
+            )
+        is_at_once = not is_large(asked)
+        _choose(asked, **choices, begun_at=timezone.now() if is_at_once else None)
+        if not is_at_once:
+            return _begin(asked, by)
+    try:
+        _bring_in(asked, Progress())
+    finally:
+        asked.choices[BEGUN_AT] = None
+        asked.save(update_fields=["choices"])
     return asked
 
 
 def is_kept(asked: Import) -> bool:
     """Whether its files wait to be checked or imported."""
     is_over = asked.finished_at is not None and not asked.dry_run and asked.refusal is None
-    is_open = Job.objects.filter(import_row=asked, state__in=OPEN).exists()
+    begun_at = asked.choices.get(BEGUN_AT)
+    is_begun = begun_at is not None and timezone.now() - datetime.fromisoformat(begun_at) < AT_ONCE_FOR
+    is_open = is_begun or Job.objects.filter(import_row=asked, state__in=OPEN).exists()
     return not (is_over or is_open or asked.cancelled_at) and None not in _sizes_of(asked)
 
 
@@ -126,11 +150,13 @@ def _choose(
     claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
+    begun_at: datetime | None = None,
 ) -> None:
     asked.choices = {
         "layout": asdict(layout) if layout else None,
         "claims_side": claims_side,
         "skip_invalid": skip_invalid,
+        BEGUN_AT: begun_at.isoformat() if begun_at else None,
     }
     asked.dry_run = dry_run
     asked.report = asked.refusal = asked.finished_at = None
@@ -155,10 +181,12 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
     return asked
 
 
-def imports_of(project: Project) -> QuerySet[Import]:
-    """Newest first, each with its jobs, of which the last counts."""
-    jobs = Prefetch("jobs", Job.objects.order_by("pk"))
-    return project.imports.select_related("project", "requested_by").prefetch_related(jobs).order_by("-pk")
+def imports_of(project: Project, person: User) -> QuerySet[Import]:
+    """Newest first, each with its jobs, of which the last counts; not what somebody else has sent and not begun."""
+    jobs = Job.objects.order_by("pk")
+    seen = Exists(jobs.filter(import_row=OuterRef("pk"))) | Q(requested_by=person)
+    rows = project.imports.filter(seen).select_related("project", "requested_by")
+    return rows.prefetch_related(Prefetch("jobs", jobs)).order_by("-pk")
 
 
 def state_of(asked: Import) -> str:
@@ -206,29 +234,46 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 def choices_of(asked: Import) -> dict[str, Any]:
     """How the files are read, as `import_files` takes it."""
-    chosen: dict[str, Any] = dict(asked.choices)
+    chosen: dict[str, Any] = {name: value for name, value in asked.choices.items() if name != BEGUN_AT}
     if chosen.get("layout"):
         chosen["layout"] = Layout.stored(chosen["layout"])
     return chosen
 
 
-def rejects_of(asked: Import) -> tuple[str, Iterator[str]]:
-    """Name and lines of a file with the rows that could not come in, and why. Raises NotFound once the file is gone."""
-    if len(asked.files) != 1 or _sizes_of(asked) == [None]:
-        raise NotFound("The file is no longer on the server. Upload it again.")
-    refusal, report = refusal_of(asked), report_of(asked)
-    known = refusal.problems if refusal else report.problems if report else ()
+def rejects_of(asked: Import) -> tuple[str, File[bytes]]:
+    """Name and content of a file with the rows that could not come in, and why. Raises NotFound without one."""
+    name = _rejects_name(asked)
+    if name is None:
+        raise NotFound("There are no rejected rows, or their file is no longer on the server.")
+    return name, opened(f"{_folder_of(asked)}/{name}")
+
+
+def has_rejects(asked: Import) -> bool:
+    return _rejects_name(asked) is not None
+
+
+def _rejects_name(asked: Import) -> str | None:
+    """None where the files had no problems when they were last read."""
+    names = REJECTS if _problems_of(asked) else ()
+    return next((name for name in names if size_of(f"{_folder_of(asked)}/{name}") is not None), None)
+
+
+def _problems_of(asked: Import) -> Sequence[Problem]:
+    told = refusal_of(asked) or report_of(asked)
+    return told.problems if told else ()
+
+
+def _keep_rejects(asked: Import) -> None:
+    """Keep the rows that could not come in with the files: a download reads none of them again."""
+    if len(asked.files) != 1 or not _problems_of(asked):
+        return
     choices = {name: value for name, value in choices_of(asked).items() if name in {"layout", "claims_side"}}
-    with ExitStack() as stack:
-        [file] = stack.enter_context(files_of(asked))
-        name, text = rejected(file, known, choices)
-        return name, _then(text, stack.pop_all())
-
-
-def _then(lines: Iterator[str], held: ExitStack) -> Iterator[str]:
-    """The lines of a file that is needed until the last of them."""
-    with held:
-        yield from lines
+    with suppress(ImportRefused), files_of(asked) as [file], TemporaryDirectory() as folder:
+        name, lines = rejected(file, _problems_of(asked), choices)
+        path = Path(folder) / name
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            stream.writelines(lines)
+        keep(f"{_folder_of(asked)}/{name}", path, moved=True)
 
 
 def perform(claimed: Claimed) -> None:
@@ -278,6 +323,7 @@ def _bring_in(asked: Import, progress: Progress) -> None:
     except ImportRefused as refused:
         asked.report, asked.refusal = None, _told_refusal(refused)
     asked.rows_read, asked.sets_written, asked.sets = progress.rows_read, progress.sets_written, progress.sets
+    _keep_rejects(asked)
     asked.finished_at = timezone.now()
     asked.save(update_fields=["report", "refusal", "rows_read", "sets_written", "sets", "finished_at"])
     if asked.report and not asked.dry_run and not asked.report["rows_left_out"]:
@@ -324,7 +370,11 @@ def files_of(asked: Import) -> Iterator[list[NamedFile]]:
 
 def _names_of(asked: Import) -> list[str]:
     """Of its files among those that are kept."""
-    return [f"{FOLDER}/{asked.public_id}/{number}" for number, _ in enumerate(asked.files, start=1)]
+    return [f"{_folder_of(asked)}/{number}" for number, _ in enumerate(asked.files, start=1)]
+
+
+def _folder_of(asked: Import) -> str:
+    return f"{FOLDER}/{asked.public_id}"
 
 
 def _sizes_of(asked: Import) -> list[int | None]:
@@ -333,7 +383,7 @@ def _sizes_of(asked: Import) -> list[int | None]:
 
 def forget_files(asked: Import) -> None:
     """Remove its files, where they are still kept."""
-    forget(f"{FOLDER}/{asked.public_id}")
+    forget(_folder_of(asked))
 
 
 def _job_of(asked: Import) -> Job | None:

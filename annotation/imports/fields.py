@@ -47,7 +47,7 @@ NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
 
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
-_LONGESTLANGUAGE = 12
+_LONGEST_LANGUAGE = 12
 
 
 @dataclass(slots=True)
@@ -161,7 +161,7 @@ class Fields:
     def language(self) -> str:
         """A language code such as "en" or "pt-BR"; "" where none is named."""
         value = self.optional_text("language").strip()
-        if value and (len(value) > _LONGESTLANGUAGE or not LANGUAGE.fullmatch(value)):
+        if value and (len(value) > _LONGEST_LANGUAGE or not LANGUAGE.fullmatch(value)):
             self.complain("language", f"is {_shown(value)}, not a language code such as en or pt-BR.")
             return ""
         return value

@@ -5,9 +5,12 @@ A name inside of a zip is a label. Nothing is unpacked to where it points.
 
 from __future__ import annotations
 
+import lzma
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -19,6 +22,16 @@ MAX_ALL_BYTES = 512 * 1024 * 1024
 """No file, and no zip that swells, may fill the memory."""
 
 ZIP_MAGIC = b"PK\x03\x04"
+DAMAGED_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    UnicodeDecodeError,
+)
+"""What reading a damaged or locked zip raises, by how it is packed."""
 _EMPTY_ZIP_MAGIC = b"PK\x05\x06"
 _SHEET_MEMBER = "[Content_Types].xml"
 _CLUTTER = ("__MACOSX", ".DS_Store", "Thumbs.db")
@@ -71,6 +84,15 @@ def is_zip(file: NamedFile) -> bool:
     return _head(file).startswith((ZIP_MAGIC, _EMPTY_ZIP_MAGIC))
 
 
+def unpacked_bytes(file: NamedFile) -> int:
+    """A file's size; of a zip, that of the files in it, as it tells."""
+    with suppress(*DAMAGED_ZIP):
+        if zipfile.is_zipfile(file.path):
+            with zipfile.ZipFile(file.path) as archive:
+                return sum(info.file_size for info in archive.infolist())
+    return file.path.stat().st_size
+
+
 def members(files: Sequence[NamedFile]) -> Iterator[PackedFile]:
     """Every file, and every file inside of a zip, in the order of their names.
 
@@ -117,7 +139,7 @@ def _zip_members(file: NamedFile) -> Iterator[PackedFile]:
             _check_archive(file.name, infos)
             for info in sorted(infos, key=lambda info: info.filename):
                 yield PackedFile(name=info.filename, data=_unpacked(archive, info, file.name))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, UnicodeDecodeError) as error:
+    except DAMAGED_ZIP as error:
         raise unreadable(
             f"is a zip file that cannot be read: {error}. Pack it again.", file=file.name
         ) from error
@@ -145,8 +167,8 @@ def _check_archive(name: str, infos: Sequence[zipfile.ZipInfo]) -> None:
                 f"holds a file named {member!r}, which leads out of it. Pack it again with plain names.",
                 file=name,
             )
-    if len(set(names)) < len(names):
-        twice = next(member for member in names if names.count(member) > 1)
+    twice, times = Counter(names).most_common(1)[0]
+    if times > 1:
         raise unreadable(f"holds {twice!r} twice. Pack it again.", file=name)
 
 

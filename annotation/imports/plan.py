@@ -141,10 +141,10 @@ class _Planner:
         return System.Kind.BASELINE if _BASELINE.fullmatch(name) else System.Kind.SUMMARISER
 
     def plan_set(self, name: str, one: SetData, existing: Existing) -> None:
+        before = self._size()
         row = self._document_set(name, one, existing)
         if row is None:
             return
-        before = self._size()
         self._documents(row, one, existing)
         self._questions(row, one, existing)
         peers = self._peers(row, one, existing)
@@ -158,6 +158,8 @@ class _Planner:
     def _size(self) -> tuple[int, ...]:
         plan = self.plan
         changes = (
+            # Scores say that statistics are out of date, and these resample groups.
+            plan.regrouped,
             plan.documents,
             plan.texts,
             plan.summaries,

@@ -93,7 +93,7 @@ def read_files(
 
 
 def _is_there(file: NamedFile) -> bool:
-    """Whether a file can be looked into; one that cannot is refused by who reads it as rows."""
+    """Whether a file can be looked into; one that cannot is refused later, when it is read as rows."""
     try:
         return file.path.is_file() and file.path.stat().st_size > 0
     except (OSError, ValueError):

@@ -14,7 +14,7 @@ from annotation.imports.layouts.guess import ADDED
 from annotation.imports.layouts.look import table_of
 from annotation.imports.packages import NamedFile
 from annotation.imports.problems import ImportRefused, Problem, Problems
-from annotation.imports.read import read_files
+from annotation.imports.read import read_dataset
 
 MOST_PROBLEMS = 1_000_000
 ROW, PROBLEM = f"{ADDED}row", f"{ADDED}problem"
@@ -30,7 +30,7 @@ def rejected(
     """
     found = Problems(most=MOST_PROBLEMS)
     try:
-        read_files([file], problems=found, **choices)
+        read_dataset(file.path, name=file.name, problems=found, **choices)
     except ImportRefused as refusal:
         if not found.count:
             raise refusal

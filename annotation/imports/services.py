@@ -108,31 +108,6 @@ class ImportReport:
         return Format(self.format).place
 
 
-def import_dataset(
-    *,
-    project: Project,
-    path: Path,
-    by: User | None,
-    layout: Layout | None = None,
-    claims_side: Side | None = None,
-    dry_run: bool = False,
-    skip_invalid: bool = False,
-    file_name: str | None = None,
-    progress: Progress | None = None,
-) -> ImportReport:
-    """Bring one file into a project, as `import_files`. `file_name` is what people call it."""
-    return import_files(
-        project=project,
-        files=[NamedFile(file_name or path.name, path)],
-        by=by,
-        layout=layout,
-        claims_side=claims_side,
-        dry_run=dry_run,
-        skip_invalid=skip_invalid,
-        progress=progress,
-    )
-
-
 def import_files(
     *,
     project: Project,

@@ -28,8 +28,7 @@ class Upload:
 def staged(uploads: Iterable[Upload], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
     """The files on the disk, gone when the block ends.
 
-    Raises Invalid (field `files`) where they are more than `most_bytes` together, before anything is written where
-    their sizes are known.
+    Raises Invalid (field `files`) where the sizes that are given are more than `most_bytes` together.
     """
     given = list(uploads)
     if sum(one.size for one in given) > most_bytes:

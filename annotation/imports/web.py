@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb
-from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.core.refusals import Conflict, Invalid
 from annotation.core.tables.answer import streamed_file
 from annotation.core.text_faults import printable
 from annotation.imports.background import cancel_import as cancel
@@ -25,10 +25,11 @@ from annotation.imports.background import (
     choices_of,
     error_of,
     files_of,
+    has_rejects,
     import_kept,
     imports_of,
+    is_for_a_worker,
     is_kept,
-    is_large,
     is_of_a_project,
     keep_upload,
     refusal_of,
@@ -224,12 +225,8 @@ def import_rejects(request: Request, slug: str, import_id: str) -> StreamingHttp
 
 
 def _asked(request: Request, slug: str, import_id: str) -> tuple[Room, Import]:
-    """Raises NotFound, also for what somebody else has sent and not begun."""
     room = enter(request, slug, Verb.IMPORT, here="import")
-    asked = found(imports_of(room.project), import_id, "import")
-    if not asked.jobs.exists() and asked.requested_by != request.user:
-        raise NotFound("There is no such import.")
-    return room, asked
+    return room, found(imports_of(room.project, request.user), import_id, "import")
 
 
 def _address(asked: Import) -> str:
@@ -265,7 +262,7 @@ def _show(
         "error": error_of(asked),
         **_outcome(None if refusal else report, refusal or refusal_of(asked)),
     }
-    context["has_rejects"] = bool(context["problems"]) and len(asked.files) == 1
+    context["has_rejects"] = bool(context["problems"]) and has_rejects(asked)
     if asked.requested_by == request.user and is_kept(asked):
         context.update(_second_step(asked, form))
     is_posted = request.method == "POST"
@@ -287,15 +284,14 @@ def _look(asked: Import) -> Look | None:
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     """The columns with what they are taken for, and the first rows."""
     with files_of(asked) as files:
-        is_archive = is_of_a_project(files)
-    look = _look(asked)
+        facts = {"is_large": is_for_a_worker(files), "is_archive": is_of_a_project(files)}
+        look = look_at_rows(files)
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested
     rows = [[_short(value) for value in row] for row in look.shown()] if look else []
     return {
         "is_kept": True,
-        "is_large": is_large(asked),
-        "is_archive": is_archive,
+        **facts,
         "look": look,
         "form": form,
         "guess": look.guess() if look and is_flat else None,
@@ -340,7 +336,9 @@ def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid | Non
     context = {
         "room": room,
         **_outcome(None, refusal),
-        "under_way": imports_of(room.project).filter(finished_at=None, jobs__state__in=OPEN).distinct(),
+        "under_way": imports_of(room.project, request.user)
+        .filter(finished_at=None, jobs__state__in=OPEN)
+        .distinct(),
         "most_mb": MOST_BYTES // 1024**2,
         "most_files": MOST_FILES,
     }

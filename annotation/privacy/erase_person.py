@@ -18,7 +18,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotation.core.events import log, rewritten
-from annotation.core.project_rows import in_steps
+from annotation.core.project_rows import held_by_projects, in_steps, paths_to_project
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.exports.archive.kinds import KINDS
 from annotation.exports.archive.names import Names
@@ -116,15 +116,17 @@ def _told(person: User) -> dict[str, object]:
     return {"user": person.pk, "mark": mark_of(person)}
 
 
-def is_erased(person: User) -> bool:
-    """Whether the account is one that leads to nobody any more."""
-    return not person.is_active and person.username.startswith(ERASED)
-
-
 def _projects_of(person: User) -> list[Project]:
-    """Those that they belong to, acted in, or are told of as somebody from an archive."""
-    hers = Q(memberships__user=person) | Q(pk__in=Event.objects.filter(actor=person).values("project"))
-    return list(Project.all_projects.filter(hers | Q(imported_people__user=person)).distinct().order_by("pk"))
+    """Those with any row of theirs: answers stay where the membership and the log's entries are gone."""
+    held = held_by_projects()
+    keys = {
+        key
+        for model, field in _naming_users()
+        if model in held
+        for path in paths_to_project(model, held)
+        for key in model._base_manager.filter(**{field.name: person}).values_list(path, flat=True).distinct()
+    }
+    return list(Project.all_projects.filter(pk__in=keys - {None}).order_by("pk"))
 
 
 def _names(person: User) -> list[str]:
@@ -241,9 +243,13 @@ def _end_account(
 
 def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:
     """What goes with an account, here and in libraries; not who somebody from an archive is."""
+    for model, field in _naming_users():
+        if field.remote_field.on_delete is models.CASCADE and model is not ImportedPerson:
+            yield model, field.name
+
+
+def _naming_users() -> Iterator[tuple[type[models.Model], models.ForeignKey[User, User]]]:
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
-            if not isinstance(field, models.ForeignKey) or field.related_model is not User:
-                continue
-            if field.remote_field.on_delete is models.CASCADE and model is not ImportedPerson:
-                yield model, field.name
+            if isinstance(field, models.ForeignKey) and field.related_model is User:
+                yield model, field

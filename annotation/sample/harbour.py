@@ -12,7 +12,8 @@ from annotation.assessing.services.acts import Act, UnitAct, UnmarkedAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_sitting import close_sitting
 from annotation.assessing.services.save_acts import save_at_once
-from annotation.imports.services import import_dataset
+from annotation.imports.packages import NamedFile
+from annotation.imports.services import import_files
 from annotation.models import (
     Assignment,
     Check,
@@ -62,7 +63,7 @@ def begin_harbour(by: User | None) -> Project:
             DORA: (Role.REVIEWER,),
         },
     )
-    import_dataset(project=project, path=FOLDER / "harbour.jsonl", by=None)
+    import_files(project=project, files=[NamedFile("harbour.jsonl", FOLDER / "harbour.jsonl")], by=None)
     # Nothing in a flat file says that a system is a person.
     System.objects.filter(project=project, name="human-b").update(kind=System.Kind.PERSON)
     _add_percents(project, _judgments()["unit_percents"])

@@ -20,7 +20,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.analysis.estimates.sample_planned import sample_planned
-from annotation.imports.services import import_dataset
+from annotation.imports.packages import NamedFile
+from annotation.imports.services import import_files
 from annotation.models import Check, CheckLook, Draw, DrawnCheck, Project, Role, Run, Verdict
 from annotation.models.claim import ErrorType, Label
 from annotation.projects.services.change_project import create_project
@@ -99,7 +100,7 @@ def begin_newsroom(by: User | None) -> Project:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "newsroom.jsonl"
         path.write_text("\n".join(rows), encoding="utf-8")
-        import_dataset(project=project, path=path, by=None)
+        import_files(project=project, files=[NamedFile(path.name, path)], by=None)
     return project
 
 

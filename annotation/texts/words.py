@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.core.words import listed
+from annotation.core.words import counted, listed
 from annotation.models import ClaimOrigin, UnitChange
 from annotation.texts.queries.claims import ClaimLoss, ListOrigin, TextName
 from annotation.texts.queries.unit_locks import Dropped
@@ -133,11 +133,11 @@ def undo_in_words(cut: Cut) -> str:
 def dropped_in_words(dropped: Dropped) -> str:
     """The consequence, as whoever opens the units again is told."""
     parts = [
-        _counted(len(dropped.judgments), "judgment"),
-        _counted(len(dropped.answers), "answer", "about unmarked units"),
-        _counted(len(dropped.decisions), "decision", "of adjudicators"),
+        counted(len(dropped.judgments), "judgment") if dropped.judgments else "",
+        f"{counted(len(dropped.answers), 'answer')} about unmarked units" if dropped.answers else "",
+        f"{counted(len(dropped.decisions), 'decision')} of adjudicators" if dropped.decisions else "",
     ]
-    said = [_and([part for part in parts if part])] if dropped.number else []
+    said = [listed([part for part in parts if part])] if dropped.number else []
     if said and dropped.assessors:
         people = len(dropped.assessors)
         said.append(f"of {people} assessor{'' if people == 1 else 's'}")
@@ -159,14 +159,3 @@ def dropped_in_words(dropped: Dropped) -> str:
             "summary. They still count, and their evidence moves with the words."
         )
     return " ".join(said)
-
-
-def _counted(count: int, noun: str, rest: str = "") -> str:
-    if not count:
-        return ""
-    return f"{count} {noun}{'' if count == 1 else 's'}{' ' if rest else ''}{rest}"
-
-
-def _and(parts: Sequence[str]) -> str:
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last

@@ -25,6 +25,7 @@ from annotation.reviewing.services.review import NOT_LOOKED
 from annotation.scoring.score_changes import ScoreChange, score_changes, scores_now
 from annotation.scoring.words import in_words
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.numbers import need_whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -134,9 +135,9 @@ def _typed(request: Request) -> dict[str, str]:
 def _percent(text: str) -> int | None:
     if not text:
         return None
-    if not text.isdecimal() or len(text) > 3:
-        raise Invalid("A percent must be a whole number from 0 to 100.", field="percent")
-    return int(text)
+    return need_whole_number(
+        text, "A percent must be a whole number from 0 to 100.", field="percent", most=100
+    )
 
 
 def _hand_out(

@@ -38,6 +38,7 @@ from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.words import SAMPLE_TERMS, time_in_words, work_in_words
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
+from annotation.web.numbers import need_whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -316,6 +317,5 @@ def whole_parts(expected: Sequence[float]) -> list[int]:
 
 
 def _whole(words: str, field: str) -> int:
-    if not words.isdecimal() or int(words) >= 2**SEED_BITS:
-        raise Invalid(f"The {field} must be a whole number below {2**SEED_BITS:,}.", field=field)
-    return int(words)
+    message = f"The {field} must be a whole number below {2**SEED_BITS:,}."
+    return need_whole_number(words, message, field=field, most=2**SEED_BITS - 1)

@@ -38,6 +38,7 @@ from annotation.core.refusals import Invalid, NotFound
 from annotation.models import Sitting
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.numbers import need_whole_number
 from annotation.web.rooms import enter
 from annotation.web.screen import json_screen, screen
 from evaluation.metrics import Marks, MarkWarning
@@ -276,6 +277,4 @@ def _whole(text: str, field: str) -> int | None:
 
 
 def _number(text: str, field: str) -> int:
-    if not text.strip().isdecimal():
-        raise Invalid(f"{field} is a whole number, not {text!r}.", field=field)
-    return int(text)
+    return need_whole_number(text, f"{field} is a whole number, not {text!r}.", field=field)

@@ -30,6 +30,7 @@ from annotation.models import Draw, System
 from annotation.models.base import new_seed
 from annotation.sampling.queries.set_samples import set_sample_page
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.numbers import need_whole_number
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
@@ -255,9 +256,8 @@ def _state(word: str) -> WorkState:
 def _whole(text: str, field: str, *, default: int) -> int:
     if not text.strip():
         return default
-    if not text.strip().isdecimal() or len(text.strip()) > 10:
-        raise Invalid(f"{field.replace('_', ' ')} is a whole number, not {text!r}.", field=field)
-    return int(text)
+    message = f"{field.replace('_', ' ')} is a whole number, not {text!r}."
+    return need_whole_number(text, message, field=field)
 
 
 def _share(text: str) -> float:

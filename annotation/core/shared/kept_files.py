@@ -72,7 +72,7 @@ def folders_in(folder: str) -> Iterator[tuple[str, datetime]]:
 
 
 def forget(folder: str) -> None:
-    """Take a folder's files away; none is well too."""
+    """Take a folder's files away; it is no error if there are none."""
     store = _store()
     with suppress(FileNotFoundError):
         for name in store.listdir(folder)[1]:

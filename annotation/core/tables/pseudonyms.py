@@ -31,7 +31,7 @@ class People:
     _known: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def rater(self, name: str) -> str:
-        """What one of several raters is called whose votes a file brought."""
+        """The name shown for a rater whose votes came from a file."""
         if self.named or _NAMES_NOBODY.match(name):
             return name
         return pseudonym(self.project, name)

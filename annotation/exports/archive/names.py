@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 _CANCELLED = re.compile(r"(?<=^Cancelled by )(.+)(?=\.$)")
 _MENTION = re.compile(r"(?<=@)[\w.@+-]*\w")
+PERSON_KEYS = frozenset(
+    {"assessor", "assessors", "held_by", "invited_by", "mentions", "people", "person", "reviewer", "to"}
+)
+"""Keys in what the program writes as JSON under which usernames stand, alone or in a list."""
 PRIVATE_KEYS = frozenset({"for"})
 """Keys in what the log tells under which people are named freely, such as whom an invitation is meant for."""
 
@@ -37,18 +41,21 @@ class Names:
         whole = self._shown(text)
         return whole if whole != text else _MENTION.sub(self._found, _CANCELLED.sub(self._found, text))
 
-    def in_json(self, value: object) -> object:
-        """The same of every text in a JSON value that is a name as a whole; what names people freely is left out."""
+    def in_json(self, value: object, *, is_person: bool = False) -> object:
+        """The same of every name in a JSON value; what names people freely is left out.
+
+        Only under `PERSON_KEYS`: elsewhere a label or a word may be spelled as somebody's username.
+        """
         if self.people.named:
             return value
         match value:
             case str():
-                return self._shown(value)
+                return self._shown(value) if is_person else value
             case list():
-                return [self.in_json(each) for each in value]
+                return [self.in_json(each, is_person=is_person) for each in value]
             case dict():
                 return {
-                    self._shown(key): self.in_json(each)
+                    key: self.in_json(each, is_person=key in PERSON_KEYS)
                     for key, each in value.items()
                     if key not in PRIVATE_KEYS
                 }

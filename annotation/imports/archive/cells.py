@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -147,19 +148,21 @@ def _integer(cell: Cell, _ids: Ids) -> Read:
 
 
 def _number(value: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise ValueError("is not a number")
-    return float(value)
+    with suppress(OverflowError):
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    raise ValueError("is not a number")
 
 
 def _moment(value: Any) -> datetime:
     try:
         moment = datetime.fromisoformat(_string(value))
-    except ValueError as error:
+        in_utc = moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise ValueError("is not a moment such as 2026-01-31T12:00:00+00:00") from error
     if moment.tzinfo is None:
         raise ValueError("is a moment without a time zone")
-    return moment.astimezone(UTC)
+    return in_utc
 
 
 def _json_of(cell: Cell, ids: Ids) -> Read:

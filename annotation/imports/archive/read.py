@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from annotation.exports.archive.kinds import FORMAT, KINDS, MANIFEST, PEOPLE, README, VERSION
 from annotation.imports.formats import MAX_LINE_BYTES
+from annotation.imports.packages import DAMAGED_ZIP
 from annotation.imports.planned import ImportCounts
 from annotation.imports.problems import ImportRefused, unreadable
 
@@ -31,7 +32,6 @@ _FILES = {
 }
 _MOST_SWOLLEN = 500
 """Rows hold random ids, so that they never pack as closely as what is made to fill a disk or a day."""
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
 
 
 class ArchiveLine(NamedTuple):
@@ -74,7 +74,7 @@ def is_archive(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as packed:
             return FORMAT.encode() in _read_manifest(packed)
-    except (*_DAMAGED, KeyError, ValueError):
+    except (*DAMAGED_ZIP, KeyError, ValueError):
         return False
 
 
@@ -98,7 +98,7 @@ def open_archive(path: Path, *, name: str) -> Iterator[Archive]:
     """
     try:
         packed = zipfile.ZipFile(path)
-    except _DAMAGED as error:
+    except DAMAGED_ZIP as error:
         raise unreadable(
             "is no whole zip file: it is cut short or damaged. Fetch the archive again.", file=name
         ) from error
@@ -139,7 +139,7 @@ def _check_files(packed: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
     ):
         raise unreadable("lists no files.", file=MANIFEST, column="files")
     by_name = {each["file"]: each for each in listed}
-    names = packed.namelist()
+    names = Counter(packed.namelist())
     needed = [kind.file for kind in KINDS if kind.since <= manifest["version"]]
     for file in (*by_name, *needed, f"{PEOPLE}.jsonl"):
         if file not in names:
@@ -158,11 +158,11 @@ def _check_files(packed: zipfile.ZipFile, manifest: dict[str, Any]) -> None:
 
 
 def _check_place(
-    info: zipfile.ZipInfo, by_name: Mapping[str, Mapping[str, Any]], names: Sequence[str]
+    info: zipfile.ZipInfo, by_name: Mapping[str, Mapping[str, Any]], names: Mapping[str, int]
 ) -> None:
     """A file belongs to an archive and is as large as it was: nothing swells that is not one."""
     file = info.filename
-    if names.count(file) > 1:
+    if names[file] > 1:
         raise unreadable("stands in the archive twice.", file=file)
     if file == MANIFEST:
         return
@@ -202,7 +202,7 @@ def _whole(file: str) -> Iterator[None]:
         yield
     except ImportRefused:
         raise
-    except _DAMAGED as error:
+    except DAMAGED_ZIP as error:
         raise unreadable("is damaged in the archive. Fetch the archive again.", file=file) from error
 
 

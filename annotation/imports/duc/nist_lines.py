@@ -34,7 +34,7 @@ SET_NAME = re.compile(r"[A-Za-z]{0,10}\d[\w-]{0,40}")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class LineLayout:
     """Where a table of one unit of work a line keeps what; `width` is its number of columns."""
 
     table: PublishedScore.Table
@@ -52,7 +52,7 @@ class Layout:
 
 
 LAYOUTS = (
-    Layout(
+    LineLayout(
         NistTable.DUC_2002,
         33,
         37,
@@ -66,7 +66,7 @@ LAYOUTS = (
         4,
         (9,),
     ),
-    Layout(
+    LineLayout(
         NistTable.DUC_2003,
         34,
         0,
@@ -80,7 +80,7 @@ LAYOUTS = (
         4,
         (9, 10),
     ),
-    Layout(NistTable.DUC_2004, 23, 34, 4, 7, range(8, 15), 15, range(16, 20), range(20, 23)),
+    LineLayout(NistTable.DUC_2004, 23, 34, 4, 7, range(8, 15), 15, range(16, 20), range(20, 23)),
 )
 
 FIRST_UNIT_2001 = 17

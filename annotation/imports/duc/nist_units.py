@@ -13,7 +13,7 @@ from annotation.imports.duc.nist_lines import (
     LAYOUTS,
     BadCell,
     Cells,
-    Layout,
+    LineLayout,
     NistTable,
     TableReader,
     is_almost,
@@ -68,7 +68,7 @@ class UnitReader(TableReader):
         return str(self.table.label)
 
     @property
-    def _layout(self) -> Layout | None:
+    def _layout(self) -> LineLayout | None:
         return next((layout for layout in LAYOUTS if layout.table is self.table), None)
 
     def read(self, number: int, cells: Cells) -> PublishedLine:
@@ -120,7 +120,7 @@ class UnitReader(TableReader):
             )
 
 
-def _of_layout(cells: Cells, layout: Layout) -> tuple[dict[str, object], float | None, Percents]:
+def _of_layout(cells: Cells, layout: LineLayout) -> tuple[dict[str, object], float | None, Percents]:
     mean, median, deviation = (cells.share(column) for column in layout.coverage)
     peer_units, marked, unmarked, model_units = (cells.whole(column) for column in layout.counts)
     figures: dict[str, object] = {

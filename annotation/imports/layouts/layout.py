@@ -137,7 +137,7 @@ def _target(typed: str) -> Target:
         return None
     if typed == "reference":
         return "reference"
-    if typed.isascii() and typed.isdigit() and 1 <= int(typed) <= MAX_TARGET:
+    if typed.isascii() and typed.isdigit() and len(typed) < 11 and 1 <= int(typed) <= MAX_TARGET:
         return int(typed)
     raise Invalid(
         f"The target length is a whole number of at least 1, reference or none, not {typed!r}.",

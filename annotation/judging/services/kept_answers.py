@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from django.db.models import Q
+
 from annotation.core.bulk_rows import create
 from annotation.models import (
     Check,
@@ -91,8 +93,7 @@ class Given:
     def of(cls, judge: Judge, peers: Sequence[int]) -> Given:
         verdicts = Verdict.objects.filter(judge=judge, check_row__peer_id__in=peers, withdrawn_at=None)
         answers = QuestionAnswer.objects.filter(judge=judge, summary_id__in=peers)
-        ratings = Rating.objects.filter(summary_id__in=peers, judge__in=[judge])
-        computed = Rating.objects.filter(summary_id__in=peers, judge=None)
+        ratings = Rating.objects.filter(Q(judge=judge) | Q(judge=None), summary_id__in=peers)
         return cls(
             _latest(
                 verdicts.order_by("pk").values_list(
@@ -105,9 +106,7 @@ class Given:
                 )
             ),
             _latest(
-                (ratings | computed)
-                .order_by("pk")
-                .values_list("summary_id", "name", "value", "reason", "origin_name")
+                ratings.order_by("pk").values_list("summary_id", "name", "value", "reason", "origin_name")
             ),
         )
 

@@ -25,6 +25,7 @@ from annotation.judging.queries.prompts import (
 from annotation.judging.services import change_prompt as service
 from annotation.judging.words import STEP_WORDS, placeholders_of
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.numbers import whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -147,8 +148,7 @@ def restore_prompt(request: Request, slug: str, step: str) -> HttpResponse:
 
 def _seen(request: Request) -> int | None:
     """The version that the form was made from. None, so that nothing is compared, where it names none."""
-    given = request.POST.get("seen", "")
-    return int(given) if given.isdecimal() and given.isascii() else None
+    return whole_number(request.POST.get("seen", ""))
 
 
 def _done(request: Request, room: Room, before: StepPrompt, told: str) -> HttpResponse:

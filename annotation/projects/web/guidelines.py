@@ -16,6 +16,7 @@ from annotation.projects.queries.guidelines import Pieces, differences, history_
 from annotation.projects.services.write_guidelines import LONGEST_NOTE, LONGEST_TEXT, checked_text
 from annotation.projects.services.write_guidelines import write_guidelines as write
 from annotation.web.htmx import Request
+from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -73,8 +74,7 @@ def _typed(request: Request) -> tuple[str, str]:
 
 def _seen(request: Request) -> int | None:
     """The version that the form was made from. None, so that nothing is compared, where it names none."""
-    given = request.POST.get("seen", "")
-    return int(given) if given.isdecimal() and given.isascii() else None
+    return whole_number(request.POST.get("seen", ""))
 
 
 def _compared(room: Room, first: str, last: str) -> tuple[Guideline, Guideline, Pieces] | None:
@@ -85,9 +85,7 @@ def _compared(room: Room, first: str, last: str) -> tuple[Guideline, Guideline, 
 
 
 def _version(text: str) -> int:
-    if not (text.isdecimal() and text.isascii() and len(text) < 10):
-        raise Invalid("Give two version numbers, such as ?from=1&to=2.", field="from")
-    return int(text)
+    return need_whole_number(text, "Give two version numbers, such as ?from=1&to=2.", field="from")
 
 
 def _gaps(request: Request, room: Room) -> tuple[Gaps | None, Gaps | None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.estimates.proposal import proposed_size
 from annotation.core.permissions import Verb
+from annotation.core.words import counted
 from annotation.models import Project, Run
 from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.words import held_in_words, time_in_words
@@ -64,13 +65,13 @@ def _own_work(room: Room, sittings: SittingCounts, waits: Waits) -> Iterator[Ste
     if sittings.own_open_summaries:
         yield Step(
             "Continue your judgments",
-            f"{_many(sittings.own_open_summaries, 'peer summary', 'peer summaries')} assigned to you.",
+            f"{counted(sittings.own_open_summaries, 'peer summary', 'peer summaries')} assigned to you.",
             "work",
         )
     elif waits.sets_in_queue:
         yield Step(
             "Take a set from the queue",
-            f"{_many(waits.sets_in_queue, 'set is', 'sets are')} waiting for an assessor.",
+            f"{counted(waits.sets_in_queue, 'set is', 'sets are')} waiting for an assessor.",
             "work",
         )
 
@@ -104,14 +105,14 @@ def _steps(
         more = "" if waits.is_counted_out else "More than "
         yield Step(
             "Resolve disagreements",
-            f"{more}{_many(waits.disputes, 'dispute')} over claims or units without a decision, largest "
+            f"{more}{counted(waits.disputes, 'dispute')} over claims or units without a decision, largest "
             "differences first.",
             "adjudicate",
         )
     for draw in waits.draws[:1]:
         yield Step(
             "Answer the sampled claims",
-            f"{draw.drawn - draw.answered:,} of {_many(draw.drawn, 'check')} in a random sample have no "
+            f"{draw.drawn - draw.answered:,} of {counted(draw.drawn, 'check')} in a random sample have no "
             f"answer. {held_in_words(draw.held)}".rstrip(),
             "review",
             f"draw={draw.draw_id}",
@@ -122,7 +123,7 @@ def _steps(
     if Verb.REVIEW in verbs and checks.waiting:
         yield Step(
             "Review claims",
-            f"{_many(checks.waiting, 'check')} {'has' if checks.waiting == 1 else 'have'} no answer by a "
+            f"{counted(checks.waiting, 'check')} {'has' if checks.waiting == 1 else 'have'} no answer by a "
             "person yet.",
             "review",
         )
@@ -141,7 +142,9 @@ def _sample_in_words(project: Project) -> str:
     why = "Only a random sample gives an estimate of people's answers."
     if size is None:
         return why
-    return f"{why} Answer about {_many(size, 'claim')}, {time_in_words(size, seconds_per_check(project)[0])}."
+    return (
+        f"{why} Answer about {counted(size, 'claim')}, {time_in_words(size, seconds_per_check(project)[0])}."
+    )
 
 
 def _blend_in_words(project: Project) -> str:
@@ -149,7 +152,3 @@ def _blend_in_words(project: Project) -> str:
         weight = round(project.blend_human_weight * 100)
         return f"People's percents weigh {weight} %, the claims the rest."
     return "People's answers come first, then the judge's."
-
-
-def _many(count: int, one: str, more: str = "") -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -25,6 +25,7 @@ from annotation.projects.services.invite import invite as issue
 from annotation.projects.services.invite import revoke_invitation as revoke
 from annotation.web.htmx import Request
 from annotation.web.listing import listing_of
+from annotation.web.numbers import whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -167,8 +168,7 @@ def renew_service_token(request: Request, slug: str, member_id: str) -> HttpResp
 
 
 def _days(request: Request) -> int:
-    days = request.POST.get("days", "")
-    return int(days) if days.isascii() and days.isdigit() and len(days) < 5 else 0
+    return whole_number(request.POST.get("days", "")) or 0
 
 
 @screen("POST")

@@ -25,6 +25,7 @@ from annotation.core.paging import page_after
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
 from annotation.core.search import holds
+from annotation.core.words import counted
 from annotation.projects.queries.overview import check_counts
 from annotation.sampling.queries.sample_work import sample_works
 from annotation.web.htmx import Request, page_or_fragment
@@ -74,20 +75,20 @@ def flags_in_words(flags: Flags) -> list[str]:
 
 def _flags_in_words(flags: Flags) -> Iterator[str]:
     if flags.fast_summaries:
-        yield f"{flags.fast_summaries} of {_many(flags.summaries, 'summary', 'summaries')} faster than reading"
+        yield f"{flags.fast_summaries} of {counted(flags.summaries, 'summary', 'summaries')} faster than reading"
     if flags.fast_units:
-        yield f"{flags.fast_units} of {_many(flags.units, 'unit')} faster than reading"
+        yield f"{flags.fast_units} of {counted(flags.units, 'unit')} faster than reading"
     if flags.alike_sittings:
         of = f" in {flags.alike_sittings} of {flags.sittings} sets" if flags.sittings > 1 else ""
         yield f"the same percent throughout{of}"
     if flags.percents_without_marks:
-        yield f"{_many(flags.percents_without_marks, 'percent')} without marks"
+        yield f"{counted(flags.percents_without_marks, 'percent')} without marks"
     if flags.marks_without_percent:
-        yield f"{_many(flags.marks_without_percent, 'marked unit')} at 0 %"
+        yield f"{counted(flags.marks_without_percent, 'marked unit')} at 0 %"
     if flags.own_models:
         yield f"{flags.own_models} with their own model summary"
     if flags.own_peers:
-        yield f"{_many(flags.own_peers, 'peer summary', 'peer summaries')} of their own"
+        yield f"{counted(flags.own_peers, 'peer summary', 'peer summaries')} of their own"
     if flags.given_again:
         of = f" ({flags.given_again} of {flags.sittings} sets)" if flags.sittings > 1 else ""
         yield f"reassigned after withdrawal: scores may have been seen in between{of}"
@@ -164,7 +165,3 @@ def _after(request: Request) -> str:
 
 def _limits() -> dict[str, object]:
     return {"fastest": FASTEST_WORDS_PER_SECOND, "fewest_alike": FEWEST_ALIKE}
-
-
-def _many(count: int, one: str, more: str = "") -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"

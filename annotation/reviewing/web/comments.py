@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
@@ -12,6 +11,7 @@ from django.shortcuts import redirect
 from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
+from annotation.core.words import listed
 from annotation.models import Check, Claim, Comment, Unit
 from annotation.reviewing.queries.comments import (
     Thread,
@@ -90,20 +90,18 @@ def withdraw_comment(request: Request, slug: str, comment_id: str) -> HttpRespon
 
 def _tell(request: Request, made: Commented) -> None:
     if made.told:
-        messages.success(request, f"Posted. Notified: {_listed(made.told)}.")
+        messages.success(request, f"Posted. Notified: {listed(made.told, most=None)}.")
     else:
         messages.success(request, "Posted.")
     if made.not_told:
-        messages.warning(request, f"{_listed(made.not_told)} cannot read this and was not notified.")
+        messages.warning(
+            request, f"{listed(made.not_told, most=None)} cannot read this and was not notified."
+        )
     if made.unknown:
-        names = _listed([f"@{name}" for name in made.unknown])
+        names = listed([f"@{name}" for name in made.unknown], most=None)
         messages.warning(
             request, f"Nobody here is called {names}: only members of the project can be notified."
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _show_claim(

@@ -53,6 +53,7 @@ from annotation.sampling.words import held_in_words
 from annotation.scoring.score_changes import ScoreChange, ScoresTold, score_changes, scores_now
 from annotation.scoring.words import in_words
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
+from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, enter_at
 from annotation.web.screen import screen
@@ -238,7 +239,8 @@ def _show(
     """The check as it stands now, with what was just done to it or what could not be."""
     filters = filters_of(request)
     is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
-    marked = None if typed is None else [int(each) for each in typed.evidence if each.isdecimal()]
+    numbers = [] if typed is None else map(whole_number, typed.evidence)
+    marked = None if typed is None else [number for number in numbers if number is not None]
     view = check_view(row, request.user, marked=marked, whole_text=is_whole)
     typed = typed or TypedAnswer.own(view)
     context = {
@@ -417,18 +419,17 @@ def _words_of(view: CheckView, value: str) -> str:
 
 
 def _numbers(given: tuple[str, ...]) -> list[int]:
-    wrong = next((number for number in given if not number.isdecimal()), None)
-    if wrong is not None:
-        raise Invalid(f"Evidence must be unit numbers, not {wrong!r}.", field="evidence")
-    return [int(number) for number in given]
+    return [
+        need_whole_number(each, f"Evidence must be unit numbers, not {each!r}.", field="evidence")
+        for each in given
+    ]
 
 
 def _quote(given: str) -> Quote:
-    parts = given.split(":")
-    if len(parts) != 3 or not all(part.isdecimal() for part in parts):
-        raise Invalid(f"A passage is unit:start:end, not {given!r}.", field="quotes")
-    unit, start, end = (int(part) for part in parts)
-    return Quote(unit=unit, start=start, end=end)
+    match [whole_number(part) for part in given.split(":")]:
+        case [int(unit), int(start), int(end)]:
+            return Quote(unit=unit, start=start, end=end)
+    raise Invalid(f"A passage is unit:start:end, not {given!r}.", field="quotes")
 
 
 def _confidence(given: str) -> float | None:
@@ -439,4 +440,4 @@ def _confidence(given: str) -> float | None:
 
 
 def _milliseconds(given: str) -> int:
-    return int(given) if given.isdecimal() and len(given) < len(str(service.LONGEST_MS)) else 0
+    return whole_number(given, most=service.LONGEST_MS) or 0

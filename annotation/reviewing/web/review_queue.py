@@ -43,6 +43,7 @@ from annotation.sampling.words import SAMPLE_TERMS, held_in_words, method_in_wor
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.listing import listing_of
+from annotation.web.numbers import whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -141,13 +142,13 @@ def batch_offer(request: Request, slug: str) -> HttpResponse:
 @screen("POST")
 def accept_batch(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.REVIEW, here="review")
-    expected = request.POST.get("expected", "")
+    expected = whole_number(request.POST.get("expected", ""))
     try:
         batch = batches.accept_batch(
             project=room.project,
             reader=reader_of(request, room),
             filters=filters_of(request),
-            expected=int(expected) if expected.isdecimal() else -1,
+            expected=-1 if expected is None else expected,
             fingerprint=request.POST.get("fingerprint", ""),
         )
     except (Conflict, Invalid) as refusal:
@@ -261,7 +262,8 @@ def _share(percent: str) -> float:
 
 def _seed(words: str) -> int:
     """The seed that the form carries from its first page to the second, so that what is confirmed is what is made."""
-    return int(words) if words.isdecimal() and int(words) < 2**SEED_BITS else new_seed()
+    seed = whole_number(words, most=2**SEED_BITS - 1)
+    return new_seed() if seed is None else seed
 
 
 def _settable(project: Project, filters: Filter, reader: CheckReader) -> list[Settable]:

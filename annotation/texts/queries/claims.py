@@ -169,7 +169,6 @@ class ClaimText:
 
     text_id: str
     name: TextName
-    kind: str
     document_set: str
     version: int | None
     origin: ListOrigin | None
@@ -316,7 +315,6 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
     return ClaimText(
         text_id=owner.public_id,
         name=_name(owner, names_systems=names_systems),
-        kind=_kind(owner),
         document_set=document_set.external_id,
         version=active.version if active else None,
         origin=_origin(active) if active else None,
@@ -328,7 +326,7 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
         run_id=_run_at_work(document_set),
         undo=next((change for change in changes if not change.is_undone), None),
         changes=tuple(changes),
-        older=tuple(_older(each) for each in sets if not each.is_active),
+        older=_older([each for each in sets if not each.is_active]),
         texts=_texts(owner, names_systems=names_systems),
     )
 
@@ -385,11 +383,12 @@ def _groups(
 ) -> tuple[ClaimGroup, ...]:
     """Every unit of a summary that is scored by units, else those that have claims; then what belongs to no unit."""
     shows_all = isinstance(owner, Summary) and not has_claims_as_units(claims)
+    kind = _name(owner, names_systems=False).kind
     in_unit = Counter(claim.unit_id for claim in claims)
     by_unit: dict[int | None, list[ClaimInForce]] = defaultdict(list)
     for claim in claims:
         loss = ClaimLoss(
-            kind=_kind(owner),
+            kind=kind,
             unit=claim.unit.position if claim.unit else None,
             left_in_unit=in_unit[claim.unit_id] - 1,
             left_in_text=len(claims) - 1,
@@ -474,9 +473,15 @@ def _changes(claim_set: ClaimSet | None, rows: Sequence[Claim], history: ClaimHi
     ]
 
 
-def _older(claim_set: ClaimSet) -> OlderClaims:
-    texts = Claim.objects.filter(claim_set=claim_set).order_by("position").values_list("text", flat=True)
-    return OlderClaims(version=claim_set.version, origin=_origin(claim_set), claims=tuple(texts))
+def _older(claim_sets: Sequence[ClaimSet]) -> tuple[OlderClaims, ...]:
+    texts: dict[int, list[str]] = defaultdict(list)
+    claims = Claim.objects.filter(claim_set__in=claim_sets).order_by("position")
+    for key, text in claims.values_list("claim_set", "text"):
+        texts[key].append(text)
+    return tuple(
+        OlderClaims(version=each.version, origin=_origin(each), claims=tuple(texts[each.pk]))
+        for each in claim_sets
+    )
 
 
 def _origin(claim_set: ClaimSet) -> ListOrigin:
@@ -490,12 +495,6 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> TextName:
         return TextName("model", external_id=owner.external_id, target_words=owner.target_words)
     system = owner.system.name if names_systems and owner.system else ""
     return TextName("peer", system=system, target_words=owner.target_words)
-
-
-def _kind(owner: ClaimOwner) -> str:
-    if isinstance(owner, DocumentSet):
-        return "documents"
-    return "model" if owner.is_model else "peer"
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:

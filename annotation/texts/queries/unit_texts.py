@@ -241,7 +241,7 @@ def cut_of(summary: Summary, person: User) -> Cut:
     project = summary.document_set.project
     blind = is_blind(person, project)
     units = current_units(summary)
-    changes = list(_standing([summary.pk]).values_list("pk", flat=True))
+    changes = list(_standing([summary.pk]).values_list("pk", "kind"))
     is_judged = bool(judged_texts([summary.pk]))
     before, after = _neighbours(summary)
     return Cut(
@@ -257,7 +257,7 @@ def cut_of(summary: Summary, person: User) -> Cut:
         token=token_of(units),
         units=tuple(_cut_unit(unit, summary.text) for unit in units),
         changes=len(changes),
-        undo=_last_change(changes[-1]) if changes else None,
+        undo=_last_change(*changes[-1]) if changes else None,
         is_judged=is_judged,
         is_running=is_being_judged(summary),
         dropped=dropped_by_reopening(summary) if is_judged and not blind else None,
@@ -358,10 +358,9 @@ def _standing(summary_ids: Collection[int]) -> QuerySet[UnitChange]:
     return changes.exclude(kind=UnitChange.Kind.REOPEN).order_by("pk")
 
 
-def _last_change(change_id: int) -> LastChange:
-    change = UnitChange.objects.get(pk=change_id)
-    made = Unit.objects.filter(made_by=change).order_by("position").values_list("position", flat=True)
-    return LastChange(change.kind, tuple(made))
+def _last_change(change_id: int, kind: str) -> LastChange:
+    made = Unit.objects.filter(made_by=change_id).order_by("position").values_list("position", flat=True)
+    return LastChange(kind, tuple(made))
 
 
 def _neighbours(summary: Summary) -> tuple[str | None, str | None]:

@@ -156,4 +156,4 @@ def _yours(act: str, claims: Sequence[Claim], texts: Sequence[str]) -> dict[str,
 
 def _done(desk: ClaimDesk, change: ClaimChange) -> Changed:
     asked = desk.judge_again(change)
-    return Changed(change, desk.came, asked.run, asked.waits)
+    return Changed(change, desk.new_claims, asked.run, asked.waits)

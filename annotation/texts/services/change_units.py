@@ -235,7 +235,8 @@ def _place(units: Sequence[Unit], unit_id: str) -> int:
 
 def _newer_cut(summary: Summary, units: Sequence[Unit], yours: Mapping[str, object]) -> Conflict:
     change = UnitChange.objects.filter(summary=summary).select_related("by").order_by("pk").last()
-    who = change.by.username if change is not None and change.by is not None else "Someone"
+    # Who undid a change is in the log alone.
+    who = change.by.username if change and change.by and not change.undone_at else "Someone"
     return Conflict(
         f"{who} changed the units of this summary after you opened it, so your change was not saved. Check "
         "the current units, then repeat it if needed.",

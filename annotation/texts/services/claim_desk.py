@@ -87,7 +87,7 @@ class ClaimDesk:
     by: User | None
     claims: list[Claim]
     yours: Mapping[str, object]
-    came: tuple[Claim, ...] = ()
+    new_claims: tuple[Claim, ...] = ()
 
     @classmethod
     def of(cls, claim_set: ClaimSet, by: User | None, *, yours: Mapping[str, object]) -> ClaimDesk:
@@ -152,7 +152,7 @@ class ClaimDesk:
         unit: Unit | None = None,
     ) -> ClaimChange:
         """Retire some claims and put others in their place."""
-        self._refuse_twins(texts, gone)
+        self._refuse_duplicates(texts, gone)
         pairs = self._pairs(gone)
         change = ClaimChange.objects.create(
             claim_set=self.claim_set, kind=kind, reason=reason_words(reason), by=self.by
@@ -222,7 +222,7 @@ class ClaimDesk:
             },
         )
 
-    def _refuse_twins(self, texts: Sequence[str], gone: Sequence[Claim]) -> None:
+    def _refuse_duplicates(self, texts: Sequence[str], gone: Sequence[Claim]) -> None:
         there = {same(claim.text) for claim in self.claims if claim not in gone}
         parts: set[str] = set()
         for text in texts:
@@ -317,7 +317,7 @@ class ClaimDesk:
 
     def _settle(self, verb: str, change: ClaimChange, gone: Sequence[Claim], made: Sequence[Claim]) -> None:
         """Bring checks and scores up to date, write the act down, and tell whose decisions count no more."""
-        self.came = tuple(made)
+        self.new_claims = tuple(made)
         decisions = list(_decisions_on(gone).order_by("pk"))
         put_in_force(Check.objects.filter(claim__in=[claim.pk for claim in (*gone, *made)]))
         peers = _scored_peers(self.owner)

@@ -27,6 +27,7 @@ from annotation.texts.services.change_claims import Changed
 from annotation.texts.words import CLAIMS_LOCKED
 from annotation.web.htmx import Request
 from annotation.web.listing import listing_of
+from annotation.web.numbers import need_whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -178,6 +179,4 @@ def _number(text: str) -> int | None:
     """The number of a unit; None where none was named."""
     if not text.strip():
         return None
-    if not text.strip().isdecimal() or len(text.strip()) > 9:
-        raise Invalid(f"A unit is named by its number, not by {text!r}.", field="unit")
-    return int(text)
+    return need_whole_number(text, f"A unit is named by its number, not by {text!r}.", field="unit")

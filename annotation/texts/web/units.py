@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from contextlib import suppress
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -18,6 +18,7 @@ from annotation.texts.services import change_units
 from annotation.texts.services.reopen_units import reopen_units as reopen
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.listing import listing_of
+from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
@@ -92,11 +93,14 @@ def weigh(request: Request, slug: str, summary_id: str) -> HttpResponse:
 @screen("POST")
 def reopen_units(request: Request, slug: str, summary_id: str) -> HttpResponse:
     def act(summary: Summary) -> ActDone:
-        reopen(summary=summary, by=request.user, expected=_number(request.POST.get("expected", "")))
+        reopen(summary=summary, by=request.user, expected=_judgments(request.POST.get("expected", "")))
         return 1, "Units unlocked."
 
     return _act(request, slug, summary_id, act, verb=Verb.REOPEN_UNITS)
 
+
+_THOUSANDS = re.compile(r",\d{3}(?!\d)")
+"""Some write decimals so, others thousands."""
 
 ActDone = tuple[int, str]
 """The unit that the hand is on after an act, and what was done."""
@@ -185,24 +189,21 @@ def _seen(request: Request) -> str | None:
 
 def _hand(request: Request) -> int:
     """The number of the unit that the hand was on; 1 where the form does not say."""
-    with suppress(Invalid):
-        return max(1, _number(request.POST.get("hand", "")))
-    return 1
+    return whole_number(request.POST.get("hand", "")) or 1
 
 
 def _place(text: str) -> int:
-    if not text.strip().isdecimal() or len(text.strip()) > 9:
-        raise Invalid("Choose where to split the unit.", field="at")
-    return int(text)
+    return need_whole_number(text, "Choose where to split the unit.", field="at")
 
 
-def _number(text: str) -> int:
-    if not text.strip().isdecimal() or len(text.strip()) > 9:
-        raise Invalid("Type the number of judgments that will no longer count.", field="expected")
-    return int(text)
+def _judgments(text: str) -> int:
+    message = "Type the number of judgments that will no longer count."
+    return need_whole_number(text, message, field="expected")
 
 
 def _weight(text: str) -> float:
+    if _THOUSANDS.search(text):
+        raise Invalid(f"Write the weight {text!r} without a comma, such as 1000 or 0.125.", field="weight")
     try:
         return float(text.strip().replace(",", "."))
     except ValueError:

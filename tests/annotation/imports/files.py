@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 
+from annotation.imports.packages import NamedFile
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
+from annotation.imports.services import ImportReport, import_files
+from annotation.models import Project
 
 LAYOUTS = Path(__file__).parent / "layouts"
 DOCUMENT = "Rain fell in Oslo on Monday. Trams stopped for an hour."
@@ -54,6 +58,10 @@ def jsonl(folder: Path, *records: Any, name: str = "data.jsonl") -> Path:
     path = folder / name
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
+
+
+def import_dataset(*, project: Project, path: Path, by: User | None, **choices: Any) -> ImportReport:
+    return import_files(project=project, files=[NamedFile(path.name, path)], by=by, **choices)
 
 
 def raw(folder: Path, content: bytes | str, name: str = "data.jsonl") -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from annotation import perform_job
 from annotation.config.environment import kept_files
 from annotation.core import jobs
 from annotation.core.refusals import Conflict
+from annotation.imports import background
 from annotation.imports.background import cancel_import, perform, request_import, state_of
 from annotation.imports.packages import NamedFile
 from annotation.imports.services import import_files
@@ -127,8 +129,12 @@ def test_a_refused_file_shows_its_problems(
     assert "Nothing was imported" in page
     assert re.search(r'<td dir="auto"[^>]*>\s*13\s*</td>', page)
     assert new_sets(world) == 0
-    # They are kept, for another choice may help.
-    assert len(kept(settings)) == 1
+    # They are kept, for another choice may help; the worker has put the rejected rows beside them.
+    assert len(kept(settings)) == 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "rejected", None)
+        rejects = client_of("mona").get(f"{API}{asked.public_id}/rejects/")
+    assert [json.loads(line)["import_row"] for line in rejects] == [13]
     answer = mona.post(f"{PAGE}{asked.public_id}/begin/", {"act": "import", "skip_invalid": "on"})
     assert answer.status_code == 302
     work()

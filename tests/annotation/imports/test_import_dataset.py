@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.apps import apps
 
+from annotation.analysis.fingerprint import fingerprint_of
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
 from annotation.imports import services as service
 from annotation.imports.plan import SETS_PLANNED_AT_ONCE
 from annotation.imports.problems import ImportRefused
-from annotation.imports.services import ImportReport, import_dataset, import_new_project
+from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import (
     Adjudication,
     Check,
@@ -31,7 +32,16 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.services.review import override
-from tests.annotation.imports.files import DOCUMENT, HEADER, REFERENCE, jsonl, nested, raw, row
+from tests.annotation.imports.files import (
+    DOCUMENT,
+    HEADER,
+    REFERENCE,
+    import_dataset,
+    jsonl,
+    nested,
+    raw,
+    row,
+)
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -287,6 +297,15 @@ def test_changed_metadata_and_group_are_taken_over(project: Project, tmp_path: P
     bring(project, tmp_path, row(group="g", metadata={"run": 2}))
     assert DocumentSet.objects.get().group == "g"
     assert peer("alder").metadata == {"run": 2}
+
+
+def test_a_changed_group_alone_puts_statistics_out_of_date(project: Project, tmp_path: Path) -> None:
+    bring(project, tmp_path, row())
+    before = fingerprint_of(project)
+    bring(project, tmp_path, row())
+    assert fingerprint_of(project) == before
+    bring(project, tmp_path, row(group="g"))
+    assert fingerprint_of(project) != before
 
 
 def test_another_language_is_refused(project: Project, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 
 from annotation.imports.problems import ImportRefused
-from annotation.imports.services import ImportReport, import_dataset, import_new_project
+from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import DocumentSet, Judge, Project, Question, Rating, Score, Summary
 from annotation.scoring.rescore import rescore
 from tests.annotation.asking import answer
-from tests.annotation.imports.files import jsonl, nested, row
+from tests.annotation.imports.files import import_dataset, jsonl, nested, row
 
 TWO = ["Did it rain?", "Did trams stop?"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation.imports import packages
-from annotation.imports.packages import NamedFile, as_text, members
+from annotation.imports.packages import NamedFile, as_text, members, unpacked_bytes
 from annotation.imports.problems import ImportRefused
 from tests.annotation.imports.duc.packages import see_page, stored, zipped
 
@@ -49,6 +49,23 @@ def test_many_files_that_swell_together_are_refused(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(packages, "MAX_ALL_BYTES", 1000)
     files = {f"{number}.html": "x" * 300 for number in range(4)}
     assert "MB once it is open" in refused(zipped(tmp_path, files))
+
+
+def test_a_damaged_zip_is_refused_however_it_is_packed(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.html", "x" * 1000)
+    content = bytearray(path.read_bytes())
+    # The settings of LZMA stand behind the head (30 bytes), the name (6) and their own head (4).
+    content[40] = 0xFF
+    path.write_bytes(content)
+    assert "cannot be read" in refused(NamedFile("a.zip", path))
+
+
+def test_a_zip_is_as_large_as_what_is_in_it(tmp_path: Path) -> None:
+    file = zipped(tmp_path, {"a.html": "x" * 100_000, "b.html": "y" * 100_000})
+    assert file.path.stat().st_size < 10_000
+    assert unpacked_bytes(file) == 200_000
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.imports.problems import ImportRefused
-from annotation.imports.services import ImportReport, import_dataset, import_new_project
+from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import Comparison, Event, Project
-from tests.annotation.imports.files import HEADER, jsonl, nested, row
+from tests.annotation.imports.files import HEADER, import_dataset, jsonl, nested, row
 
 MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -21,9 +21,9 @@ from annotation.core.refusals import Conflict
 from annotation.imports import staging
 from annotation.imports.problems import ImportRefused
 from annotation.imports.progress import Progress
-from annotation.imports.services import import_dataset, import_new_project
+from annotation.imports.services import import_new_project
 from annotation.models import Check, DocumentSet, Project, Score, Summary, System
-from tests.annotation.imports.files import DOCUMENT, jsonl, nested
+from tests.annotation.imports.files import DOCUMENT, import_dataset, jsonl, nested
 from tests.annotation.judging.processes import wait_until
 
 Made = TypeVar("Made")

@@ -16,9 +16,9 @@ from annotation.core.bulk_rows import create, insert, reserve
 from annotation.imports import held_sets
 from annotation.imports.plan import SETS_PLANNED_AT_ONCE
 from annotation.imports.read import read_dataset
-from annotation.imports.services import import_dataset, import_new_project
+from annotation.imports.services import import_new_project
 from annotation.models import Check, Project, Score, System, Unit, Verdict
-from tests.annotation.imports.files import DOCUMENT, jsonl, nested, row
+from tests.annotation.imports.files import DOCUMENT, import_dataset, jsonl, nested, row
 
 
 @pytest.fixture

@@ -11,10 +11,9 @@ from annotation.analysis.agreement.ratings import check_answers
 from annotation.core.tables.pseudonyms import People, pseudonym
 from annotation.exports.judgments.of_checks import verdicts
 from annotation.imports.archive.restore import restore_project
-from annotation.imports.services import import_dataset
 from annotation.models import Check, Project, Summary, Verdict
 from tests.annotation.imports.archive.round_trip import archived, files_of, same_rows
-from tests.annotation.imports.files import jsonl, nested
+from tests.annotation.imports.files import import_dataset, jsonl, nested
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
 
 PAGE = "/p/harbour/import/"
 UPLOAD = f"{PAGE}upload/"
@@ -267,14 +268,38 @@ def test_what_was_imported_has_no_columns_to_choose(mona: Client) -> None:
     assert "Choose above" not in page
 
 
+def test_a_second_click_does_not_import_again(
+    mona: Client, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    address = sent(mona, table(*ODD))
+    import_files, again = background.import_files, []
+
+    def clicked_twice(**given: Any) -> Any:
+        if not again:
+            again.append(0)
+            again[0] = act(mona, address, act="import").status_code
+        return import_files(**given)
+
+    monkeypatch.setattr(background, "import_files", clicked_twice)
+    act(mona, address, act="import")
+    assert again == [409]
+    assert Event.objects.filter(verb="import").count() == 1
+    assert "Imported" in mona.get(address).content.decode()
+
+
 def test_what_somebody_sent_is_nobody_else_s(
-    world: World, mona: Client, signed_in: Callable[[User], Client]
+    world: World, mona: Client, signed_in: Callable[[User], Client], client_of: ApiDoor
 ) -> None:
     address = sent(mona, table(*ODD))
     olga = signed_in(world.users["olga"])
     assert olga.get(address).status_code == 404
     assert olga.post(f"{address}begin/", {"act": "import"}).status_code == 404
     assert olga.get(f"{address}rejects/").status_code == 404
+    in_api = f"/api/v1/projects/harbour/imports/{Import.objects.get().public_id}/"
+    assert client_of("mona").get(in_api).status_code == 200
+    for door in (client_of("olga").get(in_api), client_of("olga").get(f"{in_api}rejects/")):
+        assert door.status_code == 404
+    assert client_of("olga").post(f"{in_api}cancel/").status_code == 404
 
 
 def test_files_are_gone_when_they_are_imported_or_too_old(
@@ -287,7 +312,7 @@ def test_files_are_gone_when_they_are_imported_or_too_old(
     assert not kept[0].exists()
     again = mona.post(f"{address}begin/", {"act": "import"})
     assert again.status_code == 409
-    assert b"Upload them again" in again.content
+    assert b"upload them again" in again.content
     forgotten = sent(mona, table(*ODD))
     monkeypatch.setattr(background, "KEPT_FOR", -background.KEPT_FOR)
     background.drop_stale_uploads()

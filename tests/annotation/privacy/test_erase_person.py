@@ -12,7 +12,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
-from django.db import models
+from django.db import models, transaction
 from django.test import Client
 from django.utils import timezone
 from knox.models import AuthToken
@@ -22,6 +22,7 @@ from annotation.analysis.agreement.ratings import check_answers, percent_ratings
 from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.recall_sitting import reassign
+from annotation.core.project_rows import let_go_of_log
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.exports.services import perform, request_export
 from annotation.management.commands.verify_scores import differences
@@ -213,6 +214,21 @@ def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
     assert not Notice.objects.filter(person=quill).exists()
     assert not AuthToken.objects.filter(user=quill).exists()
     assert not Client().login(username=NAMED, password="a-long-secret")
+
+
+def test_files_go_where_their_answers_alone_are_left(world: World) -> None:
+    """Their membership ended, and the log's entries are past retention."""
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    perform(
+        request_export(
+            project=world.project, level="judgments", format="csv", by=world.olga, named_people=True
+        )
+    )
+    Membership.objects.filter(user=world.rex).delete()
+    with transaction.atomic():
+        let_go_of_log(world.project)
+        Event.objects.all()._raw_delete(using="default")
+    assert erase_person(person=world.rex, by=None)["exported files"] == 1
 
 
 def test_their_answers_count_as_before(world: World, quill: User) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from annotation.analysis.leaderboard.leaderboard import SystemRow, leaderboard
-from annotation.imports.services import import_dataset
 from annotation.models import Project
+from tests.annotation.imports.files import import_dataset
 
 pytestmark = pytest.mark.django_db
 

@@ -19,6 +19,7 @@ from django.test import Client
 
 from annotation.accounts.own_account import reset_path
 from annotation.accounts.services import issue_setup_link
+from annotation.core.events import log
 from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.exports.archive.kinds import KINDS, PEOPLE, VERSION
@@ -135,6 +136,21 @@ def test_people_are_pseudonyms_and_nothing_secret_is_in_it(full: World, tmp_path
     for user in User.objects.all():
         assert re.search(rf'["@ ]{user.username}["., ]', text) is None, user.username
         assert user.password not in text or not user.password
+
+
+def test_a_word_of_the_log_that_is_also_a_username_stays(full: World, tmp_path: Path) -> None:
+    data = {"labels": {"yes": 1}, "filters": {"label": "yes", "reviewer": "rex"}, "assessor": "yes"}
+    User.objects.create(username="yes")
+    log(project=full.project, actor=full.olga, verb="marked", target=full.project, data=data)
+    [told] = [
+        json.loads(row["data"])
+        for row in rows_in(archived(full.project, tmp_path / "a.zip"), "events")
+        if row["verb"] == "marked"
+    ]
+    assert told["labels"] == {"yes": 1}
+    assert told["filters"]["label"] == "yes"
+    assert told["filters"]["reviewer"].startswith("person-")
+    assert told["assessor"].startswith("person-")
 
 
 def test_the_owner_may_have_names(full: World, tmp_path: Path) -> None:
@@ -319,8 +335,10 @@ def test_what_an_archive_holds_changes_with_its_version_alone() -> None:
         ("verdicts", 1, {"person": "somebody"}, "person"),
         ("claims", 2, {"weight": "heavy"}, "weight"),
         ("claims", 2, {"weight": -1.0}, ""),
+        ("claims", 2, {"weight": 10**400}, "weight"),
         ("units", 2, {"start": -5}, "start"),
         ("summaries", 1, {"created_at": "yesterday"}, "created_at"),
+        ("summaries", 1, {"created_at": "0001-01-01T00:00:00+12:00"}, "created_at"),
         ("documents", 1, {"added": 1}, "added"),
         ("drawn_checks", 1, {"inclusion_probability": 0.0}, ""),
         ("draws", 1, {"frame": "{}"}, "frame"),

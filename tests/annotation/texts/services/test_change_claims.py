@@ -23,7 +23,6 @@ from annotation.assessing.services.save_acts import judge_unit
 from annotation.core import jobs
 from annotation.core.event_words import facts_of
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
-from annotation.imports.services import import_dataset
 from annotation.judging.services.kept_answers import Judged, Located, write
 from annotation.models import (
     Adjudication,
@@ -58,7 +57,7 @@ from annotation.texts.services.change_claims import (
 from annotation.texts.services.change_units import join_units, undo_unit_change
 from evaluation.judging.protocol import Verdict as Answer
 from tests.annotation.cast import add_imported_verdict, add_units
-from tests.annotation.imports.files import jsonl, nested
+from tests.annotation.imports.files import import_dataset, jsonl, nested
 from tests.annotation.judging.doing import perform_all, run_to_end
 from tests.annotation.statements import statements_of
 

@@ -432,6 +432,15 @@ def test_whoever_saw_an_older_cut_gets_both(world: World) -> None:
     assert cut(text) == [(0, 15), (16, 21)]
 
 
+def test_who_made_what_was_undone_since_is_not_named(world: World) -> None:
+    model = world.models["bridge"]
+    join(world, model, 1)
+    seen, unit_id = token_of(current_units(model)), at(model, 1)
+    undo_unit_change(summary=model, by=world.olga)
+    with pytest.raises(Conflict, match="Someone changed the units"):
+        join_units(summary=model, by=world.mona, unit_id=unit_id, seen=seen)
+
+
 def test_undoing_brings_the_token_back(world: World) -> None:
     model = world.models["bridge"]
     seen = token_of(current_units(model))

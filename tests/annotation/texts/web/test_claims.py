@@ -11,8 +11,9 @@ from django.urls import reverse
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.models import Claim, ClaimSet, Judge, Summary
 from annotation.reviewing.services.review import override
-from annotation.texts.queries.claims import claims_of
+from annotation.texts.queries.claims import claim_text, claims_of
 from annotation.texts.services.change_claims import reword_claim, split_claim
+from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -168,6 +169,9 @@ def test_older_lists_stay_readable(world: World, signed_in: Callable[[User], Cli
         claim_set=newer, position=1, text="It closes", origin="imported", unit=world.units("port")[0]
     )
     page = signed_in(world.rex).get(address(world)).content.decode()
+    count = len(statements_of(lambda: claim_text(model, names_systems=False)))
+    ClaimSet.objects.create(summary=model, version=3, origin="imported", is_active=False)
+    assert len(statements_of(lambda: claim_text(model, names_systems=False))) == count
     assert "v2 <bdi>imported from gold.jsonl</bdi>" in page
     assert "v1 <bdi>by lexical</bdi>, replaced: 3 claims" in page
 

@@ -122,8 +122,10 @@ def test_whoever_saw_an_older_cut_sees_both(world: World, mona: Client, headers:
         ("split", {"at": ""}, "Choose where"),
         ("split", {"at": "x"}, "Choose where"),
         ("split", {"at": "0"}, "reaches from 0 to 53"),
+        ("split", {"at": "9" * 5000}, "Choose where"),
         ("weigh", {"weight": "heavy"}, "The weight must be a number"),
         ("weigh", {"weight": "0"}, "above 0"),
+        ("weigh", {"weight": "1,000"}, "without a comma, such as 1000 or 0.125"),
         ("undo", {}, "nothing to undo"),
     ],
 )
