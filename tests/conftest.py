@@ -71,6 +71,8 @@ def _prepare() -> None:
     if is_controller and os.environ.get("DJANGO_SETTINGS_MODULE"):
         raise pytest.UsageError("Unset DJANGO_SETTINGS_MODULE: the tests bring their own settings.")
     os.environ["DJANGO_SETTINGS_MODULE"] = SETTINGS
+    # Four processes share the machine: threads of each for matrices would only wait for one another.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _own_folder()
     if is_controller:
         # A broker or a judge of the machine's user is not for tests.

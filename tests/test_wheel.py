@@ -190,7 +190,7 @@ def running(fresh: Fresh, *words: str) -> Iterator[None]:
         process.wait()
 
 
-def wait_for(address: str, *, seconds: float = 90.0) -> bytes:
+def wait_for(address: str, *, seconds: float = 300.0) -> bytes:
     end = time.monotonic() + seconds
     while True:
         try:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tests.llm_server import Call, Fault, LLMServer
 
+pytestmark = pytest.mark.slow
 SETS = 100
 METRICS = ["factual_alignment", "question_coverage", "conciseness"]
 SCORED = ("coverage", "alignment", "factual_alignment", "question_coverage", "conciseness")

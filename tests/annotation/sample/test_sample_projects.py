@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client, override_settings
 
-from annotation.analysis.estimates.estimates import EstimateState, estimates
+from annotation.analysis.estimates.estimates import EstimateState, EstimateTable, estimates
 from annotation.analysis.judge.judge_quality import judge_quality
 from annotation.analysis.judge.words import told
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
@@ -35,8 +35,7 @@ def demo(transactional_db: None) -> Iterator[None]:
         yield
 
 
-def widths(project: Project) -> dict[str, float]:
-    table = estimates(project).at(TARGET_WORDS)
+def widths(table: EstimateTable) -> dict[str, float]:
     shown = {system: table.average(system) for system in SYSTEMS}
     return {
         name: each.high - each.low
@@ -59,7 +58,7 @@ def test_ten_answers_finish_the_second_sample_of_newsroom(demo: None) -> None:
     assert (table.draw_id, table.sample.is_complete) == (second.draw_id, False)
     assert [each.draw_id for each in table.earlier] == [first.draw_id]
     assert table.state in (EstimateState.FEW, EstimateState.FINE)
-    before = widths(project)
+    before = widths(table)
     assert before.keys() == set(SYSTEMS)
 
     # The summaries of one system tell much wrong, the baseline's nothing: so say the people, and not the judge.
@@ -99,7 +98,7 @@ def test_ten_answers_finish_the_second_sample_of_newsroom(demo: None) -> None:
     assert finished.sample is not None
     assert (finished.draw_id, finished.sample.is_complete) == (second.draw_id, True)
     assert finished.answers > table.answers
-    after = widths(project)
+    after = widths(finished)
     assert sum(after.values()) < sum(before.values())
     call_command("verify_scores", "newsroom", stdout=io.StringIO())
 

@@ -36,7 +36,7 @@ def corpus() -> list[SummaryInput]:
 
 @pytest.fixture
 def judge(judge_of: JudgeMaker) -> Callable[[], OpenAIJudge]:
-    limits = Limits(concurrency=32, timeout_seconds=TIMEOUT_SECONDS, max_attempts=2, max_wait_seconds=1.0)
+    limits = Limits(concurrency=16, timeout_seconds=TIMEOUT_SECONDS, max_attempts=2, max_wait_seconds=1.0)
     return lambda: judge_of(limits=limits)
 
 

@@ -63,7 +63,7 @@ def lexical(transactional_db: None) -> Judge:
 
 def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
     counts = {}
-    for sets in (4, 40):
+    for sets in (4, 24):
         run = started(project_of(sets), lexical)
         with CaptureQueriesContext(
             connection,
@@ -72,8 +72,8 @@ def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
         counts[sets] = len(asked)
         run.refresh_from_db()
         assert (run.state, Score.objects.filter(project=run.project).count()) == ("finished", sets)
-    # Ten times the sets: at most a group or two more, where answers came apart.
-    assert counts[40] < 2 * counts[4]
+    # Six times the sets: at most a group or two more, where answers came apart.
+    assert counts[24] < 2 * counts[4]
 
 
 def test_as_many_calls_as_the_judge_may_make_are_under_way(llm_judge: Judge, llm_server: LLMServer) -> None:
@@ -237,7 +237,7 @@ def test_a_judge_of_no_use_is_not_asked_about_the_whole_project(
     Judge.objects.update(concurrency=1)
     llm_judge.refresh_from_db()
     llm_server.where(lambda call: faults.text("I would rather not.") if rule(call) else None)
-    run = start_run(project=project_of(40), judge=llm_judge, metrics=["coverage"], by=None)
+    run = start_run(project=project_of(24), judge=llm_judge, metrics=["coverage"], by=None)
     assert work_off(run) == "stopped"
     assert run.stop_reason.startswith("No usable answer for the last 10 document sets.")
     # What was under way with the tenth is written: two sets at a time.
@@ -257,10 +257,10 @@ def test_a_set_that_is_tried_again_does_not_hide_that_a_judge_is_of_no_use(
     Judge.objects.update(concurrency=1)
     llm_judge.refresh_from_db()
     llm_server.always(faults.text("I would rather not."))
-    run = started(project_of(40), llm_judge)
+    run = started(project_of(14), llm_judge)
     # What failed for a while waits for a later attempt.
     later = timezone.now() + timedelta(minutes=1)
-    run.jobs.filter(document_set__external_id="39").update(attempt=1, queued_at=later)
+    run.jobs.filter(document_set__external_id="13").update(attempt=1, queued_at=later)
     assert work_off(run) == "stopped"
 
 
@@ -275,9 +275,9 @@ def test_a_judge_that_is_of_some_use_is_asked_to_the_end(llm_judge: Judge, llm_s
             else faults.text("I would rather not.")
         )
     )
-    run = started(project_of(40), llm_judge)
+    run = started(project_of(24), llm_judge)
     assert work_off(run) == "finished"
-    assert Verdict.objects.filter(run=run, label__isnull=False).count() == 5 * 2
+    assert Verdict.objects.filter(run=run, label__isnull=False).count() == 3 * 2
 
 
 @pytest.mark.parametrize(("is_useless", "state"), [(False, "finished"), (True, "stopped")])

@@ -18,7 +18,6 @@ from annotation.sampling.services.sample_checks import sample_checks
 if TYPE_CHECKING:
     from tests.annotation.cast import World
 
-pytestmark = pytest.mark.slow
 
 REFERENCE = Filter(side="reference")
 
