@@ -128,9 +128,9 @@ class SetData:
     """A document set with everything that the file says of it.
 
     A file that `is_partial` tells of summaries alone: the set's documents and what else is known of them
-    stay. With `pairs_all` every peer summary is held against every model summary of its target length, those
+    stay. With `pairs_all` every peer summary is compared with every model summary of its target length, those
     in the project included. `other_names` are what else the project may call the set. `claims_of` names the
-    reference that the claims are taken from, and the target length of the peers that they were held against;
+    reference that the claims are taken from, and the target length of the peers that they were compared with;
     `origins` the file that holds what was said of a system's summary, "" that of the claims themselves.
     """
 

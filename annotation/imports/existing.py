@@ -149,7 +149,7 @@ class Existing:
         return self.summaries.get(document_set.pk, []) if document_set.pk else []
 
     def served(self, model: Summary) -> set[TargetWords]:
-        """The target lengths of the peer summaries that are held against a model summary."""
+        """The target lengths of the peer summaries that are compared with a model summary."""
         return {
             peer.target_words
             for peer in self.of_set(model.document_set)
@@ -157,7 +157,7 @@ class Existing:
         }
 
     def is_compared_with(self, model: Summary, system: str) -> bool:
-        """Whether a summary of that system is held against the model summary already."""
+        """Whether a summary of that system is compared with the model summary already."""
         return any(
             (peer.pk, model.pk) in self.comparisons and peer.system and peer.system.name == system
             for peer in self.of_set(model.document_set)

@@ -1,4 +1,4 @@
-"""Which format a file has, told by its content and held against its name."""
+"""Which format a file has, told by its content and compared with its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What importing a data set would change: the file held against the rows that are there.
+"""What importing a data set would change: the file compared with the rows that are there.
 
 A plan reads and never writes. Its rows are unsaved ones and rows with new values in them.
 """
@@ -370,7 +370,7 @@ class _Planner:
         return ""
 
     def _name_author(self, summary: Summary, author: str, existing: Existing) -> bool:
-        """Name who wrote a reference, unless that person's own summary has been held against it."""
+        """Name who wrote a reference, unless that person's own summary has been compared with it."""
         if not author or summary.system is not None or existing.is_compared_with(summary, author):
             return False
         summary.system = self.systems[author]

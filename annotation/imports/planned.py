@@ -86,7 +86,7 @@ class ImportCounts:
 
 
 class ImportedAnswer(NamedTuple):
-    """A person's answer in the file to a claim held against a peer summary; the check, if there is one."""
+    """A person's answer in the file to a claim compared with a peer summary; the check, if there is one."""
 
     claim: Claim
     peer: Summary

@@ -196,7 +196,7 @@ class Check(PublicRow):
 
     On the reference side a claim of the model summary (or of the documents, where there is no
     model summary) is compared with the peer summary; on the peer side a claim of the peer
-    summary is held against its source documents. `peer` is the summary that the answer scores.
+    summary is compared with its source documents. `peer` is the summary that the answer scores.
 
     The columns below `judge_label` are derived from verdicts and adjudications. Only the
     verdict service and `rescore` write them; `verify_scores` proves that they are right.

@@ -1,4 +1,4 @@
-"""Summaries, who wrote them, their numbered units, and which is held against which."""
+"""Summaries, who wrote them, their numbered units, and which is compared with which."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class Unit(PublicRow):
     """A numbered piece of a summary (model or peer unit) or of a source document.
 
     Positions run from 1 over one summary, and over all documents of a set together, so that
-    a number names one passage of whatever text a claim is held against. A unit that was joined or split
+    a number names one passage of whatever text a claim is compared with. A unit that was joined or split
     is retired: it keeps its row and the judgments of it, and `objects` leaves it out.
     """
 
@@ -207,7 +207,7 @@ class Unit(PublicRow):
 
 
 class Comparison(PublicRow):
-    """One peer summary held against one model summary."""
+    """One peer summary compared with one model summary."""
 
     peer = models.ForeignKey(
         Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer", db_index=False

@@ -356,7 +356,7 @@ class _CheckSaid:
 
 
 class _Facts:
-    """What some peers are held against and all that was said of them, by kind, in one statement."""
+    """What some peers are compared with and all that was said of them, by kind, in one statement."""
 
     def __init__(self, project: Project, peer_ids: Sequence[int], without: OneVoice | None) -> None:
         self._rows: dict[str, list[_Fact]] = defaultdict(list)
@@ -595,7 +595,7 @@ class _SummaryBatch:
         )
 
     def _has_claims(self, peer: Summary) -> bool:
-        """Whether somebody has looked for claims in everything that the peer is held against."""
+        """Whether somebody has looked for claims in everything that the peer is compared with."""
         rows = self.comparisons.get(peer.pk)
         if not rows:
             return peer.document_set_id in self.document_claims

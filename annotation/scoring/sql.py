@@ -22,7 +22,7 @@ WHERE annotation_check.peer_id IN ({peers}) AND annotation_check.is_current
 ORDER BY annotation_check.id
 """
 
-# What some peers are held against and all that was said of them, each row under its kind and in the order of `place`.
+# What some peers are compared with and all that was said of them, each row under its kind and in the order of `place`.
 # Whoever answered again after an answer that was set aside, or has one that stands, is heard by that:
 # `overtaken.OVERTAKEN` by hand.
 FACTS = """

@@ -116,7 +116,7 @@ class ScoredUnit:
 
 @dataclass(frozen=True, slots=True)
 class ScoredComparison:
-    """One peer summary held against one model summary, over its one list of units."""
+    """One peer summary compared with one model summary, over its one list of units."""
 
     comparison_id: str
     units: tuple[ScoredUnit, ...]
@@ -550,7 +550,7 @@ def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
 
 
 def _nothing_expressed(unit: UnitCoverage) -> UnitCoverage:
-    """A unit that nobody judged, held against an empty summary."""
+    """A unit that nobody judged, compared with an empty summary."""
     if unit.value is not None:
         return unit
     return replace(unit, value=0.0, source="rule", judge_share=0.0, human_share=0.0)

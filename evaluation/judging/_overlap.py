@@ -93,7 +93,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One sentence of a claim, with what does not depend on the text that it is held against.
+    """One sentence of a claim, with what does not depend on the text that it is compared with.
 
     `order` has for each key a bit for each place where it stands among all words of the sentence.
     """
@@ -110,7 +110,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A text, ready to have claims held against it.
+    """A text, ready to have claims compared with it.
 
     `places` has every place of a key among the words of content, `kin_places` that of what words are akin in.
     A place is its unit's index times `_UNIT` plus the position in the unit, so that no two words of different
@@ -172,7 +172,7 @@ def parts(claim: str, language: str) -> tuple[tuple[str, Part], ...]:
 
 @lru_cache(maxsize=64)
 def prepared(text: Text) -> Prepared:
-    """The text, ready to have claims held against it."""
+    """The text, ready to have claims compared with it."""
     code = language_code(text.language)
     units = tuple(_statement(content, code) for _, content in text.numbered_units())
     places: dict[str, list[int]] = {}

@@ -22,7 +22,7 @@ VERSION = 3
 # .028, auc .844; with people, tau-b and Pearson .439 and .512 within documents, .724 and .895 among systems.
 # supported, QAGS and FRANK (752 checks of 189 documents): kappa .578, accuracy .797, brier .143, calibration
 # error .031, auc .867; QAGS alone (81) brier .167, auc .816; FRANK alone (671) brier .141, auc .864. Fitted to
-# two of the corpora and held against the third (`make bench ONLY=lexical`): docs/judges.md has the figures.
+# two of the corpora and compared with the third (`make bench ONLY=lexical`): docs/judges.md has the figures.
 COVERED: Mapping[str, float] = {
     "recall": 0.0,
     "rare_recall": 0.6608,

@@ -224,7 +224,7 @@ class OpenAIJudge:
 
         A claim whose answer cannot be read is asked about once more. A summary of many units takes one call per
         `claims_per_call` of them. Where source and summary do not fit into the context together, the claims are
-        taken first, one call per window of the summary, and then held against the source: one call per window
+        taken first, one call per window of the summary, and then compared with the source: one call per window
         of the source times the stretches that the claims are cut into.
         Raises UnusableReply where some unit of the summary got no usable answer.
         """

@@ -2,7 +2,7 @@
 
 A prompt is a fixed system message per step and a user message that is one JSON object, so that no text can
 break out of its field. What several calls share stands first in that object, so that providers' prompt
-caches hit: the source of all summaries of a document, or the claims that they are all held against.
+caches hit: the source of all summaries of a document, or the claims that they are all compared with.
 
 A merged step is told in parts, of which a call holds those that it needs; the schema of the reply follows
 from them. Servers that know no schema get it as the last line of the system message.

@@ -31,7 +31,7 @@ METRICS: tuple[Metric, ...] = get_args(Metric)
 
 - `coverage`: mean over the reference's sentences of the share of their claims that the summary expresses.
 - `claim_coverage`: the share of all those claims; without a reference, and `coverage` too, of the document's.
-- `alignment`, by other names `factual_consistency` and `faithfulness`: held against the document itself.
+- `alignment`, by other names `factual_consistency` and `faithfulness`: compared with the document itself.
 - `summarization`: the lower of alignment and question coverage, where questions were asked, else claim coverage.
 - `brevity`: needs `target_words`.
 An empty summary covers nothing and has no alignment; the judge is not asked.

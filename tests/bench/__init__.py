@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One measured value. `at_most` or `at_least` is the bar that it is held against, if there is one."""
+    """One measured value. `at_most` or `at_least` is the bar that it is compared with, if there is one."""
 
     what: str
     value: float

@@ -1,7 +1,7 @@
 """What answers to the same claim on other systems' summaries add to an estimate and to the judge's verdicts.
 
 Studies of 70 documents, drawn with replacement from those of the file, each copy with claims of its own; of each
-of 25 systems so many claims are drawn. Errors and intervals are held against the means of the file's documents, widths
+of 25 systems so many claims are drawn. Errors and intervals are compared with the means of the file's documents, widths
 against people alone in a simple random sample of as many.
 """
 

@@ -1,6 +1,6 @@
 """The leaderboard of 25 systems: made anew with 10,000 draws, over 100 document sets and over 2,500; and its page.
 
-On SQLite, so that what the database does counts as processor time too. The bars are held against processor time,
+On SQLite, so that what the database does counts as processor time too. The bars are compared with processor time,
 which a busy machine does not stretch; the time on the clock stands beside it.
 """
 

@@ -2,7 +2,7 @@
 
 The judge is the lexical one with its coefficients fitted to other documents than those that it scores. Both
 intervals have 9 degrees of freedom and aim at the population of documents; widths are compared by standard errors,
-with people alone in a simple random sample of the same size, whatever the draw; errors are held against people's
+with people alone in a simple random sample of the same size, whatever the draw; errors are compared with people's
 answers to all 30. COVERDICT_DATA names the folder with `realsumm_dev.jsonl`. What answers on other systems'
 summaries add is measured in `_across_systems`.
 """

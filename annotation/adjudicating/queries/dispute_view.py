@@ -183,7 +183,7 @@ def _of_check(
     dispute: Dispute, check: Check, person: User, filters: DisputeFilter, *, whole_text: bool
 ) -> DisputeView:
     texts = texts_around(check)
-    units = texts.held_against
+    units = texts.compared
     voices = voices_on_check(check, person)
     found = found_passages(check.claim.text, [unit.text for unit in units])
     return _view(

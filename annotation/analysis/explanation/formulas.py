@@ -163,7 +163,7 @@ _COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
 def _pyramid_formulas(
     summary: Summary, value: ScoredSummary, comparisons: Mapping[str, Comparison]
 ) -> Iterable[Formula]:
-    """The scores of the pyramid that the summary is held against, if there is one."""
+    """The scores of the pyramid that the summary is compared with, if there is one."""
     for made in value.comparisons:
         pyramid = pyramid_of(comparisons[made.comparison_id].model.metadata)
         if pyramid is None or len(pyramid.units) != len(made.units):

@@ -1,4 +1,4 @@
-"""How far each judge can be trusted: its verdicts held against what people answered before they saw any.
+"""How far each judge can be trusted: its verdicts compared with what people answered before they saw any.
 
 A judge with other words or options is another version of it, known by the signature that its verdicts keep; each is
 reported by itself. People's answer to a check is what most of those said who had seen nothing (see `ratings`); where

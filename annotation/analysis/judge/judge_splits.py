@@ -56,7 +56,7 @@ class CheckSplit:
 
 
 class SplitChecks(NamedTuple):
-    """A judge's answers held against people's: one of each list for every check, in one order.
+    """A judge's answers compared with people's: one of each list for every check, in one order.
 
     `errors` has the kind of error that people named with their answer; empty where they named none.
     """

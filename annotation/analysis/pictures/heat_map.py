@@ -1,7 +1,7 @@
 """Claims of model summaries and sources against the systems' summaries: one answer each, a page at a time.
 
-Only such claims are held against the summaries of all systems; a claim taken from a summary is held against its source
-alone.
+Only such claims are compared with the summaries of all systems; a claim taken from a summary is compared with its
+source alone.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class WhatIf:
 
 @dataclass(frozen=True, slots=True)
 class SystemOrder:
-    """The systems' means and ranks under a choice, held against the present ones.
+    """The systems' means and ranks under a choice, compared with the present ones.
 
     `name` is that of the judge or the person whom the choice is about, `is_alone` tells that people's answers are left
     out. `tau` is Kendall's tau-b between both orders, None where either has no order; `ahead` are the systems with the

@@ -50,7 +50,7 @@ SCALES: dict[str, tuple[int, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SummaryWork:
-    """One comparison to judge: of "peer `number`" of its set, held against its `part`-th model summary.
+    """One comparison to judge: of "peer `number`" of its set, compared with its `part`-th model summary.
 
     `total` is None while the quality questions of the peer are open: until they are answered nothing is told
     of the model summary, not even how long it is.

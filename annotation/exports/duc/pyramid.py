@@ -1,4 +1,4 @@
-"""Pyramids as DUCView's files: a `.pyr` for each, and a `.pan` for each peer summary held against it, in a zip."""
+"""Pyramids as DUCView's files: a `.pyr` for each, and a `.pan` for each peer summary compared with it, in a zip."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _LOOK = Part(CheckLook, "look")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A numbered unit of the text that a claim is held against.
+    """A numbered unit of the text that a claim is compared with.
 
     `evidence` is its place among the judge's evidence (from 1), 0 where it is none; `is_found` tells that it
     shares words with the claim; `is_marked` that the reader has named it as evidence; `follows_gap` that
@@ -175,7 +175,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One check in a reviewer's hands: the claim, the text it is held against, and what has been said.
+    """One check in a reviewer's hands: the claim, the text it is compared with, and what has been said.
 
     `is_asked_in_old_words` tells that the claim was changed since, and that a random draw still waits for an answer of
     the reader to it as it was: it moves no score.
@@ -266,7 +266,7 @@ def check_view(
     # Evidence tells the label, so that none is lit before the judge's verdict is shown.
     lit = outcome.judge.evidence if outcome.judge else ()
     passages = _passages(
-        texts.held_against, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
+        texts.compared, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
     )
     model = check.claim.claim_set.summary
     return CheckView(
@@ -279,8 +279,8 @@ def check_view(
         unit_number=check.claim.unit.position if check.claim.unit else None,
         context=texts.context,
         passages=passages,
-        is_whole_text=whole_text or len(texts.held_against) <= WHOLE_TEXT_UP_TO,
-        text_units=len(texts.held_against),
+        is_whole_text=whole_text or len(texts.compared) <= WHOLE_TEXT_UP_TO,
+        text_units=len(texts.compared),
         document_set=check.peer.document_set.external_id,
         summary_id=check.peer.public_id,
         text_id=model.public_id if model else check.peer.document_set.public_id,
@@ -453,7 +453,7 @@ def _passages(
     own: Sequence[int],
     whole_text: bool,
 ) -> tuple[Passage, ...]:
-    """The text that the claim is held against: whole if short or asked for, else around what was found."""
+    """The text that the claim is compared with: whole if short or asked for, else around what was found."""
     found = found_passages(claim, [unit.text for unit in units])
     lit = {number: place for place, number in enumerate(sorted(set(judge_evidence)), start=1)}
     interesting = {

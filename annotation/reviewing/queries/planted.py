@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Case, Value, When
 
 from annotation.models import Check, Label, Project, Verdict
-from annotation.texts.queries.check_text import TextUnit, found_passages, text_held_against
+from annotation.texts.queries.check_text import TextUnit, compared_text, found_passages
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -79,7 +79,7 @@ def label_to_plant(check: Check, person: User) -> str | None:
 
 def planted_verdict(check: Check, label: str) -> PlantedVerdict | None:
     """A verdict of that label as the judge would give it; None where it has said nothing that could stand here."""
-    units = text_held_against(check)
+    units = compared_text(check)
     found = found_passages(check.claim.text, [unit.text for unit in units])
     close = {units[place].number for place in found}
     best = min(_fitting(check, label, units), key=lambda model: _distance(model, check, close), default=None)

@@ -30,7 +30,7 @@ from annotation.sampling.queries.check_samples import is_asked_in_old_words
 from annotation.sampling.services.finish_sample import finish_check_samples
 from annotation.scoring.records import SummaryRecord, peers
 from annotation.scoring.rescore import rescore_held, rescore_now
-from annotation.texts.queries.check_text import text_held_against
+from annotation.texts.queries.check_text import compared_text
 from evaluation.judging import LABELS_IN_WORDS
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ def _validate(
 def _check_units(check: Check, named: Sequence[int]) -> None:
     if not named:
         return
-    known = {unit.number for unit in text_held_against(check)}
+    known = {unit.number for unit in compared_text(check)}
     unknown = next((number for number in named if number not in known), None)
     if unknown is not None:
         raise Invalid(f"There is no unit {unknown} here.", field="evidence")

@@ -1,4 +1,4 @@
-"""The text that a claim is held against, in numbered passages, and the words around the claim itself."""
+"""The text that a claim is compared with, in numbered passages, and the words around the claim itself."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TextsAround:
     `context` is empty where the claim belongs to no unit of a summary.
     """
 
-    held_against: tuple[TextUnit, ...]
+    compared: tuple[TextUnit, ...]
     context: tuple[ContextUnit, ...]
 
 
@@ -55,12 +55,12 @@ def texts_around(check: Check) -> TextsAround:
     """The text that decides the check and the claim's own, as they are cut at present."""
     unit, source = check.claim.unit, check.claim.claim_set.summary
     if unit is None or source is None:
-        return TextsAround(held_against=text_held_against(check), context=())
+        return TextsAround(compared=compared_text(check), context=())
     held, key = _held(check)
     place = (source.pk, unit.position - 1, unit.position + 1)
     rows = by_hand.rows(sql.UNITS_AND_CONTEXT.format(held=held, context=sql.CONTEXT), [key, *place])
     return TextsAround(
-        held_against=tuple(_in_text(check, [row for is_context, *row in rows if not is_context])),
+        compared=tuple(_in_text(check, [row for is_context, *row in rows if not is_context])),
         context=tuple(
             ContextUnit(number=number, text=source.text[start:end], is_here=key == unit.pk)
             for is_context, _, key, number, start, end in rows
@@ -69,7 +69,7 @@ def texts_around(check: Check) -> TextsAround:
     )
 
 
-def text_held_against(check: Check) -> tuple[TextUnit, ...]:
+def compared_text(check: Check) -> tuple[TextUnit, ...]:
     """The units of the text that decides the check: the peer summary, or its source documents."""
     held, key = _held(check)
     return tuple(_in_text(check, [row for _, *row in by_hand.rows(sql.UNITS_OF.format(held=held), [key])]))

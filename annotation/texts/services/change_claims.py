@@ -1,7 +1,7 @@
 """A reviewer corrects the claims of a text: rewords, splits, joins, deletes or adds some, and undoes that.
 
 Claims are never edited. What was changed is retired and keeps every answer given to it; what takes its place is a
-new claim of the same unit, held against the same texts. Its checks are open again, for people at once and for the
+new claim of the same unit, compared with the same texts. Its checks are open again, for people at once and for the
 deciding judge in a run of its own over that document set, where this judge has answered for these claims before.
 
 Because a wording never changes, the id of a claim says which one somebody had on screen: where it has been changed
@@ -117,7 +117,7 @@ def add_claim(
     """Add a claim to a summary or to the documents of a set, as the last one of its unit.
 
     `unit` is the number of the unit that says so. It must be named in a model summary whose claims are linked to
-    units. The claim is held against the texts that the others are held against; the first one of a text against
+    units. The claim is compared with the texts that the others are compared with; the first one of a text against
     all that there are. Raises as `reword_claim`, and Invalid where there is no such unit, or none is named.
     """
     words = claim_words(text)

@@ -288,7 +288,7 @@ class ClaimDesk:
     # What follows the claims
 
     def _pairs(self, gone: Sequence[Claim]) -> dict[PeerSide, None]:
-        """The texts that the claims were held against; for a claim that is new, those of all the others."""
+        """The texts that the claims were compared with; for a claim that is new, those of all the others."""
         claims = gone or self.claims
         if not claims:
             return dict.fromkeys(_all_pairs(self.owner))
@@ -412,7 +412,7 @@ def _all_pairs(owner: ClaimOwner) -> Iterable[PeerSide]:
 
 
 def _reference_peers(owner: ClaimOwner) -> list[int]:
-    """The peers that are held against the text; the documents are where a peer has no model summary."""
+    """The peers that are compared with the text; the documents are where a peer has no model summary."""
     if isinstance(owner, Summary):
         compared = Comparison.objects.filter(model=owner)
         return list(compared.order_by("peer_id").values_list("peer_id", flat=True))

@@ -147,7 +147,7 @@ def _open_again(sittings: Sequence[Sitting]) -> None:
 
 
 def _rescore(summary: Summary, reopened: Iterable[Sitting]) -> None:
-    """The summary, what is held against it, and all that the sets that were opened again had submitted on."""
+    """The summary, what is compared with it, and all that the sets that were opened again had submitted on."""
     peers = Summary.objects.filter(is_peer=True)
     of_sets = peers.filter(comparisons_as_peer__assignments__sitting__in=list(reopened))
     compared = peers.filter(comparisons_as_peer__model=summary)

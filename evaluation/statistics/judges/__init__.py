@@ -1,1 +1,1 @@
-"""Judges held against people."""
+"""Judges compared with people."""

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: its verdicts held against people's answers to the same checks."""
+"""How far a judge can be trusted: its verdicts compared with people's answers to the same checks."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence

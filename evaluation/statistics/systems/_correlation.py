@@ -1,4 +1,4 @@
-"""How a metric ranks systems and summaries, held against people's judgments of the same ones."""
+"""How a metric ranks systems and summaries, compared with people's judgments of the same ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -42,7 +42,7 @@ def long_ago() -> None:
 
 
 def add_comparison(world: World, document_set: str, system: str) -> Comparison:
-    """The peer held against a second model summary, "second", that is the other system's peer."""
+    """The peer compared with a second model summary, "second", that is the other system's peer."""
     other = "birch" if system == "alder" else "alder"
     model = world.peers[document_set, other]
     model.is_model, model.external_id = True, "second"

@@ -90,7 +90,7 @@ def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
     assert (job.state, job.attempt, job.done, job.unscored) == ("done", 2, len(PLACES), 0)
     run.refresh_from_db()
     assert run.state == "finished"
-    # Two claims held against eight peers, each answered once.
+    # Two claims compared with eight peers, each answered once.
     assert Check.objects.count() == 2 * len(PLACES)
     assert verdicts_a_check() == {1}
     # What had been answered was not asked again; what was in flight at the kill was.

@@ -1,4 +1,4 @@
-"""Agreement held against other libraries, which serve here alone: 200 random tables with gaps each."""
+"""Agreement compared with other libraries, which serve here alone: 200 random tables with gaps each."""
 
 import csv
 import random

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def claims_of_alder(world: World) -> list[ExplainedClaim]:
-    """The claims of the model summary of "port", as they are held against alder's summary."""
+    """The claims of the model summary of "port", as they are compared with alder's summary."""
     made = explanation(world, world.peers["port", "alder"]).comparisons[0]
     return [claim for unit in made.units for claim in unit.claims]
 

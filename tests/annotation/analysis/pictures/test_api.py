@@ -36,7 +36,7 @@ def test_whoever_may_review_knows_the_answers_of_the_claim_map_from_then_on(
     for name in ("olga", "vic"):
         address = f"/api/v1/projects/harbour/claim-map/?target_words=20&after={last_but_one}"
         assert client_of(name).get(address).status_code == 200
-    # One claim is left, held against two systems' summaries.
+    # One claim is left, compared with two systems' summaries.
     looks = CheckLook.objects.filter(revealed_at__isnull=False)
     assert {(each.person.username, each.check_row) for each in looks} == {
         ("olga", world.check("alder", 3)),

@@ -497,7 +497,7 @@ def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None
 
 @pytest.fixture
 def twofold(world: World) -> Sitting:
-    """One peer of "port" held against two model summaries; the second has one unit."""
+    """One peer of "port" compared with two model summaries; the second has one unit."""
     model = Summary.objects.create(
         document_set=world.sets["port"], is_model=True, external_id="second", text="Ferries move."
     )

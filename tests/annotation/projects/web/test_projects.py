@@ -37,7 +37,7 @@ def test_who_is_in_no_project_is_told_how_one_is_made(
 
 def test_the_list_tells_what_waits(world: World, signed_in: Callable[[User], Client]) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    # Two peer summaries are held against the model summary of "port".
+    # Two peer summaries are compared with the model summary of "port".
     assert "2 summaries to judge" in signed_in(world.ana).get("/").content.decode()
 
 

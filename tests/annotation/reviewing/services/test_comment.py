@@ -124,7 +124,7 @@ def test_a_reviewer_reads_others_once_they_have_answered(world: World) -> None:
     say(world, world.rex, "Hm.")
     before = thread_of_claim(world.project, claim_of(world), world.rex)
     assert ([each.text for each in before.said], before.hidden) == (["Hm."], 1)
-    # The claim is held against two summaries: an answer for one leaves the other to be given.
+    # The claim is compared with two summaries: an answer for one leaves the other to be given.
     override(check=world.check("alder", 1), by=world.rex, label="no")
     assert said(world, world.rex) == ["Hm."]
     override(check=world.check("birch", 1), by=world.rex, label="no")
