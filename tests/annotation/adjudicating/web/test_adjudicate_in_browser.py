@@ -25,7 +25,7 @@ from tests.browser import PHONE
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
     from tests.annotation.cast import World
     from tests.browser import Desk
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 LONG_TEXT = "The wall is named, but neither that it is weak nor that the port closes because of it. "
+LAPTOPS: tuple[ViewportSize, ...] = ({"width": 1280, "height": 800}, {"width": 1366, "height": 768})
 CALM_MS = 450
 """So long the digits of a burst are not taken for answers to the next dispute."""
 
@@ -149,49 +150,47 @@ def test_what_was_filled_in_is_there_again_until_it_is_decided(
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
 
 
-@pytest.mark.parametrize("screen", [(1280, 800), (1366, 768)])
-def test_what_is_decided_with_is_in_sight_with_the_last_decision_above_it(
-    world: World, desk: Desk, screen: tuple[int, int]
-) -> None:
+def test_what_is_decided_with_is_in_sight_with_the_last_decision_above_it(world: World, desk: Desk) -> None:
     disagree(world)
-    page = sign_in(desk(viewport={"width": screen[0], "height": screen[1]}), "cleo")
+    page = sign_in(desk(), "cleo")
     page.goto("/p/harbour/adjudicate/?kind=unit")
     take_the_next(page)
-    press(page, "a")
-    assert "Resolved" in told(page)
-    keys = page.locator(".bar").bounding_box()
-    assert keys is not None
-    for name in ("#typed", "#reason", "#error-type", "[name=is_guideline_gap]", "#next"):
-        box = page.locator(name).bounding_box()
-        assert box is not None
-        assert box["y"] + box["height"] <= keys["y"], name
-    assert violations(page) == []
+    for screen in LAPTOPS:
+        page.set_viewport_size(screen)
+        press(page, "a")
+        assert "Resolved" in told(page)
+        keys = page.locator(".bar").bounding_box()
+        assert keys is not None
+        for name in ("#typed", "#reason", "#error-type", "[name=is_guideline_gap]", "#next"):
+            box = page.locator(name).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= keys["y"], (screen, name)
+        assert violations(page) == []
 
 
-@pytest.mark.parametrize("screen", [(1280, 800), (1366, 768)])
-def test_both_answers_on_a_unit_are_in_sight_with_their_notes(
-    world: World, desk: Desk, screen: tuple[int, int]
-) -> None:
+def test_both_answers_on_a_unit_are_in_sight_with_their_notes(world: World, desk: Desk) -> None:
     disagree(world)
     # Each unit takes several lines, and so does each note.
     for model in world.models.values():
         lengthen(model)
     UnitJudgment.objects.update(note=LONG_TEXT * 2)
-    page = sign_in(desk(viewport={"width": screen[0], "height": screen[1]}), "cleo")
+    page = sign_in(desk(), "cleo")
     page.goto("/p/harbour/adjudicate/?kind=unit")
     take_the_next(page)
-    press(page, "a")
-    assert "Resolved" in told(page)
-    bar = page.locator(".deciding").bounding_box()
-    assert bar is not None
-    ends = []
-    for row in page.locator(".voices-table tbody tr").all():
-        box = row.bounding_box()
-        assert box is not None
-        ends.append(box["y"] + box["height"])
-    assert len(ends) == 4
-    assert [end for end in ends if end > bar["y"]] == []
-    assert violations(page) == []
+    for screen in LAPTOPS:
+        page.set_viewport_size(screen)
+        press(page, "a")
+        assert "Resolved" in told(page)
+        bar = page.locator(".deciding").bounding_box()
+        assert bar is not None
+        ends = []
+        for row in page.locator(".voices-table tbody tr").all():
+            box = row.bounding_box()
+            assert box is not None
+            ends.append(box["y"] + box["height"])
+        assert len(ends) == 4
+        assert [end for end in ends if end > bar["y"]] == [], screen
+        assert violations(page) == []
 
 
 def test_on_a_phone_the_answers_on_a_unit_come_before_the_model_summary(world: World, desk: Desk) -> None:

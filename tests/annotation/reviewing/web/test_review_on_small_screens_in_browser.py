@@ -56,7 +56,7 @@ def in_sight(page: Page) -> list[str]:
 def resize(page: Page, size: ViewportSize, thing: str) -> None:
     """The claim in view, come to anew on a screen of this size."""
     page.set_viewport_size(size)
-    page.reload()
+    page.goto(page.url)
     at_claim(page, thing)
 
 
