@@ -62,16 +62,16 @@ def test_a_system_on_a_phone_is_a_card_with_all_its_figures(world: World, desk: 
 LONG = "abs_pointer_generator_with_coverage_out"
 
 
-@pytest.mark.parametrize("room", ["scores/differences/", "scores/sensitivity/"])
-def test_a_long_name_leaves_room_for_figures_on_a_phone(world: World, desk: Desk, room: str) -> None:
+def test_a_long_name_leaves_room_for_figures_on_a_phone(world: World, desk: Desk) -> None:
     System.objects.filter(name="alder").update(name=LONG)
     page = sign_in(desk(viewport=PHONE), "vic")
-    page.goto(f"/p/harbour/{room}")
-    name = page.get_by_role("rowheader").filter(has_text=LONG).first.bounding_box()
-    assert name is not None
-    # Under half of the screen, with what lies inside the cell's edges.
-    assert name["width"] < PHONE["width"] / 2
-    assert page.get_by_text("Scroll sideways to see the whole table.").first.is_visible()
+    for room in ("differences", "sensitivity"):
+        page.goto(f"/p/harbour/scores/{room}/")
+        name = page.get_by_role("rowheader").filter(has_text=LONG).first.bounding_box()
+        assert name is not None
+        # Under half of the screen, with what lies inside the cell's edges.
+        assert name["width"] < PHONE["width"] / 2, room
+        assert page.get_by_text("Scroll sideways to see the whole table.").first.is_visible(), room
 
 
 def test_the_estimates_fit_a_desk(world: World, desk: Desk) -> None:
