@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from playwright.sync_api import (
     Browser,
@@ -136,13 +136,10 @@ class Desk:
         self,
         *,
         viewport: ViewportSize = DESKTOP,
-        color_scheme: Literal["light", "dark"] = "light",
         **options: Any,
     ) -> Page:
         """A page for one person; `goto("/…")` is relative to the live server."""
-        context = self.browser.new_context(
-            base_url=self.address, viewport=viewport, color_scheme=color_scheme, **options
-        )
+        context = self.browser.new_context(base_url=self.address, viewport=viewport, **options)
         context.set_default_timeout(PATIENCE_MS)
         self.watch.over(context)
         self.contexts.append(context)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +17,7 @@ from tests.annotation.judging.processes import workers
 from tests.llm_server import llm_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from playwright.sync_api import Locator, Page
@@ -84,48 +83,23 @@ def project_with(page: Page, clicks: Clicks, rows: Path) -> None:
     clicks.on(page.get_by_role("link", name="Next: Judge"))
 
 
-@contextmanager
-def working(environment: dict[str, str], page: Page, clicks: Clicks) -> Iterator[None]:
-    with workers(environment):
-        yield
-        page.get_by_role("link", name="View ranking").wait_for()
-        assert Run.objects.get().state == "finished"
-        clicks.on(page.get_by_role("link", name="View ranking"))
-
-
-def ranking(page: Page) -> list[str]:
-    page.get_by_role("link", name="alder").first.wait_for()
-    names = page.locator("main table").first.locator("tbody th").all_inner_texts()
-    return [word for name in names for word in ("alder", "birch") if word in name]
-
-
-def test_from_the_setup_link_to_a_ranking_with_the_built_in_judge(
-    desk: Callable[[], Page], rows: Path, subprocess_env: dict[str, str]
-) -> None:
-    page, clicks = desk(), Clicks()
-    first_account(page, clicks)
-    project_with(page, clicks, rows)
-    clicks.on(page.get_by_role("button", name="Use lexical"))
-    with working(subprocess_env, page, clicks):
-        clicks.on(page.get_by_role("button", name="Start", exact=True))
-    assert ranking(page) == ["alder", "birch"]
-    assert clicks.count <= MOST_CLICKS, clicks.count
-    assert User.objects.get().is_superuser
-    assert Project.objects.get().deciding_judge == judge_by_name("lexical")
-    assert not TextPermission.objects.exists()
-
-
-def test_the_same_with_a_judge_that_is_made_in_the_app(
+def test_from_the_setup_link_to_a_ranking_with_a_judge_that_is_made_in_the_app(
     desk: Callable[[], Page], rows: Path, llm_server: LLMServer, subprocess_env: dict[str, str]
 ) -> None:
     page, clicks = desk(), Clicks()
     first_account(page, clicks)
     project_with(page, clicks, rows)
+    page.get_by_role("button", name="Use lexical").click()
+    page.get_by_role("button", name="Start", exact=True).wait_for()
+    assert Project.objects.get().deciding_judge == judge_by_name("lexical")
+    # As if the built-in judge had not been chosen: whichever is made then decides.
+    Project.objects.update(deciding_judge=None)
+    page.go_back()
     clicks.on(page.get_by_role("link", name="Add a language model"))
     page.get_by_label("Name", exact=True).fill("scripted")
     page.get_by_label("Model", exact=True).fill("scripted")
     page.get_by_label("Base URL").fill(llm_server.base_url)
-    with working(subprocess_env, page, clicks):
+    with workers(subprocess_env):
         clicks.on(page.get_by_role("button", name="Try it on a sample claim"))
         page.get_by_text("Answer: yes.").wait_for()
         clicks.on(page.get_by_role("button", name="Save"))
@@ -135,6 +109,12 @@ def test_the_same_with_a_judge_that_is_made_in_the_app(
         clicks.count += 1
         assert len(llm_server.calls) == asked
         clicks.on(page.get_by_role("button", name="Start", exact=True))
-    assert ranking(page) == ["alder", "birch"]
+        page.get_by_role("link", name="View ranking").wait_for()
+        assert Run.objects.get().state == "finished"
+        clicks.on(page.get_by_role("link", name="View ranking"))
+    page.get_by_role("link", name="alder").first.wait_for()
+    names = page.locator("main table").first.locator("tbody th").all_inner_texts()
+    assert [word for name in names for word in ("alder", "birch") if word in name] == ["alder", "birch"]
+    assert User.objects.get().is_superuser
     assert TextPermission.objects.get().address == llm_server.base_url
     assert clicks.count <= MOST_CLICKS, clicks.count

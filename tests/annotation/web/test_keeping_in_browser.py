@@ -476,9 +476,9 @@ def test_of_old_acts_only_those_go_out_that_were_never_heard(world: World, desk:
     assert told(sitting) == [(1, 60, []), (1, 80, []), (2, 100, [])]
 
 
-def test_no_state_of_saving_has_a_fault_in_the_dark(world: World, desk: Desk) -> None:
+def test_no_state_of_saving_has_a_fault(world: World, desk: Desk) -> None:
     sitting = lay_set(world)
-    page = sign_in(desk(color_scheme="dark"), "ana")
+    page = ana(desk)
     open_set(page, sitting)
     saved(page)
     page.route("**/acts/", lambda route: route.abort())
@@ -546,32 +546,20 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     assert page.locator(".slip.refused").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("ended", "words"),
-    [
-        ("closed", "This set has been closed"),
-        ("recalled", "no longer assigned to you"),
-        ("lapsed", "returned to the queue"),
-    ],
-)
-def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk, ended: str, words: str) -> None:
+def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk) -> None:
     sitting = lay_set(world, models=[SECOND_MODEL])
     page = ana(desk)
     open_set(page, sitting)
     press(page, "111")
     page.locator("#ahead a", has_text="Set complete").wait_for()
     saved(page)
-    if ended == "closed":
-        close_sitting(sitting=sitting, by=world.ana)
-    else:
-        Sitting.objects.filter(pk=sitting.pk).update(recalled_at=timezone.now(), recalled_as=ended)
+    close_sitting(sitting=sitting, by=world.ana)
     press(page, "k6")
-    page.locator("#keeping", has_text=words).wait_for()
+    page.locator("#keeping", has_text="This set has been closed").wait_for()
     assert violations(page) == []
     assert standing(sitting) == {1: 0, 2: 0}
-    if ended == "closed":
-        page.get_by_role("button", name="Show the closed set").click()
-        page.get_by_text("cannot be changed").wait_for()
+    page.get_by_role("button", name="Show the closed set").click()
+    page.get_by_text("cannot be changed").wait_for()
 
 
 def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk) -> None:

@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
 
 from annotation.assessing.services.assign import assign
 from tests.annotation.route_verbs import OWN, POSTED
@@ -104,3 +106,7 @@ def test_the_work_of_an_assessor_says_what_is_left(world: World, signed_in: Call
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     page = " ".join(signed_in(world.ana).get("/p/harbour/work/").content.decode().split())
     assert "Complete 2 of 2 summaries before closing the set" in page
+
+
+def test_the_icon_is_found_from_every_page(client: Client) -> None:
+    assert finders.find(client.get("/favicon.ico")["Location"].removeprefix(settings.STATIC_URL))

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
 from annotation.core.notices import tell
 from annotation.models import Score, System
-from tests.accessibility import violations
+from tests.accessibility import runs_off, violations
 from tests.annotation.mixing import mix_summarization
 from tests.annotation.web.test_flow_in_browser import sign_in
-from tests.browser import PHONE
+from tests.browser import DESKTOP, PHONE
 
 if TYPE_CHECKING:
+    from playwright.sync_api import ViewportSize
+
     from tests.annotation.cast import World
     from tests.browser import Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+SHEET: ViewportSize = {"width": 680, "height": 1000}
+"""A4 upright less margins of 15 mm: 180 mm are 680 px."""
 
 
 @pytest.fixture
@@ -33,24 +36,17 @@ def places(world: World) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(places: list[str], desk: Desk, scheme: Literal["light", "dark"]) -> None:
-    page = sign_in(desk(color_scheme=scheme), "vic")
+def test_axe_finds_nothing_and_nothing_runs_off_a_phone_or_sheet(places: list[str], desk: Desk) -> None:
+    page = sign_in(desk(), "vic")
     found = {}
     for place in places:
+        page.set_viewport_size(DESKTOP)
+        page.emulate_media(media="screen")
         page.goto(place)
-        if faults := violations(page):
-            found[place] = faults
-    assert found == {}
-
-
-def test_nothing_runs_off_a_phone(places: list[str], desk: Desk) -> None:
-    page = sign_in(desk(viewport=PHONE), "vic")
-    found = {}
-    for place in places:
-        page.goto(place)
-        found[place] = page.evaluate(OVERFLOW)
-    assert found == dict.fromkeys(places, 0)
+        found[place] = violations(page) + runs_off(page, PHONE)
+        page.emulate_media(media="print")
+        found[place] += runs_off(page, SHEET)
+    assert {place: faults for place, faults in found.items() if faults} == {}
 
 
 def test_a_system_on_a_phone_is_a_card_with_all_its_figures(world: World, desk: Desk) -> None:
@@ -66,36 +62,25 @@ def test_a_system_on_a_phone_is_a_card_with_all_its_figures(world: World, desk: 
 LONG = "abs_pointer_generator_with_coverage_out"
 
 
-@pytest.mark.parametrize("room", ["scores/differences/", "scores/sensitivity/"])
-def test_a_long_name_leaves_room_for_figures_on_a_phone(world: World, desk: Desk, room: str) -> None:
+def test_a_long_name_leaves_room_for_figures_on_a_phone(world: World, desk: Desk) -> None:
     System.objects.filter(name="alder").update(name=LONG)
     page = sign_in(desk(viewport=PHONE), "vic")
-    page.goto(f"/p/harbour/{room}")
-    name = page.get_by_role("rowheader").filter(has_text=LONG).first.bounding_box()
-    assert name is not None
-    # Under half of the screen, with what lies inside the cell's edges.
-    assert name["width"] < PHONE["width"] / 2
-    assert page.get_by_text("Scroll sideways to see the whole table.").first.is_visible()
+    for room in ("differences", "sensitivity"):
+        page.goto(f"/p/harbour/scores/{room}/")
+        name = page.get_by_role("rowheader").filter(has_text=LONG).first.bounding_box()
+        assert name is not None
+        # Under half of the screen, with what lies inside the cell's edges.
+        assert name["width"] < PHONE["width"] / 2, room
+        assert page.get_by_text("Scroll sideways to see the whole table.").first.is_visible(), room
 
 
 def test_the_estimates_fit_a_desk(world: World, desk: Desk) -> None:
     System.objects.filter(name="alder").update(name=LONG)
-    page = sign_in(desk(viewport={"width": 1280, "height": 900}), "vic")
+    page = sign_in(desk(), "vic")
     page.goto("/p/harbour/scores/?by=coverage_estimate")
     table = page.get_by_role("region", name="Leaderboard")
     assert table.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
     assert page.get_by_text("Scroll sideways to see the whole table.").is_hidden()
-
-
-def test_nothing_runs_off_a_sheet(places: list[str], desk: Desk) -> None:
-    # A4 upright less margins of 15 mm: 180 mm are 680 px.
-    page = sign_in(desk(viewport={"width": 680, "height": 1000}), "vic")
-    page.emulate_media(media="print")
-    found = {}
-    for place in places:
-        page.goto(place)
-        found[place] = page.evaluate(OVERFLOW)
-    assert found == dict.fromkeys(places, 0)
 
 
 def test_the_bar_is_one_row_beside_unread_notices(world: World, desk: Desk) -> None:
@@ -133,12 +118,12 @@ def test_a_menu_opens_and_closes_by_keys_and_one_at_a_time(world: World, desk: D
 
 
 def test_a_menu_takes_two_rows_on_a_phone(world: World, desk: Desk) -> None:
-    page = sign_in(desk(viewport={"width": 390, "height": 844}), "olga")
+    page = sign_in(desk(viewport=PHONE), "olga")
     page.goto("/p/harbour/scores/")
     assert page.locator("header.top").bounding_box()["height"] < 90
     for name in ("Work", "Results", "Data", "Settings"):
         page.locator(".doors summary", has_text=name).click()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert runs_off(page) == []
 
 
 def test_another_score_is_drawn_in_place_and_the_address_follows(places: list[str], desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,81 +53,86 @@ def in_sight(page: Page) -> list[str]:
     return [name for name, is_seen in page.evaluate(IN_SIGHT).items() if not is_seen]
 
 
-@pytest.mark.parametrize("screen", SCREENS.values(), ids=SCREENS)
-def test_claim_text_and_answers_are_in_sight_at_every_claim(
-    world: World, desk: Desk, screen: ViewportSize
-) -> None:
-    page = sign_in(desk(viewport=screen), "rex")
+def resize(page: Page, size: ViewportSize, thing: str) -> None:
+    """The claim in view, come to anew on a screen of this size."""
+    page.set_viewport_size(size)
+    page.goto(page.url)
+    at_claim(page, thing)
+
+
+def answer(page: Page, key: str, following: str) -> None:
+    page.keyboard.press(key)
+    page.locator("#strip .moved").wait_for()
+    at_claim(page, following)
+
+
+def test_claim_text_and_answers_are_in_sight_at_every_claim(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
     begin(page, world)
+    things = cycle(THINGS)
+    thing = next(things)
     hidden = {}
-    for thing, key in zip(THINGS[:4], "1211", strict=True):
-        at_claim(page, thing)
-        hidden[thing] = in_sight(page)
-        page.keyboard.press(key)
-        page.locator("#strip .moved").wait_for()
-    at_claim(page, THINGS[4])
-    hidden[THINGS[4]] = in_sight(page)
-    assert {thing: what for thing, what in hidden.items() if what} == {}
-    assert violations(page) == []
+    for name, screen in SCREENS.items():
+        resize(page, screen, thing)
+        hidden[name, thing] = in_sight(page)
+        for key, thing in zip("1211", things, strict=False):
+            answer(page, key, thing)
+            hidden[name, thing] = in_sight(page)
+        assert violations(page) == []
+    assert {place: what for place, what in hidden.items() if what} == {}
 
 
-@pytest.mark.parametrize("screen", SCREENS.values(), ids=SCREENS)
-def test_no_field_lies_under_the_answers_when_keys_lead_to_it(
-    world: World, desk: Desk, screen: ViewportSize
-) -> None:
-    page = sign_in(desk(viewport=screen), "rex")
+def test_no_field_lies_under_the_answers_when_keys_lead_to_it(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
     begin(page, world)
     covered = {}
-    for key, name in (("w", "#reason"), ("x", "#error-type"), ("c", "#confidence")):
-        page.keyboard.press(key)
-        covered[name] = page.evaluate(
-            """(name) => {
-              const field = document.querySelector(name);
-              const {left, top, width, height} = field.getBoundingClientRect();
-              return document.elementFromPoint(left + width / 2, top + height / 2) !== field;
-            }""",
-            name,
-        )
-        page.keyboard.press("Escape")
+    for screen, size in SCREENS.items():
+        resize(page, size, THINGS[0])
+        for key, name in (("w", "#reason"), ("x", "#error-type"), ("c", "#confidence")):
+            page.keyboard.press(key)
+            covered[screen, name] = page.evaluate(
+                """(name) => {
+                  const field = document.querySelector(name);
+                  const {left, top, width, height} = field.getBoundingClientRect();
+                  return document.elementFromPoint(left + width / 2, top + height / 2) !== field;
+                }""",
+                name,
+            )
+            page.keyboard.press("Escape")
     assert covered == dict.fromkeys(covered, False)
 
 
-@pytest.mark.parametrize("height", [800, 520])
-def test_what_was_said_before_pushes_no_text_under_the_keys(world: World, desk: Desk, height: int) -> None:
-    page = sign_in(desk(viewport={"width": 1280, "height": height}), "rex")
+def test_what_was_said_before_pushes_no_text_under_the_keys(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
     begin(page, world)
-    page.keyboard.press("1")
-    page.locator("#strip .moved").wait_for()
-    at_claim(page, THINGS[1])
-    lowest, keys, page_height = page.evaluate(
-        """() => [
-          Math.max(
-            ...[...document.querySelectorAll(".cols > .panel")].map((each) => each.getBoundingClientRect().bottom),
-          ),
-          document.querySelector(".bar").getBoundingClientRect().top,
-          document.documentElement.scrollHeight,
-        ]"""
-    )
-    assert lowest <= keys
-    assert page_height <= height
+    for height, following in ((800, THINGS[1]), (520, THINGS[2])):
+        page.set_viewport_size({"width": 1280, "height": height})
+        answer(page, "1", following)
+        lowest, keys, page_height = page.evaluate(
+            """() => [
+              Math.max(...[...document.querySelectorAll(".cols > .panel")].map(
+                (each) => each.getBoundingClientRect().bottom)),
+              document.querySelector(".bar").getBoundingClientRect().top,
+              document.documentElement.scrollHeight,
+            ]"""
+        )
+        assert lowest <= keys
+        assert page_height <= height
 
 
-@pytest.mark.parametrize("width", [1280, 820, 390])
-def test_claim_and_answers_stay_where_they_were_on_the_claim_before(
-    world: World, desk: Desk, width: int
-) -> None:
-    page = sign_in(desk(viewport={"width": width, "height": 844}), "rex")
+def test_claim_and_answers_stay_where_they_were_on_the_claim_before(world: World, desk: Desk) -> None:
+    page = sign_in(desk(), "rex")
     begin(page, world)
-    places = []
-    for thing, key in zip(THINGS[:3], "121", strict=True):
-        at_claim(page, thing)
-        places.append(page.evaluate(PLACES))
-        page.keyboard.press(key)
-        page.locator("#strip .moved").wait_for()
-    assert places == places[:1] * 3
-    claim, answers, strip = page.evaluate(PLACES + ".concat(document.querySelector('#strip').offsetTop)")
-    assert strip > claim
-    assert width < 761 or strip > answers
+    for width, things in ((1280, THINGS[:4]), (820, THINGS[3:7]), (390, THINGS[6:])):
+        resize(page, {"width": width, "height": 844}, things[0])
+        places = [page.evaluate(PLACES)]
+        for key, thing in zip("121", things[1:], strict=True):
+            answer(page, key, thing)
+            places.append(page.evaluate(PLACES))
+        assert places == places[:1] * 4
+        claim, answers, strip = page.evaluate(PLACES + ".concat(document.querySelector('#strip').offsetTop)")
+        assert strip > claim
+        assert width < 761 or strip > answers
 
 
 def test_on_a_phone_what_goes_with_an_answer_is_one_touch_away(world: World, desk: Desk) -> None:
