@@ -19,4 +19,4 @@ def modules(*rooms: str, holding: str) -> Iterator[tuple[str, ast.Module]]:
 
 def named_by(call: ast.Call) -> str:
     """What a call names, without where it is found: `x.hint(...)` is a hint."""
-    return getattr(call.func, "attr", None) or getattr(call.func, "id", "")
+    return str(getattr(call.func, "attr", "") or getattr(call.func, "id", ""))
