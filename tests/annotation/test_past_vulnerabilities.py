@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = "</script><script>alert(4711)</script><img src=x onerror=alert(4712)>'\"`"
-TEMPLATE = "{{ 4713|add:1 }}{% now 'Y' %}{{ settings.SECRET_KEY }}"
+# Ten digits, which no time or token on a page holds by chance.
+TEMPLATE = "{{ 4713004713|add:1 }}{% now 'Y' %}{{ settings.SECRET_KEY }}"
 PAYLOAD = f" {SCRIPT}{TEMPLATE}"
 
 
 def is_harmless(page: str) -> bool:
     """Whether no part of the payload stands there as markup, script or the value of a template."""
-    return not re.search(r"<script>alert\(4711|<img src=x|4714(?!\d)", page)
+    return not re.search(r"<script>alert\(4711|<img src=x|4713004714", page)
 
 
 @pytest.fixture
