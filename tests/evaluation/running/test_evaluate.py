@@ -67,15 +67,10 @@ def test_scores_follow_from_the_verdicts(judge: OpenAIJudge) -> None:
 def test_one_summary_costs_three_calls_and_two_round_trips(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     llm_server.latency = 0.3
 
+    llm_server.latency = 0.3
     evaluate_summaries([(DOCUMENT, SUMMARY)], judge=judge)
     # Three calls one after another would be three round trips.
     assert (len(llm_server.calls), llm_server.most_at_once) == (3, 2)
-
-
-def _text() -> Any:
-    from evaluation.judging import Text
-
-    return Text.of(DOCUMENT)
 
 
 def test_what_depends_on_the_document_alone_is_asked_once(judge: OpenAIJudge, llm_server: LLMServer) -> None:
