@@ -19,7 +19,7 @@ from annotation.config.web_urls import project_urls
 from annotation.core.refusals import NotAllowed
 from annotation.models import Assignment, Check, Comparison, Role, Sitting, Summary, System, Verdict
 from annotation.projects.services.change_project import preview_change
-from tests.annotation.admin.rows import MODELS, address
+from tests.annotation.admin.rows import MODELS, address, fill
 from tests.annotation.api.routes import IN_PROJECT, body_of, ids_of
 from tests.annotation.web.places import Ids
 
@@ -114,7 +114,7 @@ def test_no_route_tells(planted: World, roles: list[str]) -> None:
 
 
 def test_no_admin_page_tells(planted: World) -> None:
-    Ids.of(planted)
+    fill(planted)
     Verdict.objects.update(reason="planted-reason")
     planted.ana.memberships.update(roles=list(Role.values))
     planted.ana.is_staff = True
@@ -124,7 +124,8 @@ def test_no_admin_page_tells(planted: World) -> None:
     found = {}
     for model in MODELS:
         rows = model._default_manager.order_by("pk")
-        paths = [address(model), address(model, "add/")]
+        assert rows, model
+        paths = ["/admin/", address(model), address(model, "add/")]
         paths += [address(model, f"{row.pk}/{page}/") for row in rows[:2] for page in ("change", "history")]
         for path in paths:
             answer: Any = client.get(path)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from celery import current_app
 
-import annotation
 from annotation import perform_job, tasks
 from annotation.accounts.mail_reset import MAIL_RESET
 from annotation.accounts.verified_email import MAIL_VERIFICATION
@@ -22,31 +20,29 @@ from annotation.privacy.retention import APPLY_RETENTION
 from annotation.projects.services.invite import MAIL_INVITATION
 from annotation.sample.sample_projects import ADD_SAMPLE
 from tests.annotation.judging.processes import wait_until
+from tests.sources import modules, named_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.annotation.cast import World
 
-QUEUEING = {"signature", "send_task"}
 
-
-def calls() -> Iterator[tuple[str, str, ast.Call]]:
-    """Every call of the project by the file that it stands in and what it names: `x.hint(...)` is a hint."""
-    room = Path(annotation.__file__).parent
-    for path in room.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call):
-                yield path.relative_to(room).as_posix(), ast.unparse(node.func).rpartition(".")[2], node
+def calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
+    """Every call of the project that names one of these, by the file that it stands in."""
+    for place, tree in modules("annotation", holding=rf"\b({'|'.join(names)})\b"):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and named_by(node) in names:
+                yield place, node
 
 
 def test_jobs_alone_speaks_to_the_queue() -> None:
-    assert {place for place, named, _ in calls() if named in QUEUEING} == {"core/jobs.py"}
+    assert {place for place, _ in calls("signature", "send_task")} == {"annotation/core/jobs.py"}
 
 
 def test_every_queued_name_is_registered() -> None:
     current_app.loader.import_default_modules()
-    hinted = {ast.unparse(call.args[0]) for _, named, call in calls() if named == "hint"}
+    hinted = {ast.unparse(call.args[0]) for _, call in calls("hint")}
     assert hinted == {
         "WORK",
         "MAKE_ANALYSIS",

@@ -1,12 +1,9 @@
 """What the logs say, and what they must never say."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import forking
+
 FAILING = """
 import logging, logging.config
 from annotation.config import logs
@@ -22,13 +19,8 @@ except ValueError:
 
 @pytest.mark.parametrize("style", ["plain", "json_lines"])
 def test_a_logged_exception_shows_the_traceback_and_no_local_variable(style: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FAILING.format(style=style)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = forking.run(FAILING.format(style=style), DJANGO_SETTINGS_MODULE="annotation.config.settings.local")
+    assert done.returncode == 0
     assert "asking failed" in done.stderr
     assert "ValueError: refused" in done.stderr
     assert "sk-veryprivate" not in done.stderr

@@ -1,39 +1,33 @@
 """Production settings, each refusal in a process of its own."""
 
 import ast
-import os
+import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import forking
+
 pytestmark = pytest.mark.process
 
-ROOT = Path(__file__).resolve().parents[2]
+PRODUCTION = "annotation.config.settings.production"
 GOOD = {
     "SECRET_KEY": "kq3v8-Zx0pWb7_Tn5rLd9sYf2hGj4mCe6uAo1iXwQzVtRyBnPlKgHs",
     "ALLOWED_HOSTS": "coverdict.example.org",
     "DATABASE_URL": "postgres://coverdict:pw@127.0.0.1/coverdict",
     "CELERY_BROKER_URL": "redis://127.0.0.1:6379/0",
 }
-KEPT = ("PATH", "HOME", "LANG", "COVERDICT_VAR", "TMPDIR")
-
-
 SET_UP = "import django; django.setup()"
+READ = "from django.conf import settings as s; s.DEBUG"
 
 
-def start(code: str = SET_UP, /, **changes: str | None) -> subprocess.CompletedProcess[str]:
-    own = {name: value for name in KEPT if (value := os.environ.get(name))}
-    asked = {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
-    environment = {**own, **asked, "DJANGO_SETTINGS_MODULE": "annotation.config.settings.production"}
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
+def start(code: str = READ, /, **changes: str | None) -> subprocess.CompletedProcess[str]:
+    return forking.run(code, **{**GOOD, "DJANGO_SETTINGS_MODULE": PRODUCTION, **changes})
 
 
 def test_it_starts_where_all_is_in_order() -> None:
-    done = start(ALLOWED_HOSTS="coverdict.example.org,.example.org,[::1]")
+    done = start(SET_UP, ALLOWED_HOSTS="coverdict.example.org,.example.org,[::1]")
     assert done.returncode == 0, done.stderr
 
 
@@ -99,11 +93,7 @@ def test_it_names_no_value() -> None:
 
 @pytest.mark.parametrize("module", ["annotation.config.wsgi", "annotation.config.celery"])
 def test_the_ways_in_default_to_production(module: str) -> None:
-    own = {name: value for name in KEPT if (value := os.environ.get(name))}
-    code = f"import {module}; from django.conf import settings; settings.DEBUG"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=False
-    )
+    done = forking.run(f"import {module}; {READ}")
     assert "Coverdict does not start with these production settings" in done.stderr
 
 
@@ -156,15 +146,12 @@ def test_a_server_without_collected_files_is_refused_in_a_sentence(tmp_path: Pat
     ids=["nothing", "all of it"],
 )
 def test_it_takes_from_the_environment(changes: dict[str, str], expected: dict[str, object]) -> None:
-    code = f"{SET_UP}; from django.conf import settings as s; print([{', '.join(f'({each})' for each in expected)}])"
-    done = start(code, **changes)
+    done = start(f"{READ}; print([{', '.join(f'({each})' for each in expected)}])", **changes)
     assert done.returncode == 0, done.stderr
     assert dict(zip(expected, ast.literal_eval(done.stdout), strict=True)) == expected
 
 
 def test_it_logs_one_json_object_per_line_for_both_ways_of_logging() -> None:
-    import json
-
     code = (
         "import django; django.setup(); import logging, structlog;"
         "logging.getLogger('plain').warning('hello %s', 'Ana');"

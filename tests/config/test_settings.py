@@ -1,84 +1,73 @@
 """Local, demo and test settings, and what they share."""
 
+import ast
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 
-from annotation.settings_choice import LOCAL, PRODUCTION, name_settings
+from annotation.settings_choice import LOCAL, PRODUCTION, SETTINGS, name_settings
+from tests import forking
 
-ROOT = Path(__file__).resolve().parents[2]
+NAME = "s.DATABASES['default']['NAME']"
 
 
-def show(place: str, expression: str, var: Path, **environment: str) -> str:
-    own = {name: value for name in ("PATH", "HOME", "LANG") if (value := os.environ.get(name))}
-    names = {"DJANGO_SETTINGS_MODULE": f"annotation.config.settings.{place}", "COVERDICT_VAR": str(var)}
-    code = f"from django.conf import settings as s; print({expression})"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={**own, **names, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def show(place: str, *expressions: str, var: Path, **environment: str) -> list[Any]:
+    """What the expressions are in a process with the settings of this place."""
+    code = f"from django.conf import settings as s; print([{', '.join(expressions)}])"
+    names = {"DJANGO_SETTINGS_MODULE": f"{SETTINGS}{place}", "COVERDICT_VAR": str(var)}
+    done = forking.run(code, **names, **environment)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    shown = ast.literal_eval(done.stdout)
+    assert isinstance(shown, list)
+    return shown
 
 
+@pytest.mark.process
 def test_the_demo_is_for_this_machine_alone(tmp_path: Path) -> None:
-    assert show("demo", "s.DEMO_HOST, s.ALLOWED_HOSTS", tmp_path) == "127.0.0.1 ['127.0.0.1', 'localhost']"
+    hosts = show("demo", "s.DEMO_HOST", "s.ALLOWED_HOSTS", var=tmp_path)
+    assert hosts == ["127.0.0.1", ["127.0.0.1", "localhost"]]
 
 
-@pytest.mark.parametrize(("place", "expected"), [("demo", "True"), ("local", "False"), ("test", "False")])
-def test_one_click_sign_in_exists_in_the_demo_alone(tmp_path: Path, place: str, expected: str) -> None:
-    assert show(place, "s.DEMO_SIGN_IN", tmp_path) == expected
-
-
-def test_manage_py_works_on_the_demos_database(tmp_path: Path) -> None:
-    name = "s.DATABASES['default']['NAME']"
-    assert (
-        show("local", name, tmp_path) == show("demo", name, tmp_path) == str(tmp_path / "coverdict.sqlite3")
-    )
-
-
-def test_local_and_demo_share_one_key_that_is_kept(tmp_path: Path) -> None:
-    first = show("demo", "s.SECRET_KEY", tmp_path)
-    assert len(first) >= 50
-    assert show("local", "s.SECRET_KEY", tmp_path) == first
+@pytest.mark.process
+def test_local_and_demo_share_a_database_and_a_kept_key_but_not_one_click_sign_in(tmp_path: Path) -> None:
+    shared = (f"str({NAME})", "s.SECRET_KEY")
+    *demo, demo_signs_in = show("demo", *shared, "s.DEMO_SIGN_IN", var=tmp_path)
+    *local, local_signs_in = show("local", *shared, "s.DEMO_SIGN_IN", var=tmp_path)
+    assert local == demo
+    assert demo[0] == str(tmp_path / "coverdict.sqlite3")
+    assert len(demo[1]) >= 50
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+    assert (demo_signs_in, local_signs_in, settings.DEMO_SIGN_IN) == (True, False, False)
 
 
+@pytest.mark.process
 def test_debug_is_off_unless_asked_for_and_never_on_in_the_demo(tmp_path: Path) -> None:
-    assert show("local", "s.DEBUG", tmp_path) == "False"
-    assert show("local", "s.DEBUG", tmp_path, DEBUG="1") == "True"
-    assert show("demo", "s.DEBUG", tmp_path, DEBUG="1") == "False"
+    assert show("local", "s.DEBUG", var=tmp_path) == [False]
+    assert show("local", "s.DEBUG", var=tmp_path, DEBUG="1") == [True]
+    assert show("demo", "s.DEBUG", var=tmp_path, DEBUG="1") == [False]
 
 
+@pytest.mark.process
 def test_everything_that_is_written_lies_below_var(tmp_path: Path) -> None:
     written = (
-        "s.STATIC_ROOT, s.DATABASES['default']['NAME'],"
-        "s.CELERY_BROKER_TRANSPORT_OPTIONS['data_folder_in'],"
-        "s.CELERY_BROKER_TRANSPORT_OPTIONS['control_folder'],"
-        "sep='|'"
+        "s.STATIC_ROOT",
+        NAME,
+        "s.CELERY_BROKER_TRANSPORT_OPTIONS['data_folder_in']",
+        "s.CELERY_BROKER_TRANSPORT_OPTIONS['control_folder']",
     )
-    paths = show("local", written, tmp_path).split("|")
+    paths = show("local", *(f"str({each})" for each in written), var=tmp_path)
     assert [path for path in paths if not Path(path).is_relative_to(tmp_path)] == []
 
 
+@pytest.mark.process
 def test_the_environment_names_database_and_broker_everywhere(tmp_path: Path) -> None:
-    shown = show(
-        "demo",
-        "s.DATABASES['default']['ENGINE'], s.CELERY_BROKER_URL",
-        tmp_path,
-        DATABASE_URL="postgres://ana@127.0.0.1/other",
-        CELERY_BROKER_URL="redis://127.0.0.1/3",
-    )
-    assert shown == "django.db.backends.postgresql redis://127.0.0.1/3"
+    named = {"DATABASE_URL": "postgres://ana@127.0.0.1/other", "CELERY_BROKER_URL": "redis://127.0.0.1/3"}
+    shown = show("demo", "s.DATABASES['default']['ENGINE']", "s.CELERY_BROKER_URL", var=tmp_path, **named)
+    assert shown == ["django.db.backends.postgresql", "redis://127.0.0.1/3"]
 
 
 def test_the_policy_allows_nothing_unsafe() -> None:
@@ -142,18 +131,17 @@ def test_the_environment_chooses_the_settings(
     assert environment["DJANGO_SETTINGS_MODULE"] == chosen
 
 
+PROGRAMS = {
+    "manage.py": "import runpy; runpy.run_path('manage.py', run_name='__main__')",
+    "coverdict": "import runpy; runpy.run_module('annotation.command_line', run_name='__main__')",
+}
+
+
 @pytest.mark.process
-@pytest.mark.parametrize("program", [["manage.py"], ["-m", "annotation.command_line"]])
-def test_a_partial_set_is_refused_in_sentences_that_name_the_rest(program: list[str], tmp_path: Path) -> None:
-    own = {name: value for name in ("PATH", "HOME", "LANG") if (value := os.environ.get(name))}
-    done = subprocess.run(
-        [sys.executable, *program, "migrate"],
-        cwd=ROOT,
-        env={**own, "COVERDICT_VAR": str(tmp_path), "ALLOWED_HOSTS": "coverdict.example.org"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_partial_set_is_refused_in_sentences_that_name_the_rest(program: str, tmp_path: Path) -> None:
+    set_so_far = {"COVERDICT_VAR": str(tmp_path), "ALLOWED_HOSTS": "coverdict.example.org"}
+    done = forking.run(PROGRAMS[program], "migrate", **set_so_far)
     assert done.returncode == 1
     first, *rest = done.stderr.splitlines()
     assert first.endswith("(chosen because ALLOWED_HOSTS is set):")
@@ -171,16 +159,9 @@ def test_a_partial_set_is_refused_in_sentences_that_name_the_rest(program: list[
 def test_a_command_without_its_database_says_so_in_a_sentence(
     database: str, told: str, tmp_path: Path
 ) -> None:
-    own = {name: value for name in ("PATH", "HOME", "LANG") if (value := os.environ.get(name))}
-    settings = {"DJANGO_SETTINGS_MODULE": LOCAL, "COVERDICT_VAR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "manage.py", "leaderboard", "harbour"],
-        cwd=ROOT,
-        env={**own, **settings, "DATABASE_URL": database.format(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    names = {"DJANGO_SETTINGS_MODULE": LOCAL, "COVERDICT_VAR": str(tmp_path)}
+    url = database.format(tmp_path)
+    done = forking.run(PROGRAMS["manage.py"], "leaderboard", "harbour", **names, DATABASE_URL=url)
     (line,) = done.stderr.splitlines()
     assert (done.returncode, line.startswith(told)) == (1, True), line
     assert "pass-word" not in line

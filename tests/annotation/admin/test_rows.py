@@ -18,7 +18,7 @@ from annotation.assessing.services.assign import assign
 from annotation.models import Check, CheckLook, Comment, Judge, Membership, Project, Role, Unit, Verdict
 from annotation.reviewing.services.review import override
 from annotation.texts.services.change_units import join_units
-from tests.annotation.admin.rows import EDITABLE, MODELS, OF_MACHINE, OWN, TELLING, address, fill
+from tests.annotation.admin.rows import EDITABLE, MODELS, OF_MACHINE, OWN, address, fill
 from tests.annotation.answering import say
 from tests.annotation.api.routes import grow
 from tests.annotation.cast import World
@@ -86,20 +86,17 @@ def test_a_refused_post_leaves_the_verdict_as_it_was(world: World, staff: StaffD
 
 
 def test_staff_see_their_own_projects_alone(world: World, staff: StaffDoor) -> None:
+    """Which rows an owner opens, and what else is closed to whom, is in `test_permission_matrix`."""
     fill(world)
     owner, outsider = staff("olga"), staff("dan")
     # Rows of no project: judges are seen by whoever may start runs, calls and workers by superusers.
     for model in MODELS:
-        row = model._default_manager.first()
-        assert row is not None
-        change = address(model, f"{row.pk}/change/")
-        if model.__name__ in OF_MACHINE:
-            assert owner.get(change).status_code == 403
-        else:
-            assert owner.get(change).status_code == 200, model
+        if model.__name__ not in OF_MACHINE:
             assert owner.get(address(model)).context["cl"].result_count > 0, model
         if model not in (Judge, Project, Membership):
-            assert outsider.get(change).status_code in (403, 404), model
+            row = model._default_manager.first()
+            assert row is not None
+            assert outsider.get(address(model, f"{row.pk}/change/")).status_code in (403, 404), model
             listed = outsider.get(address(model))
             assert listed.status_code == 403 or listed.context["cl"].result_count == 0, model
 
@@ -135,40 +132,6 @@ def test_staff_without_a_project_see_no_rows_and_no_menu(world: World, staff: St
     assert b"/admin/annotation/" not in client.get("/admin/").content
 
 
-def test_people_who_are_not_staff_stay_outside(world: World, client: Any) -> None:
-    client.force_login(world.olga)
-    for model in MODELS:
-        assert client.get(address(model)).status_code == 302
-
-
-def test_a_reviewer_sees_sources_and_neither_verdicts_nor_who_wrote_a_summary(
-    world: World, staff: StaffDoor
-) -> None:
-    fill(world)
-    client = staff("rex")
-    seen = {model.__name__ for model in MODELS if client.get(address(model)).status_code == 200}
-    assert {"Document", "Question"} <= seen
-    assert not {"Check", "Verdict", "Score", "Adjudication", "UnitJudgment"} & seen
-    assert (
-        not {"System", "Summary", "Unit", "UnitChange", "Comparison", "ClaimSet", "Claim", "ClaimChange"}
-        & seen
-    )
-
-
-def test_blind_staff_see_nothing_that_tells(world: World, staff: StaffDoor) -> None:
-    fill(world)
-    Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
-    client = staff("ana")
-    for model in MODELS:
-        listed = client.get(address(model))
-        is_open = listed.status_code == 200 and listed.context["cl"].result_count > 0
-        assert is_open == (model.__name__ not in TELLING | set(OF_MACHINE) - {"JudgeCall"}), model
-        row = model._default_manager.first()
-        assert row is not None
-        if not is_open:
-            assert client.get(address(model, f"{row.pk}/change/")).status_code in (403, 404), model
-
-
 def test_blindness_in_one_project_holds_while_another_is_open(world: World, staff: StaffDoor) -> None:
     fill(world)
     Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
@@ -177,19 +140,6 @@ def test_blindness_in_one_project_holds_while_another_is_open(world: World, staf
     listed = client.get(address(Check))
     assert (listed.status_code, listed.context["cl"].result_count) == (200, 0)
     assert client.get(address(Check, f"{world.check('alder', 1).pk}/change/")).status_code == 404
-
-
-def test_blind_staff_read_no_systems_name_anywhere(world: World, staff: StaffDoor) -> None:
-    fill(world)
-    Membership.objects.filter(user=world.ana).update(roles=list(Role.values))
-    client = staff("ana")
-    for model in MODELS:
-        row = model._default_manager.first()
-        assert row is not None
-        for page in (address(model), address(model, f"{row.pk}/change/"), "/admin/"):
-            said = client.get(page).content
-            assert b"alder" not in said, page
-            assert b"birch" not in said, page
 
 
 def test_autocomplete_offers_the_blind_nothing(world: World, staff: StaffDoor) -> None:

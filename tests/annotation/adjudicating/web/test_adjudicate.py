@@ -21,6 +21,7 @@ from annotation.scoring.judge_percents import JudgePercent, judge_percents
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.conftest import HTMX
 from tests.annotation.exports.acts import assess_and_close
+from tests.says import says
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -171,7 +172,7 @@ def test_no_name_and_no_judge_is_told(world: World, cleo: Client) -> None:
     page = html(cleo, at(dispute)).partition('<main id="main"')[2]
     assert page.count('class="voice"') == 3
     for hidden in ("rex", "gold.jsonl", "lexical", "judge", "alder"):
-        assert (hidden, hidden in page) == (hidden, False)
+        assert (hidden, says(page, hidden)) == (hidden, False)
     assert "Rex on 2." in page
 
 

@@ -24,6 +24,7 @@ from tests.annotation.cast import PEERS, finish
 from tests.annotation.conftest import HTMX
 from tests.annotation.laying import add_sets, add_system, begin, judge_and_close
 from tests.annotation.sitting import repeat, say, sit
+from tests.says import says
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +143,7 @@ def test_the_blind_see_how_much_was_done_and_nothing_of_what_was_said(
         "view=systems",
         "view=closed",
     ):
-        assert told not in page
+        assert not says(page, told)
     for view in ("systems", "closed"):
         assert client.get(f"{PROGRESS}?view={view}").status_code == 403
 

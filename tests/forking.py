@@ -1,0 +1,90 @@
+"""Processes that start quickly: forks of one Python that has the packages loaded, and nothing of the application.
+
+Settings are read once in a process, so what they make of an environment takes a process for each.
+"""
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).resolve().parents[1]
+# Neither these nor `evaluation` read an environment or settings when they are loaded.
+LOADED = (
+    "celery",
+    "csp",
+    "environ",
+    "evaluation",
+    "evaluation.judging.openai",
+    "psycopg",
+    "requests",
+    "structlog",
+)
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "COVERDICT_VAR")
+
+
+def run(code: str, *arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    """What `python -c code` does and prints under this environment, of which this process gives only `KEPT`."""
+    own = {name: value for name in KEPT if (value := os.environ.get(name))}
+    asked = {name: value for name, value in {**own, **environment}.items() if value is not None}
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        wanted = {"code": code, "argv": ["-c", *arguments], "environment": asked}
+        server = _server()
+        stdin, stdout = _pipes(server)
+        stdin.write(json.dumps({**wanted, "out": str(out), "err": str(err)}) + "\n")
+        stdin.flush()
+        ended = int(stdout.readline())
+        return subprocess.CompletedProcess(code, ended, out.read_text(), err.read_text())
+
+
+def _pipes(server: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
+    assert server.stdin
+    assert server.stdout
+    return server.stdin, server.stdout
+
+
+@cache
+def _server() -> subprocess.Popen[str]:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.forking"],
+        cwd=ROOT,
+        # A fork has one thread only, so there must be no others.
+        env={"PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(server.communicate)
+    return server
+
+
+def _next_fork() -> str | None:
+    """The code that this process, a fork, is to run; None in the server at the end."""
+    for line in sys.stdin:
+        wanted = json.loads(line)
+        if child := os.fork():
+            sys.stdout.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
+            sys.stdout.flush()
+            continue
+        for number, name in ((1, wanted["out"]), (2, wanted["err"])):
+            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
+        os.environ.clear()
+        os.environ.update(wanted["environment"])
+        sys.argv = wanted["argv"]
+        return str(wanted["code"])
+    return None
+
+
+if __name__ == "__main__":
+    for name in LOADED:
+        import_module(name)
+    if code := _next_fork():
+        # At the top, so that the fork ends as any process does: its exit code, its traceback.
+        exec(code, {"__name__": "__main__"})
