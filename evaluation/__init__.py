@@ -1,7 +1,7 @@
 """Scoring of summaries: pure values in, pure values out.
 
-Here stand the names that a notebook starts with. The rest stand in the rooms, by what they are about: `text`,
-`metrics`, `blend` (the score), `statistics`, `judging`, `running` and `errors`.
+This module exports the names that a notebook starts with; the others are in the packages `gate`, `running`, `blend`
+(the score), `judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
 """
 
 from evaluation._labels import Label

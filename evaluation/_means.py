@@ -5,6 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from evaluation._guards import check_same_length, checked_weight
 
+ROUNDING = 1e-9
+"""Means that are equal on paper may differ by so much."""
+
 
 def mean(values: Iterable[float | None]) -> float | None:
     """Arithmetic mean of the values that exist; None where none does."""
@@ -38,3 +41,11 @@ def _clamped(result: float | None, values: Sequence[float | None]) -> float | No
     """The result within the range of the values that exist; None where there is none."""
     present = [value for value in values if value is not None]
     return None if result is None else min(max(result, min(present)), max(present))
+
+
+def is_below(value: float, bar: float) -> bool:
+    """Whether a value misses a bar by more than rounding.
+
+    Example: `is_below((0.3 + 0.6) / 2, 0.45)` is False, although the mean is .44999999999999996.
+    """
+    return value < bar - ROUNDING

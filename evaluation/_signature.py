@@ -11,7 +11,7 @@ def signature(**options: str | float | bool | None) -> str:
     digits.
     Source: the habit of sacreBLEU.
     Example: `signature(blend="human_first", threshold=0.5)` is
-    "coverdict|v:1|blend:human_first|threshold:0.5".
+    "coverdict|v:2|blend:human_first|threshold:0.5".
     """
     parts = [f"{name}:{_text(value)}" for name, value in sorted(options.items())]
     return "|".join(["coverdict", f"v:{VERSION}", *parts])

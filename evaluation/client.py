@@ -178,7 +178,7 @@ class Coverdict:
                 continue
             self._has_answered = True
             if answer.is_success:
-                return answer.json() if answer.content else None
+                return _content(answer)
             patience.wait_after(answer)
 
     def download(self, path: str, to: Path) -> None:
@@ -201,7 +201,7 @@ class Coverdict:
 
     def _download(self, path: str, out: IO[bytes], name: str) -> str:
         """Write what the server has; its entity tag."""
-        patience, tag, size = _Patience(self.patience), "", -1
+        patience, furthest, tag, size = _Patience(self.patience), 0, "", -1
         # Unpacked on the way, parts would not fit together.
         headers = {"Accept-Encoding": "identity"}
         while out.tell() != size:
@@ -220,6 +220,9 @@ class Coverdict:
                     size = out.tell() + int(answer.headers["Content-Length"])
                     for block in answer.iter_raw():
                         out.write(block)
+                        if out.tell() > furthest:
+                            # It gets on, however long that takes.
+                            furthest, patience = out.tell(), _Patience(self.patience)
                         self.tell(name, out.tell(), size)
             except httpx2.TransportError as broken:
                 patience.wait(self._no_answer(broken))
@@ -483,6 +486,18 @@ def _named_rows(before: int) -> Iterator[None]:
         raise ApiError(
             " ".join((str(refused), *told)), status=refused.status, reason=refused.reason, details=details
         ) from None
+
+
+def _content(answer: httpx2.Response) -> Any:
+    try:
+        return answer.json() if answer.content else None
+    except ValueError as error:
+        raise ApiError(
+            f"{answer.url} answered {answer.status_code} with something other than JSON. Is it a Coverdict server?",
+            status=answer.status_code,
+            reason="unreadable",
+            details={},
+        ) from error
 
 
 def _refusal(answer: httpx2.Response) -> ApiError:

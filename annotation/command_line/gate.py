@@ -25,6 +25,7 @@ from evaluation.gate import (
     forecast_calls,
     gate_report_text,
     run_gate,
+    without_commands,
 )
 from evaluation.judging import LABELS, JudgeSettings, Label
 from evaluation.judging.protocol import Judge
@@ -38,6 +39,8 @@ DEFAULT_CACHE = ".coverdict-calls.sqlite3"
 TOLD_EVERY = 50
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the file in which GitHub Actions wants Markdown."""
+GITHUB_ACTIONS = "GITHUB_ACTIONS"
+"""The variable that is set where the log is read for commands."""
 
 
 def gate(arguments: list[str]) -> int:
@@ -53,6 +56,8 @@ def gate(arguments: list[str]) -> int:
         parser.error("--fail-if-worse needs --baseline, the file to compare with.")
     if options.questions < 1:
         parser.error(f"--questions takes a whole number of at least 1, not {options.questions}.")
+    if options.seed < 0:
+        parser.error(f"--seed takes a whole number of at least 0, not {options.seed}.")
     if fault := _output_fault(options.output):
         parser.error(f"--output {options.output} cannot be written: {fault}.")
     _check_judge(parser, options)
@@ -126,7 +131,7 @@ def gate_parser() -> ArgumentParser:
         "--price", type=_price, metavar="PROMPT,REPLY", help="price per million tokens, in any currency"
     )
     parser.add_argument(
-        "--max-cost", type=float, metavar="SUM", help="stop before calls cost more; needs --price"
+        "--max-cost", type=_cap, metavar="SUM", help="stop before calls cost more; needs --price"
     )
     parser.add_argument(
         "--cache",
@@ -162,7 +167,7 @@ def gate_parser() -> ArgumentParser:
 def _report(options: Namespace, layout: Layout, judge: Judge) -> GateReport:
     summaries = _summaries(options.file, layout, options)
     baseline = [] if options.baseline is None else _summaries(options.baseline, layout, options)
-    metrics = tuple(dict.fromkeys(options.metrics or [*options.under, *options.worse] or DEFAULT_METRICS))
+    metrics = tuple(dict.fromkeys([*options.metrics, *options.under, *options.worse])) or DEFAULT_METRICS
     if isinstance(judge, OpenAIJudge):
         _tell_forecast(options, [*summaries, *baseline], metrics)
     told = _Progress(len(summaries) + len(baseline))
@@ -316,9 +321,16 @@ def _label(label: str | None) -> Label | None:
 
 
 def _tell(report: GateReport, options: Namespace) -> bool:
-    """The report where it is wanted, on GitHub its Markdown beside the run too; whether all of it could be written."""
+    """The report where it is wanted, on GitHub its Markdown beside the run too; whether all of it could be written.
+
+    GitHub Actions obeys commands in the log alone, so they stand there with `-o` too.
+    """
     text = gate_report_text(report, options.format)
-    sys.stdout.write(text if options.output is None else gate_report_text(report))
+    if options.format == "github" or (options.output is None and options.format != "table"):
+        sys.stdout.write(text)
+    else:
+        table = gate_report_text(report)
+        sys.stdout.write(without_commands(table) if os.environ.get(GITHUB_ACTIONS) else table)
     is_written = options.output is None or _is_written(text, options.output)
     if options.format == "github" and (path := os.environ.get(STEP_SUMMARY)):
         is_written = _is_written(gate_report_text(report, "markdown"), Path(path), mode="a") and is_written
@@ -372,8 +384,15 @@ def _values(argument: str, sign: str, form: str, *, least: float) -> list[tuple[
 def _price(argument: str) -> Price:
     try:
         prompt, reply = map(float, argument.split(","))
+        return Price(prompt, reply)
     except ValueError:
         raise ArgumentTypeError(
             f"write the prices of a million tokens of prompts and of replies, such as 2.5,10, not {argument!r}"
         ) from None
-    return Price(prompt, reply)
+
+
+def _cap(argument: str) -> float:
+    try:
+        return MoneyCap(float(argument)).limit
+    except ValueError:
+        raise ArgumentTypeError(f"write a sum above 0, not {argument!r}") from None

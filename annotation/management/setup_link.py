@@ -7,7 +7,10 @@ from django.urls import reverse
 
 from annotation.accounts.services import issue_setup_link
 
-ADDRESS_HELP = "where the server is reached; https:// and the first of ALLOWED_HOSTS unless named"
+ADDRESS_HELP = (
+    "where the server is reached; unless named, https:// and the first of ALLOWED_HOSTS in production, else "
+    "http://127.0.0.1:8000"
+)
 
 
 def own_address() -> str:

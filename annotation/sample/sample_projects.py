@@ -12,7 +12,7 @@ from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
-from annotation.judging.queries.runs import is_worker_alive, run_progress
+from annotation.judging.queries.runs import is_under_way, is_worker_alive
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import start_run
@@ -116,7 +116,7 @@ def add_sample_project(*, name: str, by: User | None) -> Project:
     project = begin_sample_project(name=name, by=by)
     run = Run.objects.filter(project=project).earliest("pk")
     until = time.monotonic() + JUDGED_WITHIN_SECONDS
-    while not run_progress(run).is_over:
+    while is_under_way(run):
         if time.monotonic() > until:
             raise Conflict("The sample project is not judged yet. Ask for it again in a minute.", code="busy")
         if not is_worker_alive():

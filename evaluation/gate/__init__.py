@@ -1,5 +1,6 @@
 """Gates: whether the summaries of a release are good enough, and no worse than those of the one before."""
 
+from evaluation._means import is_below
 from evaluation.gate._assertion import assert_summary
 from evaluation.gate._call_file import FileCallStore
 from evaluation.gate._forecast import CallForecast, forecast_calls
@@ -14,7 +15,7 @@ from evaluation.gate._gate import (
     SystemMean,
     run_gate,
 )
-from evaluation.gate._reports import REPORT_FORMATS, ReportFormat, gate_report_text
+from evaluation.gate._reports import REPORT_FORMATS, ReportFormat, gate_report_text, without_commands
 
 __all__ = [
     "REPORT_FORMATS",
@@ -32,5 +33,7 @@ __all__ = [
     "assert_summary",
     "forecast_calls",
     "gate_report_text",
+    "is_below",
     "run_gate",
+    "without_commands",
 ]

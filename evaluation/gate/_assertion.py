@@ -1,5 +1,6 @@
 """One summary in a test."""
 
+from evaluation._means import is_below
 from evaluation.errors import EvaluationError
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.protocol import Judge
@@ -39,7 +40,7 @@ def assert_summary(
         f"{metric} is {'unscored' if value is None else f'{value:.4f}'}, not {bar:g} or more. "
         f"{result.reasons.get(metric, '')}".rstrip()
         for metric, bar in least.items()
-        if (value := result.scores[metric]) is None or value < bar
+        if (value := result.scores[metric]) is None or is_below(value, bar)
     ]
     if faults:
         raise AssertionError("\n".join(faults))

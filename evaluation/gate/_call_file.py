@@ -2,10 +2,12 @@
 
 import sqlite3
 import threading
+from collections.abc import Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
+from typing import Any
 
-from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.errors import JudgeRefused, JudgeSettings
 from evaluation.judging.protocol import StoredCall
 
 _FIELDS = [field.name for field in fields(StoredCall)]
@@ -17,7 +19,7 @@ class FileCallStore:
     """A call store in one file of SQLite, which several processes may use at once.
 
     It holds what the judge was asked, texts included, and what it replied; no key. Raises JudgeSettings for a file that
-    is something else or cannot be written.
+    is something else or cannot be written; JudgeRefused where it fails later, so that no more replies are lost.
     Example: `OpenAIJudge("llama3.3", "http://127.0.0.1:11434/v1", store=FileCallStore("calls.sqlite3"))`.
     """
 
@@ -38,27 +40,31 @@ class FileCallStore:
             ) from error
 
     def __len__(self) -> int:
-        (count,) = self._connection.execute("SELECT count(*) FROM judge_calls").fetchone()
+        ((count,),) = self._rows("SELECT count(*) FROM judge_calls")
         return int(count)
 
     async def get(self, key: str) -> StoredCall | None:
         """The call kept under this key, or None."""
-        with self._guard:
-            row = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM judge_calls WHERE key = ?",  # noqa: S608 - our own names
-                (key,),
-            ).fetchone()
-        return None if row is None else StoredCall(*row)
+        rows = self._rows(f"SELECT {_COLUMNS} FROM judge_calls WHERE key = ?", (key,))  # noqa: S608 - our own names
+        return StoredCall(*rows[0]) if rows else None
 
     async def put(self, call: StoredCall) -> None:
         """Keep a call; the first one under a key stays."""
         places = ", ".join("?" for _ in _FIELDS)
-        with self._guard:
-            self._connection.execute(
-                f"INSERT OR IGNORE INTO judge_calls ({_COLUMNS}) VALUES ({places})",  # noqa: S608 - our own names
-                astuple(call),
-            )
+        self._rows(
+            f"INSERT OR IGNORE INTO judge_calls ({_COLUMNS}) VALUES ({places})",  # noqa: S608 - our own names
+            astuple(call),
+        )
 
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+
+    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        try:
+            with self._guard:
+                return self._connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise JudgeRefused(
+                f"{self._path} no longer keeps the judge's calls: {error}. What it holds is not asked again."
+            ) from error

@@ -87,18 +87,19 @@ def _of_document(text: SummaryInput, options: Options) -> Iterable[_Asked]:
         questions: options.asks_questions,
         "topics": options.wants("topic_preservation"),
     }
-    if _wanted(parts) == (claims,):
-        yield _Asked("extract", (), (text.reference or text.document,))
-    elif any(parts.values()):
-        reference = text.reference if needs_claims else None
-        yield _Asked("read_document", _wanted(parts), (text.document, reference or ""))
+    wanted = _wanted(parts)
+    reference = text.reference if needs_claims else None
+    if wanted:
+        # The claims of a reference need no document.
+        document = "" if reference and wanted == (claims,) else text.document
+        yield _Asked("read_document", wanted, (document, reference or ""))
 
 
 def _of_summary(text: SummaryInput, options: Options) -> Iterable[_Asked]:
     if not text.summary.strip():
         return
     if options.needs_alignment and text.summary_claims is None:
-        yield _Asked("align_summary", (), (text.document, text.summary))
+        yield _Asked("align_summary", ("units",), (text.document, text.summary))
     elif options.needs_alignment and (still := _open(text.summary_claims)):
         yield _Asked("check_supported", (), (text.document, still))
     given = text.claims is not None
@@ -114,8 +115,7 @@ def _of_summary(text: SummaryInput, options: Options) -> Iterable[_Asked]:
         shown = (claims if parts["claims"] else "") + (
             _questions(text, options) if parts["questions"] else ""
         )
-        step: Step = "check_covered" if _wanted(parts) == ("claims",) else "cover_summary"
-        yield _Asked(step, () if step == "check_covered" else _wanted(parts), (text.summary, shown))
+        yield _Asked("cover_summary", _wanted(parts), (text.summary, shown))
 
 
 def _questions(text: SummaryInput, options: Options) -> str:
@@ -133,6 +133,5 @@ def _open(claims: Sequence[GivenClaim] | None) -> str:
 
 def _tokens(asked: _Asked) -> int:
     prompt = PROMPTS[asked.step]
-    parts = tuple(name for name in asked.parts if name in prompt.parts)
-    told = (prompt.render(parts=parts), canonical(prompt.schema_of(parts)))
+    told = (prompt.render(parts=asked.parts), canonical(prompt.schema_of(asked.parts)))
     return sum(map(estimated_tokens, (*told, *asked.texts)))

@@ -1,6 +1,7 @@
 """Means of systems against bars, and against a baseline on common documents: yes, no, or cannot tell."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -8,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from evaluation._guards import checked_share
-from evaluation._means import mean
+from evaluation._means import ROUNDING, is_below, mean
 from evaluation._signature import signature
 from evaluation.blend import left_out_of_averages
 from evaluation.errors import EvaluationError
@@ -26,9 +27,6 @@ Answer = Literal["yes", "no", "cannot tell"]
 
 CONFIDENCE = 0.95
 BELOW_OR_WORSE, CANNOT_TELL, FAILED = 3, 4, 1
-
-# Sums of scores that are equal on paper may differ by so much.
-_ROUNDING = 1e-9
 
 _Series = tuple[str, int | None]
 """A system and a target length: scores are never averaged across target lengths."""
@@ -164,7 +162,7 @@ def run_gate(
     `fail_under`: by metric, the least mean in [0, 1] of every system. `fail_if_worse`: by metric, how much worse than
     the baseline, above 0 and up to 1, is too much: yes where the whole 95 % interval of the difference lies there, no
     where none of it does. Answers hold whatever the scores are that could not be made, else nobody can tell.
-    Raises EvaluationError for bars that cannot be or a baseline without anything in common; JudgeRefused.
+    Raises EvaluationError for bars that cannot be; JudgeRefused.
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})
@@ -178,8 +176,8 @@ def run_gate(
         n_questions=n_questions,
         on_result=on_result,
     )
-    now = _Scored(summaries, results[: len(summaries)], wanted)
-    before = _Scored(baseline, results[len(summaries) :], wanted)
+    now = _Scored(summaries, results[: len(summaries)], wanted, n_questions)
+    before = _Scored(baseline, results[len(summaries) :], wanted, n_questions)
     pairs, remarks = _pairs(now, before) if baseline else ([], [])
     systems = tuple(now.system(series, wanted, seed) for series in now.series)
     compared = {
@@ -227,12 +225,19 @@ class _Scored:
     """The scores of one file's summaries, one row for each document, system and target length."""
 
     def __init__(
-        self, given: Sequence[GateSummary], results: Sequence[SummaryEvaluation], metrics: Sequence[str]
+        self,
+        given: Sequence[GateSummary],
+        results: Sequence[SummaryEvaluation],
+        metrics: Sequence[str],
+        n_questions: int,
     ) -> None:
         self.cluster_of = {
             row.document_id: f"group {row.group}" if row.group else f"set {row.document_id}" for row in given
         }
-        self.documents = {row.document_id: row.text.document for row in given}
+        self.measures: dict[tuple[_Series, str], Counter[Hashable]] = defaultdict(Counter)
+        for row in given:
+            self.measures[row.series, row.document_id][_measure(row.text)] += 1
+        self._asked = {(row.series, row.document_id) for row in given if n_questions or row.text.questions}
         self.texts = {(row.series, row.document_id): row.text.summary for row in given}
         together = sorted(
             zip(given, results, strict=True),
@@ -251,7 +256,8 @@ class _Scored:
         return {
             row.document_id: row.scores[metric]
             for row in self.rows
-            if (row.system, row.target_words) == series and metric not in _left_out(row)
+            if (row.system, row.target_words) == series
+            and metric not in _left_out(row, by_questions=(series, row.document_id) in self._asked)
         }
 
     def system(self, series: _Series, metrics: Sequence[str], seed: int) -> GatedSystem:
@@ -270,7 +276,8 @@ def _row(
     results: Sequence[SummaryEvaluation],
     metrics: Sequence[str],
 ) -> ScoredRow:
-    """The summary's mean scores over its references."""
+    """The summary's mean scores over its references; one without claims says nothing where another has some."""
+    results = [result for result in results if "no_claims" not in result.flags] or results
     return ScoredRow(
         document_id,
         *series,
@@ -287,8 +294,14 @@ def _lacking(metric: str, rows: Sequence[ScoredRow]) -> str:
     return f"{many}. The first: {lacking[0].reasons[metric]}" if lacking else ""
 
 
-def _left_out(row: ScoredRow) -> frozenset[str]:
-    named = left_out_of_averages(row.flags, by_questions=True)
+def _measure(text: SummaryInput) -> Hashable:
+    """What a summary is measured by, in an order of its own; people's answers are of one release alone."""
+    claims = None if text.claims is None else tuple(sorted((each.text, each.weight) for each in text.claims))
+    return text.document, text.reference, claims, tuple(sorted(text.questions or ()))
+
+
+def _left_out(row: ScoredRow, *, by_questions: bool) -> frozenset[str]:
+    named = left_out_of_averages(row.flags, by_questions=by_questions)
     return named | {"coverage"} if named else named
 
 
@@ -302,7 +315,7 @@ def _interval(
 ) -> tuple[float | None, float | None]:
     """The 95 % interval of the mean, None twice where there are too few clusters or no spread at all."""
     clusters = sorted({cluster_of[name] for name in values})
-    if len(clusters) < FEWEST_FOR_INTERVAL or max(values.values()) - min(values.values()) < _ROUNDING:
+    if len(clusters) < FEWEST_FOR_INTERVAL or max(values.values()) - min(values.values()) < ROUNDING:
         return None, None
     places = {name: place for place, name in enumerate(clusters)}
     sums, sizes = np.zeros((len(clusters), 1)), np.zeros((len(clusters), 1))
@@ -318,23 +331,21 @@ def _pairs(now: _Scored, before: _Scored) -> tuple[list[tuple[_Series, _Series, 
     """Each series with the one that it is compared with, and their common documents; and what is to be said."""
     pairs: list[tuple[_Series, _Series, tuple[str, ...]]] = []
     remarks: list[str] = []
-    changed = {name for name, text in now.documents.items() if before.documents.get(name, text) != text}
-    if changed:
-        remarks.append(
-            f"{len(changed)} documents have a different text in the baseline and are not compared, "
-            f"{min(changed)!r} among them."
-        )
+    changed: set[str] = set()
     for series in now.series:
         other = _counterpart(series, now, before)
         if other is None:
             remarks.append(f"{named(*series)} is not in the baseline.")
             continue
-        common = tuple(
-            name
-            for name in now.documents
-            if name not in changed and (series, name) in now.texts and (other, name) in before.texts
+        common = [name for of, name in now.texts if of == series and (other, name) in before.texts]
+        differing = {name for name in common if now.measures[series, name] != before.measures[other, name]}
+        changed |= differing
+        pairs.append((series, other, tuple(name for name in common if name not in differing)))
+    if changed:
+        remarks.append(
+            f"{len(changed)} documents differ from the baseline in their text, references, claims or questions and "
+            f"are not compared, {min(changed)!r} among them."
         )
-        pairs.append((series, other, common))
     return pairs, remarks
 
 
@@ -381,7 +392,7 @@ class _Difference:
             return None, None
         values = list(moved.values())
         clusters = {self.clusters[name] for name in moved}
-        if max(values) - min(values) < _ROUNDING and (
+        if max(values) - min(values) < ROUNDING and (
             self.is_same_text or len(clusters) >= FEWEST_FOR_INTERVAL
         ):
             return min(values), max(values)
@@ -400,9 +411,9 @@ class _Difference:
         low, high = interval
         if low is None or high is None:
             return "cannot tell"
-        if high <= -by + _ROUNDING:
+        if high <= -by + ROUNDING:
             return "yes"
-        return "no" if low > -by + _ROUNDING else "cannot tell"
+        return "no" if low > -by + ROUNDING else "cannot tell"
 
     def told(self) -> BaselineComparison:
         moved = self.moved()
@@ -438,9 +449,9 @@ def _below(metric: str, bar: float, system: GatedSystem, now: _Scored) -> GateCh
     most = mean(1.0 if value is None else value for value in values)
     answer: Answer = "cannot tell"
     if found.mean is not None and least is not None and most is not None:
-        if least >= bar - _ROUNDING:
+        if not is_below(least, bar):
             answer = "no"
-        elif most < bar - _ROUNDING:
+        elif is_below(most, bar):
             answer = "yes"
     return GateCheck(
         "below",

@@ -223,10 +223,17 @@ def _github(report: GateReport) -> str:
     levels = {"yes": "error", "cannot tell": "warning", "no": "notice"}
     lines = [_command(levels[check.answer], check.said) for check in report.checks]
     lines += [_command("warning", remark) for remark in report.remarks]
-    table = _table(report)
-    # Names come from a file: what looks like a command among them is none. Nothing holds its own digest.
-    token = sha256(table.encode("utf-8", "surrogatepass")).hexdigest()
-    return "\n".join([*lines, f"::stop-commands::{token}", table, f"::{token}::"])
+    return "\n".join([*lines, without_commands(_table(report))])
+
+
+def without_commands(text: str) -> str:
+    """A text for the log of GitHub Actions, which runs none of its lines as a command: names come from a file.
+
+    Example: `without_commands("::error::x")` has three lines, of which none is an error.
+    """
+    # Nothing holds its own digest.
+    token = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"::stop-commands::{token}\n{text.rstrip()}\n::{token}::\n"
 
 
 def _command(level: str, said: str) -> str:

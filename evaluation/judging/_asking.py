@@ -59,7 +59,7 @@ MakeCall = Callable[[Step, Sequence[str], str, Json, int], Awaitable[StoredCall]
 
 @dataclass(frozen=True, slots=True)
 class _Group(Generic[_K]):
-    """Items that are asked about together, for the how manieth time, and how often this pass may ask."""
+    """Items that are asked about together, which asking this is, counted from 1, and how often this pass may ask."""
 
     items: Sequence[_K]
     asking: int

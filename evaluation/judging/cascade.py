@@ -1,4 +1,4 @@
-"""A cheap judge, and a dear one where the cheap one may be wrong."""
+"""An inexpensive judge, and an expensive one where the inexpensive one may be wrong."""
 
 import asyncio
 import hashlib
@@ -28,16 +28,17 @@ DEFAULT_RISK = 0.2
 _PROBED = 11
 
 Asking = Callable[[Sequence[int]], Awaitable[Sequence[Verdict]]]
-"""Asks the dear judge about the items at these places."""
+"""Asks the expensive judge about the items at these places."""
 
 
 class CascadeJudge:
-    """A cheap judge answers everything; a dear one has the word where the cheap one's risk to be wrong reaches `risk`.
+    """An inexpensive judge answers everything; an expensive one decides where the risk that it is wrong reaches `risk`.
 
     The risk of a yes is the probability of no, that of any other label the probability of yes, that of an unusable
-    answer 1. `calibrated` turns the cheap judge's probability of yes into people's, where it is known to be off (see
-    `fit_calibrator` in `evaluation.statistics`); without a probability the risk is a half. Where the dear judge gives
-    no usable answer the cheap one's stands. Claims, made-up questions, topics and ratings are the cheap judge's.
+    answer 1. `calibrated` turns the inexpensive judge's probability of yes into people's, where it is known to be off
+    (see `fit_calibrator` in `evaluation.statistics`); without a probability the risk is a half. Where the expensive
+    judge gives no usable answer the other's stands. Claims, made-up questions, topics and ratings are the inexpensive
+    judge's.
     Raises JudgeSettings for what is no judge, InvalidPercent for a risk outside 0 to 1; whatever asks raises what
     either judge does.
     Example: `CascadeJudge(LexicalJudge(), OpenAIJudge("one"), risk=0.25)`.
@@ -65,18 +66,18 @@ class CascadeJudge:
         )
 
     def recalibrated(self, calibrated: Callable[[float], float]) -> "CascadeJudge":
-        """The same two judges by another calibration of the cheap one, under the same signature."""
+        """The same two judges by another calibration of the inexpensive one, under the same signature."""
         twin = copy(self)
         twin._calibrated = calibrated
         return twin
 
     @property
     def concurrency(self) -> int:
-        """As many calls at once as the cheap judge makes, which is asked everything."""
+        """As many calls at once as the inexpensive judge makes, which is asked everything."""
         return self._cheap.concurrency
 
     async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """The cheap judge's claims of the text."""
+        """The inexpensive judge's claims of the text."""
         return await self._cheap.extract(text)
 
     async def check(
@@ -89,7 +90,7 @@ class CascadeJudge:
         )
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """What the cheap judge takes from the document, with second opinions on the answers to questions."""
+        """What the inexpensive judge takes from the document, with second opinions on the answers to questions."""
         reading = await self._cheap.read_document(request)
         if not reading.questions:
             return reading
@@ -109,7 +110,7 @@ class CascadeJudge:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """The cheap judge's claims of the summary, with second opinions on what the source says of them."""
+        """The inexpensive judge's claims of the summary, with second opinions on what the source says of them."""
         aligned = await self._cheap.align_summary(source, summary, instruction=instruction)
         verdicts = await self._second(
             [each.verdict for each in aligned],
@@ -133,7 +134,7 @@ class CascadeJudge:
         )
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """What the cheap judge finds in the summary, with second opinions on claims and questions."""
+        """What the inexpensive judge finds in the summary, with second opinions on claims and questions."""
         reading = await self._cheap.cover_summary(request)
         asked = [self._places(verdicts) for verdicts in (reading.claims, reading.questions)]
         if not any(asked):
@@ -153,7 +154,7 @@ class CascadeJudge:
         )
 
     async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
-        """The cheap judge's explanation, else the dear one's."""
+        """The inexpensive judge's explanation, else the expensive one's."""
         said = await self._cheap.explain(facts, instruction=instruction)
         return said or await self._dear.explain(facts, instruction=instruction)
 

@@ -35,7 +35,7 @@ class UnusablePrompt(JudgeSettings):
 
 
 class JudgeRefused(JudgeError):
-    """The judge's service will not answer us, now or later; a run stops at once."""
+    """The judge's service will not answer us, or its replies cannot be kept; a run stops at once."""
 
     code: ClassVar[str] = "judge_refused"
 

@@ -143,11 +143,8 @@ class JudgePanel:
 
     async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
         """The explanation of the first member that gives one."""
-        for judge in self._judges:
-            said = await judge.explain(facts, instruction=instruction)
-            if said:
-                return said
-        return None
+        _, said = await self._first(lambda judge: judge.explain(facts, instruction=instruction), bool)
+        return said
 
     async def aclose(self) -> None:
         """Close every member's connections of the running event loop."""

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self, TypeAlias, cast, get_args
 
+from evaluation._guards import checked_scale, checked_weight
 from evaluation._labels import Label
 from evaluation.judging.errors import BudgetSpent, JudgeSettings
 from evaluation.judging.turns import Queue, Room
@@ -220,10 +221,14 @@ class StoredCall:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a judge's service takes, per million tokens, in one currency throughout."""
+    """What a judge's service takes, per million tokens, in one currency throughout. Raises InvalidWeight."""
 
     prompt: float = 0.0
     completion: float = 0.0
+
+    def __post_init__(self) -> None:
+        checked_weight("The price of prompts", self.prompt)
+        checked_weight("The price of replies", self.completion)
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """The price of so many tokens. Example: `Price(2.0, 8.0).of(1000, 500)` is 0.006."""
@@ -415,11 +420,12 @@ class MoneyCap:
 
     What a call costs is known from its reply, and is mostly less than was set aside: calls that find no room wait for
     those under way. One that was broken off has no reply, and counts with its prompt alone (see `Usage`).
+    Raises InvalidWeight unless the sum is finite and above 0.
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
     """
 
     def __init__(self, limit: float, spent: float = 0.0) -> None:
-        self.limit = limit
+        self.limit = checked_scale("A money cap", limit)
         self.spent = spent
         self._reserved = 0.0
         self._open = 0

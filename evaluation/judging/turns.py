@@ -58,9 +58,9 @@ class _Place:
 class Queue:
     """Calls that wait for money. Safe for several loops and threads.
 
-    One of a turn that was begun goes before all others, in the order of turns. A new turn begins only where those begun
-    could make as many calls as any turn made so far, each as dear as any was: of many at once as many are finished as
-    one after the other.
+    One of a turn that was begun goes before all others, in the order of turns. A new turn starts only if the money left
+    covers the started turns, assuming each makes as many calls as the longest so far, each at the highest cost so far.
+    So parallel work finishes as many as sequential work would.
     """
 
     def __init__(self, look_again_seconds: float = LOOK_AGAIN_SECONDS) -> None:

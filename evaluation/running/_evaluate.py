@@ -81,7 +81,7 @@ def evaluate_summary(
     - `include_reason`: reasons made from the verdicts; "judge" asks for an explanation too, one more call.
     - `verbose`: every verdict as `.details`.
     - `least_scored`: the share of claims or questions that the judge must answer usably; below it a score is None.
-    Raises EvaluationError for options that cannot be, JudgeRefused where the judge turns us away.
+    Raises EvaluationError; JudgeRefused if the judge's server refuses all requests (key, permission, quota).
     Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
     Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
     """
@@ -126,7 +126,8 @@ def evaluate_summaries(
     document alone is asked once, however many summaries it has. Options are those of `evaluate_summary`. A
     summary that cannot be evaluated has no scores and the reasons; it costs no other its result. Nothing is
     left running after an error or an interrupt. With a store a run that was cut off goes on where it stopped.
-    Raises EvaluationError for options that cannot be, JudgeRefused where the judge turns us away.
+    Raises EvaluationError for options that cannot be, JudgeRefused if the judge's server refuses all requests (key,
+    permission, quota).
     Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
     """
     results: dict[int, SummaryEvaluation] = {}
@@ -410,7 +411,7 @@ class _Evaluation:
 
 
 async def _attempt(work: Awaitable[_R]) -> tuple[_R | None, str]:
-    """The result, or the reason why there is none; a judge that turns us away for good ends the run."""
+    """The result, or the reason why there is none; a server that refuses all requests ends the run."""
     try:
         return await work, ""
     except JudgeRefused:

@@ -111,14 +111,21 @@ class RunProgress:
         return 60 * (self.summaries_total - self.summaries_done) / self.rate if self.rate else None
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing waits or is being worked on."""
-        return self.waiting + self.working == 0
-
-    @property
     def share_done(self) -> float:
         """Share of the peer summaries that are judged, in [0, 1]; 1 where there is none."""
         return self.summaries_done / self.summaries_total if self.summaries_total else 1.0
+
+
+def is_under_way(run: Run) -> bool:
+    """Whether something waits or is being worked on."""
+    return Job.objects.filter(run=run, state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
+
+
+def is_whole(run: Run) -> bool:
+    """Whether the run goes over every peer summary of its project, as neither a trial nor changed claims do."""
+    visited = Job.objects.filter(run=run, document_set=OuterRef("document_set"))
+    peers = Summary.objects.filter(document_set__project=run.project_id, is_peer=True)
+    return not run.is_trial and not peers.filter(~Exists(visited)).exists()
 
 
 def run_progress(run: Run) -> RunProgress:

@@ -86,7 +86,7 @@ def start_run(
         max_cost=max_cost,
     ):
         raise fault
-    wanted = _once(metrics)
+    wanted = names_once(metrics)
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
@@ -188,7 +188,7 @@ def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User |
     if left.waits:
         return AskedAgain(waits=left.waits)
     cap = left.cap
-    run = Run(project=project, judge=judge, metrics=_once(metrics), max_cost=cap)
+    run = Run(project=project, judge=judge, metrics=names_once(metrics), max_cost=cap)
     told = {
         "document_sets": 1,
         "document_set": document_set.external_id,
@@ -318,12 +318,13 @@ def _begin(
     return queued
 
 
-def _once(metrics: Sequence[str]) -> list[str]:
+def names_once(metrics: Sequence[str]) -> list[str]:
+    """The metrics as a run keeps them: under their own names, each once."""
     return list(dict.fromkeys(OTHER_NAMES.get(name, name) for name in metrics))
 
 
 def _refuse_metrics(metrics: Sequence[str]) -> None:
-    unknown = [name for name in _once(metrics) if name not in RUN_METRICS]
+    unknown = [name for name in names_once(metrics) if name not in RUN_METRICS]
     if unknown or not metrics:
         what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
         known = ", ".join(RUN_METRICS)

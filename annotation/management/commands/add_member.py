@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Refusal
-from annotation.models import Project, Role
+from annotation.management.named import person_named, project_named
+from annotation.models import Role
 from annotation.projects.services.change_members import set_roles
 
 
@@ -22,14 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("roles", nargs="+", help=", ".join(Role.values))
 
     def handle(self, *_: Any, project: str, username: str, roles: list[str], **__: Any) -> None:
-        row = Project.objects.filter(slug=project).first()
-        if row is None:
-            raise CommandError(f"There is no project {project!r}.")
-        person = User.objects.filter(username=username).first()
-        if person is None:
-            raise CommandError(
-                f"There is nobody named {username!r}: make them with createsuperuser or in /admin/."
-            )
+        row, person = project_named(project), person_named(username)
         try:
             membership = set_roles(project=row, person=person, roles=roles, by=None)
         except Refusal as refusal:

@@ -26,7 +26,7 @@ from django.db.migrations.executor import MigrationExecutor
 from annotation.analysis.leaderboard.leaderboard import RANKED
 from annotation.analysis.leaderboard.leaderboards import board, board_key
 from annotation.analysis.make_analysis import WORK_BY_DAY, recompute
-from annotation.judging.queries.runs import run_progress
+from annotation.judging.queries.runs import is_under_way, run_progress
 from annotation.management.commands.leaderboard import table_lines
 from annotation.management.commands.serve import gunicorn_command
 from annotation.management.setup_link import setup_words
@@ -127,8 +127,9 @@ class Command(BaseCommand):
             self.say("Judging the sample project claim by claim, through Celery ...")
             run = Run.objects.filter(project=project).earliest("pk")
             started = time.monotonic()
-            while not (progress := run_progress(run)).is_over:
+            while is_under_way(run):
                 time.sleep(LOOK_EVERY_SECONDS)
+            progress = run_progress(run)
             if progress.failures:
                 self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
             harbour.answer_harbour(project)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Refusal
+from annotation.management.named import person_named
 from annotation.privacy.erase_person import erase_person
 
 
@@ -25,9 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="only list what would be erased")
 
     def handle(self, *_: Any, username: str, remove_texts: bool, dry_run: bool, **__: Any) -> None:
-        person = User.objects.filter(username=username).first()
-        if person is None:
-            raise CommandError(f"There is no user {username} here.")
+        person = person_named(username)
         try:
             gone = erase_person(person=person, by=None, remove_texts=remove_texts, dry_run=dry_run)
         except Refusal as refusal:

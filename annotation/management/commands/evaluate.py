@@ -15,14 +15,16 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.analysis.leaderboard.leaderboard import leaderboard
 from annotation.core.jobs import reap
 from annotation.core.refusals import Conflict, Refusal
-from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
+from annotation.judging.queries.runs import RunProgress, is_under_way, is_whole, is_worker_alive, run_progress
 from annotation.judging.services.judge_document_set import RUN_METRICS
 from annotation.judging.services.judges import LEXICAL, judge_by_name
-from annotation.judging.services.start_run import cancel_run, start_run
+from annotation.judging.services.start_run import cancel_run, names_once, start_run
+from annotation.management.named import project_named
 from annotation.management.supervisor import Child, Supervisor, spawned
 from annotation.models import SCORES, Check, Project, Run, Verdict
 from annotation.operator_commands import as_typed
 from annotation.workers import worker_command, worker_environment
+from evaluation.gate import is_below
 
 BELOW_THE_BAR = 3
 """Exit code 2 is what every command ends with that was called in a wrong way."""
@@ -97,9 +99,7 @@ class Command(BaseCommand):
     ) -> None:
         if bars and not wait:
             raise CommandError("--fail-under needs --wait, because nothing has been judged before that.")
-        row = Project.objects.select_related("deciding_judge").filter(slug=project).first()
-        if row is None:
-            raise CommandError(f"There is no project {project!r}.{_known_projects()}")
+        row = project_named(project)
         try:
             wanted = [name.strip() for name in metrics.split(",") if name.strip()]
             run = self._run(row, judge, wanted, n_questions, max_cost, wait)
@@ -109,7 +109,7 @@ class Command(BaseCommand):
             self._say_started(run)
             return
         self._report(run, self._wait(run))
-        _hold_against(bars, row)
+        _check_bars(bars, row)
 
     def _run(
         self,
@@ -120,7 +120,7 @@ class Command(BaseCommand):
         max_cost: float | None,
         wait: bool,
     ) -> Run:
-        """A new run, or with --wait the one that this judge has under way for the same metrics and questions."""
+        """A new run, or with --wait the one that this judge has under way over all of the project for the same."""
         deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
         chosen = judge_by_name(judge or deciding, project)
         try:
@@ -134,8 +134,13 @@ class Command(BaseCommand):
             )
         except Conflict as conflict:
             run = Run.objects.filter(public_id=conflict.details.get("run", "")).first()
-            is_same = run is not None and (set(run.metrics), run.n_questions) == (set(metrics), n_questions)
-            if run is None or not wait or not is_same:
+            asked = (set(names_once(metrics)), n_questions, max_cost)
+            if (
+                run is None
+                or not wait
+                or (set(run.metrics), run.n_questions, run.max_cost) != asked
+                or not is_whole(run)
+            ):
                 raise
             self.stderr.write(
                 f"The judge {chosen.name} is running on {project.name} already: waiting for that run."
@@ -156,17 +161,13 @@ class Command(BaseCommand):
         began = time.monotonic()
         line = _ProgressLine(self)
 
-        def is_over() -> bool:
-            progress = run_progress(run)
-            line.show(progress)
-            return progress.is_over
-
         with Supervisor(
             say=self.stderr.write, chore=reap, chore_every_seconds=REAP_EVERY_SECONDS
         ) as supervisor:
             has_own_worker = False
             # A worker that was killed counts as alive for a while, so the question is asked again and again.
             while not supervisor.stopping.is_set():
+                line.show(run_progress(run))
                 if not has_own_worker and not is_worker_alive():
                     # Standard output is the result's: Celery says there that it stops.
                     begin = partial(
@@ -174,7 +175,7 @@ class Command(BaseCommand):
                     )
                     supervisor.add(Child("worker", begin))
                     has_own_worker = True
-                if supervisor.watch(is_over, seconds=TOLD_EVERY_SECONDS):
+                if supervisor.watch(lambda: not is_under_way(run), seconds=TOLD_EVERY_SECONDS):
                     line.end()
                     return time.monotonic() - began
             line.end()
@@ -217,7 +218,6 @@ class _ProgressLine:
     def __init__(self, command: BaseCommand) -> None:
         self._command = command
         self._is_terminal = sys.stderr.isatty()
-        self._told_at = 0.0
         self._told = ""
 
     def show(self, progress: RunProgress) -> None:
@@ -227,10 +227,9 @@ class _ProgressLine:
             f"{f', {progress.failed} failed' if progress.failed else ''}"
             f"{f'; to be tried again: {progress.failures[0].error}' if progress.failures else ''}"
         )
-        now = time.monotonic()
-        if line == self._told or (not self._is_terminal and now - self._told_at < TOLD_EVERY_SECONDS):
+        if line == self._told:
             return
-        self._told, self._told_at = line, now
+        self._told = line
         self._command.stderr.write(
             f"\r{line}" if self._is_terminal else line, ending="" if self._is_terminal else "\n"
         )
@@ -262,20 +261,15 @@ def _bar(argument: str) -> ScoreBar:
     return ScoreBar(name, least)
 
 
-def _hold_against(bars: list[ScoreBar], project: Project) -> None:
+def _check_bars(bars: list[ScoreBar], project: Project) -> None:
     """Refuse if any system's mean is below a bar, at any target length; no mean reaches no bar."""
+    tables = leaderboard(project).tables if bars else ()
     below = [
         f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}"
         for bar in bars
-        for table in leaderboard(project).tables
+        for table in tables
         for row in table.rows
-        if (mean := row.scores[bar.score].mean) is None or mean < bar.least
+        if (mean := row.scores[bar.score].mean) is None or is_below(mean, bar.least)
     ]
     if below:
         raise CommandError("Below the threshold:\n" + "\n".join(below), returncode=BELOW_THE_BAR)
-
-
-def _known_projects() -> str:
-    known = list(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
-    import_one = as_typed("import_dataset", "PROJECT", "FILE", "--create")
-    return f" Projects: {', '.join(known)}." if known else f" Import one: {import_one}"

@@ -13,8 +13,7 @@ from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.levels import LEVEL_NAMES
 from annotation.exports.services import write_export
 from annotation.exports.write import manifest_path
-from annotation.models import Project
-from annotation.operator_commands import as_typed
+from annotation.management.named import project_named
 
 INTERRUPTED = 130
 """What a shell gives a program that SIGINT ended."""
@@ -29,7 +28,10 @@ class Command(BaseCommand):
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
         parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what a row is")
         parser.add_argument(
-            "--format", default="", choices=FORMAT_NAMES, help="needed but for see, nist2002 and pyramid"
+            "--format",
+            default="",
+            choices=FORMAT_NAMES,
+            help="needed except for see, nist2002, pyramid and archive",
         )
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH", help="the file")
         parser.add_argument("--names", action="store_true", help="user names instead of stable pseudonyms")
@@ -57,14 +59,3 @@ class Command(BaseCommand):
             self.stdout.write(f"Not in it: {left['count']:,} × {left['what']}")
         for renamed in manifest.get("renamed", ()):
             self.stdout.write(f"Renamed: {renamed['kind']} {renamed['ours']!r} is {renamed['theirs']}")
-
-
-def project_named(slug: str) -> Project:
-    """The project of that slug. Raises CommandError with the slugs that there are."""
-    project = Project.objects.select_related("deciding_judge").filter(slug=slug).first()
-    if project is not None:
-        return project
-    slugs = list(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
-    import_one = as_typed("import_dataset", slug, "FILE", "--create")
-    known = f"There are: {', '.join(slugs)}." if slugs else f"There is none yet. Import one: {import_one}"
-    raise CommandError(f"There is no project {slug!r}. {known}")

@@ -23,6 +23,7 @@ from annotation.models import Project
 from annotation.operator_commands import as_typed
 
 SECONDS_BETWEEN_LINES = 2.0
+ROW_OPTIONS = ("map", "preset", "system", "target_length", "claims_side", "dry_run", "skip_invalid")
 
 
 class Command(BaseCommand):
@@ -96,6 +97,7 @@ class Command(BaseCommand):
             # Here: a file that may not be opened is told with its path.
             path.open("rb").close()
         if create and len(file) == 1 and is_archive(file[0]):
+            _refuse_row_options(options)
             self._restore(project, file[0])
             return
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
@@ -132,6 +134,14 @@ class Command(BaseCommand):
                 self.stdout.write(f"  {kind.replace('_', ' '):<20}{count:>11,}")
         self.stdout.write(f"  {'people, as names':<20}{report.people:>11,}")
         self._tell_of_members(slug)
+
+
+def _refuse_row_options(options: dict[str, Any]) -> None:
+    """An archive holds a whole project: nothing of it is read otherwise, left out or only counted."""
+    given = [name for name in ROW_OPTIONS if options[name] not in ([], "", "none", None, False)]
+    if given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise CommandError(f"{named}: not for an archive with --create, which is restored whole.")
 
 
 class _Told(Progress):

@@ -33,7 +33,7 @@ from annotation.analysis.leaderboard.words import (
     told,
     warnings_of,
 )
-from annotation.management.commands.export_dataset import project_named
+from annotation.management.named import project_named
 
 MEANS = {
     "coverage": "coverage",

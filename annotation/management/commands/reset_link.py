@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.accounts.own_account import reset_path
+from annotation.core.refusals import Refusal
+from annotation.management.named import person_named
 from annotation.management.setup_link import ADDRESS_HELP, own_address
 
 
@@ -20,7 +21,8 @@ class Command(BaseCommand):
         parser.add_argument("--address", default=own_address(), help=ADDRESS_HELP)
 
     def handle(self, *_: Any, username: str, address: str, **__: Any) -> None:
-        person = User.objects.filter(username=username).first()
-        if person is None:
-            raise CommandError(f"Nobody has an account called {username}.")
-        self.stdout.write(f"{address.rstrip('/')}{reset_path(person=person, by=None)}")
+        try:
+            path = reset_path(person=person_named(username), by=None)
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
+        self.stdout.write(f"{address.rstrip('/')}{path}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.accounts.second_factor import reset_second_factor
 from annotation.core.refusals import Refusal
+from annotation.management.named import person_named
 
 
 class Command(BaseCommand):
@@ -19,11 +19,8 @@ class Command(BaseCommand):
         parser.add_argument("username")
 
     def handle(self, *_: Any, username: str, **__: Any) -> None:
-        person = User.objects.filter(username=username).first()
-        if person is None:
-            raise CommandError(f"Nobody has an account called {username}.")
         try:
-            reset_second_factor(person=person, by=None)
+            reset_second_factor(person=person_named(username), by=None)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(f"The second factor of {username} is reset.")

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.current_checks import not_as_their_claims
 from annotation.core.paging import batches
-from annotation.management.commands.export_dataset import project_named
+from annotation.management.named import project_named
 from annotation.models import SCORES, Check, Dispute, Score
 from annotation.scoring.open_disputes import DisputeTarget, dues, stored_disputes
 from annotation.scoring.recalibrated import calibrator_of

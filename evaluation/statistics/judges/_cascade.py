@@ -1,4 +1,4 @@
-"""A second opinion where it pays: a cheap judge answers all, a dear one what the cheap one may have wrong."""
+"""A second opinion where it pays: an expensive judge answers what an inexpensive one may have wrong."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ from evaluation.statistics._resampling import (
 from evaluation.statistics.judges._calibrators import cross_fitted_calibration
 
 SHARES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
-"""Shares of the checks that go to the dear judge, for which a frontier tells cost and error."""
+"""Shares of the checks that go to the expensive judge, for which a frontier tells cost and error."""
 
 
 @dataclass(frozen=True, slots=True)
 class CascadePoint:
-    """Two judges together, where the dear one is asked about the `share` of checks that the cheap one is likeliest to
-    have wrong: those whose risk is at least `risk`, half-way to the next that are not.
+    """Two judges together, where the expensive one is asked about the `share` of checks that the inexpensive one is
+    likeliest to have wrong: those whose risk is at least `risk`, half-way to the next that are not.
 
     `error` is the share of checks on which the answer differs from people's; `cost` is that of one check.
     """
@@ -61,15 +61,16 @@ def cascade_frontier(
     draws: int = STATISTIC_DRAWS,
     seed: int = 0,
 ) -> tuple[CascadePoint, ...]:
-    """Cost against error of asking a dear judge where a cheap one may be wrong, from both judges' answers.
+    """Cost against error of asking an expensive judge where an inexpensive one may be wrong, from both judges' answers.
 
-    How likely the cheap judge is wrong is learned from people's answers in other documents (`cross_fitted_calibration`
-    of its `probabilities` of yes), so that both its doubt and where it was wrong before count. Checks that a side left
-    unanswered are left out; without a probability the risk is that of a half. `cheap_cost` and `dear_cost` are those
-    of one check. `call_risks` holds the greatest risk in each call that asking the dear judge about everything takes:
-    a call counts whole where any of its checks is asked about. Without it each check is a call of its own. Raises
-    LengthMismatch, InvalidLabel, InvalidWeight for a cost below 0, and as `estimates`.
-    Example: with shares 0 and 1 the error is that of the cheap judge, then that of the dear one.
+    How likely the inexpensive judge is wrong is learned from people's answers in other documents
+    (`cross_fitted_calibration` of its `probabilities` of yes), so that both its doubt and where it was wrong before
+    count. Checks that a side left unanswered are left out; without a probability the risk is that of a half.
+    `cheap_cost` and `dear_cost` are those of one check. `call_risks` holds the greatest risk in each call that asking
+    the expensive judge about everything takes: a call counts whole where any of its checks is asked about. Without it
+    each check is a call of its own. Raises LengthMismatch, InvalidLabel, InvalidWeight for a cost below 0, and as
+    `estimates`.
+    Example: with shares 0 and 1 the error is that of the inexpensive judge, then that of the expensive one.
     """
     for name, column in (("probabilities", probabilities), ("dear", dear), ("human", human)):
         check_same_length("cheap", cheap, name, column)
@@ -133,7 +134,7 @@ def _calls_asked(call_risks: Sequence[float], risk: float) -> float:
 
 
 def _errors(asked: Integers, cheap: NDArray[np.bool_], dear: NDArray[np.bool_]) -> Floats:
-    """Per check whether the answer is wrong, where the dear judge has the word on those asked."""
+    """Per check whether the answer is wrong, where the expensive judge decides on those asked."""
     found = cheap.astype(np.float64)
     found[asked] = dear[asked]
     return found

@@ -163,7 +163,7 @@ def test_a_run_without_worker_is_not_waited_for_without_end(server: Coverdict) -
 class Moody(BaseHTTPRequestHandler):
     """Answers as it is told to: None hangs up."""
 
-    answers: list[tuple[int, dict[str, Any]] | None]
+    answers: list[tuple[int, dict[str, Any] | str] | None]
     keys: list[str | None]
 
     def do_POST(self) -> None:
@@ -173,7 +173,7 @@ class Moody(BaseHTTPRequestHandler):
         if answer is None:
             self.connection.close()
             return
-        body = json.dumps(answer[1]).encode()
+        body = (answer[1] if isinstance(answer[1], str) else json.dumps(answer[1])).encode()
         self.send_response(answer[0])
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -218,6 +218,14 @@ def test_a_refusal_is_not_repeated_and_another_request_has_another_key(
                 server.ask("POST", "x/", {})
             assert refused.value.reason == reason
     assert len(set(handler.keys)) == 2
+
+
+def test_a_page_in_place_of_an_answer_is_an_error_of_the_api(moody: tuple[type[Moody], str]) -> None:
+    handler, address = moody
+    handler.answers += [(200, "<html>Sign in</html>")]
+    with Coverdict(address, "t") as server, pytest.raises(ApiError, match="other than JSON") as refused:
+        server.ask("POST", "x/", {})
+    assert (refused.value.status, refused.value.reason) == (200, "unreadable")
 
 
 def test_a_server_that_is_away_is_given_up(moody: tuple[type[Moody], str]) -> None:
@@ -304,6 +312,25 @@ def test_a_download_that_breaks_off_goes_on(
     assert path.read_text().startswith("project,document_id,system")
     assert hashlib.sha256(path.read_bytes()).hexdigest() == Export.objects.get().manifest["sha256"]
     assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["scores.csv"]
+
+
+def test_a_download_that_gets_on_is_not_given_up(
+    cutting: tuple[type[Cutting], str],
+    server: Coverdict,
+    token: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handler, address = cutting
+    # Each pause is within the patience, and two of them are not.
+    monkeypatch.setattr(clients, "FIRST_PAUSE", 0.5)
+    server.create_project("Mill").push(ROWS)
+    export = request_export(project=Project.objects.get(), level="scores", format="csv", by=None)
+    perform(export)
+    handler.cuts += [100, 50]
+    with Coverdict(address, token, progress=False, patience=0.8) as broken:
+        broken.download(f"projects/mill/exports/{export.public_id}/file/", tmp_path / "scores.csv")
+    assert handler.asked == [None, "bytes=100-", "bytes=150-"]
 
 
 def test_a_file_that_is_another_by_then_is_fetched_anew(

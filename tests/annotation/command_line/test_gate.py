@@ -92,6 +92,11 @@ def test_the_exit_code_is_the_answer(
         (["--max-cost", "5"], "--max-cost needs a model on a server: name it with --judge MODEL"),
         (["--base-url", "http://127.0.0.1:1/v1"], "--base-url needs a model on a server"),
         (["--questions", "-1"], "at least 1, not -1"),
+        (["--seed", "-1"], "at least 0, not -1"),
+        (["--judge", "m", "--price", "nan,1"], "prices of a million tokens"),
+        (["--judge", "m", "--price", "1,-1"], "prices of a million tokens"),
+        (["--judge", "m", "--price", "1,1", "--max-cost", "nan"], "a sum above 0"),
+        (["--judge", "m", "--price", "1,1", "--max-cost", "0"], "a sum above 0"),
         (["-o", "none/report.txt"], "--output none/report.txt cannot be written: there is no folder none"),
         (["-o", "."], "--output . cannot be written: it is a folder"),
         (["--judge", "m", "--key-variable", "NO_SUCH_KEY"], "NO_SUCH_KEY holds no key"),
@@ -239,6 +244,21 @@ def test_on_github_the_markdown_stands_beside_the_run(
     assert (tmp_path / "step.md").read_text().startswith("## Summaries: below the threshold")
 
 
+def test_on_github_annotations_stand_in_the_log_and_names_command_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    path = written(tmp_path / "odd.csv", [3], system="::error::x")
+    words = ["gate", path, "--fail-under", "coverage=.7", "-o", str(tmp_path / "out")]
+    assert main([*words, "--format", "github"]) == 3
+    assert capsys.readouterr().out == (tmp_path / "out").read_text()
+    for more in (["--format", "json"], []):
+        assert main([*words, *more]) == 3
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].startswith("::stop-commands::")
+        assert f"::{lines[0].rpartition(':')[2]}::" == lines[-1]
+
+
 # A model behind a server
 
 
@@ -254,7 +274,7 @@ def test_a_models_calls_are_forecast_made_once_and_kept(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("KEY_OF_THE_SERVER", "sk-test-4711")
-    words = ("--key-variable", "KEY_OF_THE_SERVER", "--fail-under", "alignment=1")
+    words = ("--key-variable", "KEY_OF_THE_SERVER", "--metrics", "coherence", "--fail-under", "alignment=1")
     assert asked(llm_server, release, *words, "--price", "1,2", "--max-cost", "1") == 0
     first = capsys.readouterr()
     made = len(llm_server.calls)

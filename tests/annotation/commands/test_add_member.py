@@ -22,7 +22,10 @@ def test_a_person_gets_exactly_these_roles(world: World) -> None:
     ("words", "complaint"),
     [
         (("nowhere", "dan", "viewer"), "no project 'nowhere'"),
-        (("harbour", "nobody", "viewer"), "nobody named 'nobody'"),
+        (
+            ("harbour", "nobody", "viewer"),
+            "There is no account 'nobody'. Create it with createsuperuser or in /admin/.",
+        ),
         (("harbour", "dan", "king"), "no role 'king'"),
         (("harbour", "olga", "viewer"), "needs an owner. Make someone else an owner first"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import signal
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,8 +13,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.config.environment import judge_keys
+from annotation.core.refusals import Conflict
 from annotation.judging.services.start_run import start_run
-from annotation.models import Job, Judge, Run, Verdict, Worker
+from annotation.management.commands.evaluate import Command, ScoreBar, _check_bars
+from annotation.models import Job, Judge, Run, Summary, Verdict, Worker
 from annotation.operator_commands import as_typed
 from annotation.workers import report_alive
 from tests.annotation.judging.processes import manage, start_manage, wait_until
@@ -84,7 +87,7 @@ def test_a_project_without_a_judge_gets_the_lexical_one(world: World) -> None:
 
 
 def test_an_unknown_project_is_told_with_those_that_are(world: World) -> None:
-    assert str(complaint("harbor")) == "There is no project 'harbor'. Projects: harbour, quarry."
+    assert str(complaint("harbor")) == "There is no project 'harbor'. There are: harbour, quarry."
 
 
 def test_an_unknown_judge_is_told_with_those_that_are(world: World) -> None:
@@ -99,6 +102,27 @@ def test_an_unknown_metric_is_told_with_those_that_are(world: World) -> None:
 def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
     start_run(project=world.project, judge=world.judge, by=None)
     assert "already running on Harbour study" in str(complaint("harbour"))
+
+
+def joined(world: World, metrics: list[str]) -> Run:
+    return Command(stderr=io.StringIO())._run(world.project, None, metrics, None, None, wait=True)
+
+
+def test_a_run_under_way_is_joined_under_any_name_of_its_metric(world: World) -> None:
+    run = start_run(project=world.project, judge=world.judge, metrics=["alignment"], by=None)
+    assert joined(world, ["faithfulness"]) == run
+
+
+@pytest.mark.parametrize("other", ["trial", "changed claims", "another cap"])
+def test_a_run_of_something_else_is_not_joined(world: World, other: str) -> None:
+    trial_of = [Summary.objects.filter(is_peer=True).first().pk] if other == "trial" else None  # type: ignore[union-attr]
+    run = start_run(project=world.project, judge=world.judge, trial_of=trial_of, by=None)
+    if other == "changed claims":
+        Job.objects.filter(run=run).last().delete()  # type: ignore[union-attr]
+    if other == "another cap":
+        Run.objects.update(max_cost=3.0)
+    with pytest.raises(Conflict, match="already running on Harbour study"):
+        joined(world, ["coverage"])
 
 
 def test_a_cap_goes_with_the_run(world: World) -> None:
@@ -192,6 +216,22 @@ def test_systems_below_a_bar_are_named_and_the_exit_code_is_2(world: World, coll
         r"alignment none < 0\nbirch: alignment none < 0",
         str(failed),
     ), str(failed)
+
+
+def test_many_bars_take_one_leaderboard_and_allow_for_rounding(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mean = SimpleNamespace(mean=(0.3 + 0.6) / 2)
+    row = SimpleNamespace(system="alder", scores={"coverage": mean, "alignment": mean})
+    made: list[object] = []
+
+    def board(project: object) -> SimpleNamespace:
+        made.append(project)
+        return SimpleNamespace(tables=[SimpleNamespace(rows=[row])])
+
+    monkeypatch.setattr("annotation.management.commands.evaluate.leaderboard", board)
+    _check_bars([ScoreBar("coverage", 0.45), ScoreBar("alignment", 0.45)], world.project)
+    assert len(made) == 1
 
 
 def test_bars_that_are_reached_fail_nothing(world: World, colleague: None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.judging.queries.runs import Failure, latest_run, run_progress
+from annotation.judging.queries.runs import Failure, is_under_way, latest_run, run_progress
 from annotation.judging.services.start_run import cancel_run, start_run
 from annotation.models import Job, Verdict
 from tests.annotation.judging.doing import run_to_end
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 
 def test_a_run_that_waits(world: World) -> None:
-    progress = run_progress(start_run(project=world.project, judge=world.judge, by=None))
-    assert (progress.total_jobs, progress.waiting, progress.is_over) == (2, 2, False)
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    progress = run_progress(run)
+    assert (progress.total_jobs, progress.waiting, is_under_way(run)) == (2, 2, True)
     assert (progress.summaries_total, progress.summaries_done, progress.share_done) == (4, 0, 0.0)
 
 
 def test_a_run_that_is_done(world: World) -> None:
-    progress = run_progress(run_to_end(world.project, world.judge))
-    assert (progress.done, progress.waiting, progress.working, progress.is_over) == (2, 0, 0, True)
+    run = run_to_end(world.project, world.judge)
+    progress = run_progress(run)
+    assert (progress.done, progress.waiting, progress.working, is_under_way(run)) == (2, 0, 0, False)
     assert (progress.summaries_done, progress.share_done, progress.failures) == (4, 1.0, [])
 
 

@@ -1,6 +1,7 @@
 """Calls kept in a file."""
 
 import asyncio
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from evaluation import evaluate_summary
 from evaluation.gate import FileCallStore
-from evaluation.judging import JudgeSettings, StoredCall
+from evaluation.judging import JudgeRefused, JudgeSettings, StoredCall
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import LLMServer
 
@@ -48,3 +49,17 @@ def test_a_file_that_cannot_keep_calls_is_refused(tmp_path: Path, content: bytes
         path.write_bytes(content)
     with pytest.raises(JudgeSettings, match=r"calls\.sqlite3 cannot keep a judge's calls"):
         FileCallStore(path)
+
+
+def test_a_file_that_fails_later_is_named_and_ends_the_run(
+    judge_of: JudgeMaker, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "calls.sqlite3"
+    judge = judge_of(store=FileCallStore(path))
+    with sqlite3.connect(path) as other:
+        other.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON judge_calls BEGIN SELECT RAISE(ABORT, 'disk is full'); END"
+        )
+    with pytest.raises(JudgeRefused, match=r"calls\.sqlite3 no longer keeps .*: disk is full"):
+        evaluate_summary("It rained.", "It rained.", judge=judge, metrics=["alignment"])
+    assert len(llm_server.calls) == 1

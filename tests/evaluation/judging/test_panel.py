@@ -123,6 +123,18 @@ def test_claims_are_taken_by_the_first_that_can() -> None:
     assert [claim.text for claim in claims] == ["The council met.", "The mayor left."]
 
 
+def test_the_next_member_explains_where_one_is_away_or_silent() -> None:
+    class Telling(Member):
+        async def explain(self, facts: Mapping[str, Any], *, instruction: str = "") -> str:  # type: ignore[override]
+            if self._failure:
+                raise self._failure
+            return "As it is."
+
+    gone = Telling("gone", failure=JudgeUnavailable("away"))
+    assert asyncio.run(JudgePanel([gone, Member("a"), Telling("b")]).explain({})) == "As it is."
+    assert asyncio.run(JudgePanel([gone, Member("a")]).explain({})) is None
+
+
 def test_a_panel_of_different_kinds_evaluates_a_summary(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     panel = JudgePanel([judge, LexicalJudge()])
     result = evaluate_summary(

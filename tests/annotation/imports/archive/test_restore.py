@@ -361,6 +361,9 @@ def test_a_row_that_is_there_twice_is_named(full: World, tmp_path: Path) -> None
 
 def test_the_command_restores_and_tells(full: World, tmp_path: Path) -> None:
     path = archived(full.project, tmp_path / "a.zip")
+    with pytest.raises(CommandError, match="--map, --dry-run: not for an archive"):
+        call_command("import_dataset", "again", str(path), "--create", "--dry-run", "--map", "system=m")
+    assert not Project.objects.filter(slug="again").exists()
     out = io.StringIO()
     call_command("import_dataset", "again", str(path), create=True, stdout=out)
     assert "a.zip: archive, restored as again" in out.getvalue()

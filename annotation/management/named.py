@@ -1,0 +1,28 @@
+"""The rows that commands are told by name."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError
+
+from annotation.models import Project
+from annotation.operator_commands import as_typed
+
+
+def project_named(slug: str) -> Project:
+    """The project of that slug. Raises CommandError with the slugs that there are."""
+    project = Project.objects.select_related("deciding_judge").filter(slug=slug).first()
+    if project is not None:
+        return project
+    slugs = list(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
+    import_one = as_typed("import_dataset", slug, "FILE", "--create")
+    known = f"There are: {', '.join(slugs)}." if slugs else f"There is none yet. Import one: {import_one}"
+    raise CommandError(f"There is no project {slug!r}. {known}")
+
+
+def person_named(username: str) -> User:
+    """The person with that account. Raises CommandError."""
+    person = User.objects.filter(username=username).first()
+    if person is None:
+        raise CommandError(f"There is no account {username!r}. Create it with createsuperuser or in /admin/.")
+    return person
