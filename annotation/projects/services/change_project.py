@@ -32,7 +32,7 @@ from annotation.models import (
 from annotation.models.assignment import AWAITED
 from annotation.models.project import rule_name
 from annotation.projects.queries.preview import RulesPreview, preview_of
-from annotation.scoring.rescore import rescore
+from annotation.scoring.rescore import mark_due, rescore
 from evaluation.errors import InvalidQuestion
 from evaluation.metrics import own_questions, quality_questions
 
@@ -174,7 +174,10 @@ def change_project(
             return project
         project.save(update_fields=list(changes))
         log(project=project, actor=by, verb="change project", target=project, data={"changed": moved})
-    if set(moved) - UNSCORED_RULES:
+        is_stale = bool(set(moved) - UNSCORED_RULES)
+        if is_stale:
+            mark_due(project)
+    if is_stale:
         rescore(project=project)
     return project
 
