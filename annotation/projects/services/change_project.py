@@ -286,11 +286,11 @@ def _check_samples(project: Project) -> None:
     draw = Draw.objects.filter(pk__in=waiting.values("draw")[:1]).first()
     if draw is not None:
         lacking = waiting.filter(draw=draw).count()
-        left = "1 answer" if lacking == 1 else f"{lacking:,} answers"
+        left = "1 blind answer" if lacking == 1 else f"{lacking:,} blind answers"
         raise Conflict(
-            f"The random sample of checks of {date_format(draw.created_at, 'j M Y')} (seed {draw.seed}) still waits "
-            f"for {left} of people who do not know what the judge says: shown at once, nobody could give them. Have "
-            "them answered first; until then the verdict can be shown after the own answer, or on request.",
+            f"The random sample of checks of {date_format(draw.created_at, 'j M Y')} (seed {draw.seed}) still needs "
+            f"{left}, which would be impossible if the verdict were shown at once. Complete or cancel the sample "
+            "first, or choose “after own answer” or “on request”.",
             code="draw_open",
         )
 

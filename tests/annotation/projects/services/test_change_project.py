@@ -94,7 +94,7 @@ def test_verdicts_are_not_shown_at_once_while_a_draw_waits_for_people_who_do_not
     for check in Check.objects.all()[1:]:
         override(check=check, by=world.rex, label="no")
     change_project(project=world.project, by=world.mona, reveal="on_request")
-    with pytest.raises(Conflict, match=r"\(seed 7\) still waits for 1 answer of people") as refused:
+    with pytest.raises(Conflict, match=r"\(seed 7\) still needs 1 blind answer, which") as refused:
         change_project(project=world.project, by=world.mona, reveal="shown")
     assert refused.value.code == "draw_open"
     assert Project.objects.get(pk=world.project.pk).reveal == "on_request"
