@@ -20,6 +20,7 @@ from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.let_decide import decide_after, runs_to_decide
 from annotation.judging.services.request_trial import perform_due
 from annotation.models import Job
+from annotation.scoring.rescore import overdue, rescore_overdue
 from annotation.webhooks.services.deliver import deliver_due
 
 FIRST_PAUSE_SECONDS = 2.0
@@ -61,7 +62,7 @@ def look() -> None:
 def _is_something_due(lane: Lane) -> bool:
     return (
         jobs.is_something_due(lane)
-        or (lane is Lane.IMPORTS and staging.is_abandoned())
+        or (lane is Lane.IMPORTS and (staging.is_abandoned() or overdue().exists()))
         or (lane is Lane.RUNS and runs_to_decide().exists())
     )
 
@@ -105,6 +106,7 @@ def _write_exports() -> None:
 
 def _bring_in() -> None:
     staging.drop_abandoned()
+    rescore_overdue()
     background.drop_stale_uploads()
     while not stopping.is_set() and (taken := jobs.take(lane=Lane.IMPORTS)):
         _import(taken[0])

@@ -20,11 +20,13 @@ from annotation.core.refusals import Refusal
 from annotation.core.shared.limits import count
 from annotation.privacy.retention import APPLY_RETENTION
 from annotation.privacy.retention import apply_retention as remove_what_is_due
-from annotation.projects.services.invite import MAIL_INVITATION, mail_invitation
+from annotation.projects.services.invite import MAIL_INVITATION, ask_again_to_mail, mail_invitation
 from annotation.sample.sample_projects import ADD_SAMPLE, add_sample_project
 from annotation.workers import HOUR_SECONDS, Heartbeat, new_worker_name
 
 NICENESS = 5
+TRIED_AGAIN: dict[str, Any] = {"autoretry_for": (OSError,), "retry_backoff": 30, "max_retries": 4}
+"""Mail that nothing but its message asks for: a mail server may be away for some minutes."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +43,12 @@ def work(lane: str) -> None:
 def apply_retention() -> None:
     """Remove what has been kept for as long as it was to be, and deleted projects after 30 days."""
     remove_what_is_due()
+
+
+def look() -> None:
+    """Look for work that no message told of."""
+    perform_job.look()
+    ask_again_to_mail()
 
 
 def ask_for_retention() -> None:
@@ -66,13 +74,13 @@ def add_sample(name: str, by_id: int) -> None:
         logger.warning("The sample project %s was not made", name, exc_info=True)
 
 
-@shared_task(name=MAIL_RESET)
+@shared_task(name=MAIL_RESET, **TRIED_AGAIN)
 def mail_reset(email: str, address: str) -> None:
     """Mail a link for a new password to the accounts of an address; nothing where there are none."""
     mail_reset_links(email=email, address=address)
 
 
-@shared_task(name=MAIL_VERIFICATION)
+@shared_task(name=MAIL_VERIFICATION, **TRIED_AGAIN)
 def mail_a_verification(person_id: int, email: str, address: str) -> None:
     """Mail the link by which somebody shows that an e-mail address is theirs."""
     mail_verification(person_id=person_id, email=email, address=address)
@@ -96,7 +104,7 @@ def let_people_go_first(**_: Any) -> None:
 
 @worker_ready.connect
 def report_alive(**_: Any) -> None:
-    heartbeat = Heartbeat(new_worker_name(), look=perform_job.look, hourly=ask_for_retention)
+    heartbeat = Heartbeat(new_worker_name(), look=look, hourly=ask_for_retention)
     _heartbeats.append(heartbeat)
     heartbeat.start()
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Q
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.adjudicating.queries.dispute_view import DisputeView, dispute_view
+from annotation.adjudicating.queries.dispute_view import DisputeView, decision_of, dispute_view
 from annotation.adjudicating.queries.disputes import (
     DisputeFilter,
     DisputeKind,
@@ -385,10 +384,7 @@ class OneAdjudication(ApiView):
         What stood before it stands again. The row is kept. Twice changes nothing.
         """
         project = self.enter(Verb.ADJUDICATE)
-        decisions = Adjudication.objects.filter(
-            Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
-        ).select_related("check_row__project", "comparison__peer__document_set__project")
-        withdraw_decision(decision=only(decisions, public_id, "decision"), by=self.person)
+        withdraw_decision(decision=decision_of(project, public_id), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

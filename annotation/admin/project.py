@@ -8,6 +8,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from annotation.admin.reach import is_allowed, may_somewhere, person_of, projects_allowing
@@ -16,8 +17,14 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
 from annotation.models import Membership, Project, Role
 from annotation.projects.question_lines import HELP, QuestionLines, as_lines
-from annotation.projects.services.change_members import is_last_owner, remove_member, set_roles
+from annotation.projects.services.change_members import (
+    change_roles,
+    is_last_owner,
+    remove_member,
+    set_roles,
+)
 from annotation.projects.services.change_project import RULES, change_project, create_project
+from annotation.projects.shown_rules import carry_shown, refuse_overtaken, shown
 
 if TYPE_CHECKING:
     ProjectModelForm = forms.ModelForm[Project]
@@ -32,9 +39,35 @@ class ProjectForm(ProjectModelForm):
 
     own_questions = QuestionLines(required=False, help_text=HELP)
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        carry_shown(self)
+
+
+class ToldRefusals(Rows):
+    """What a service refuses is told above the form."""
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        try:
+            if request.method != "POST":
+                return super().changeform_view(request, object_id, form_url, extra_context)
+            # Past Django's one transaction around a form: rescoring a large project commits in batches.
+            view: Any = self._changeform_view  # type: ignore[attr-defined]  # not in the stubs
+            answer: HttpResponse = view(request, object_id, form_url, extra_context)
+            return answer
+        except Refusal as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+
 
 @admin.register(Project)
-class ProjectAdmin(Rows):
+class ProjectAdmin(ToldRefusals):
     """Rules change through the service: it logs old and new values, and the scores follow."""
 
     computed = ("quality_questions",)
@@ -73,28 +106,14 @@ class ProjectAdmin(Rows):
             return may_somewhere(request, Verb.CHANGE_PROJECT)
         return is_allowed(request, obj, Verb.CHANGE_PROJECT)
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        try:
-            if request.method != "POST":
-                return super().changeform_view(request, object_id, form_url, extra_context)
-            # Past Django's one transaction around a form: rescoring a large project commits in batches.
-            view: Any = self._changeform_view  # type: ignore[attr-defined]  # not in the stubs
-            answer: HttpResponse = view(request, object_id, form_url, extra_context)
-            return answer
-        except Refusal as refusal:
-            self.message_user(request, refusal.message, messages.ERROR)
-            return HttpResponseRedirect(request.get_full_path())
-
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
         rules = {name: form.cleaned_data[name] for name in form.changed_data if name in RULES}
         if change:
-            change_project(project=obj, by=person_of(request), **rules)
+
+            def expect(project: Project) -> None:
+                refuse_overtaken(form, model_to_dict(project, RULES), project)
+
+            change_project(project=obj, by=person_of(request), expect=expect, **rules)
             return
         made = create_project(slug=obj.slug, by=person_of(request), **rules)
         obj.pk, obj.public_id = made.pk, made.public_id
@@ -115,6 +134,10 @@ class MembershipForm(MembershipModelForm):
     class Meta:
         model = Membership
         fields = ("project", "roles")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        carry_shown(self)
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -138,7 +161,7 @@ class MembershipForm(MembershipModelForm):
 
 
 @admin.register(Membership)
-class MembershipAdmin(Rows):
+class MembershipAdmin(ToldRefusals):
     form = MembershipForm
     project_paths = ("project",)
     view_verbs = (Verb.MANAGE_MEMBERS, Verb.ASSIGN)
@@ -180,9 +203,12 @@ class MembershipAdmin(Rows):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
-        saved = set_roles(
-            project=obj.project, person=obj.user, roles=form.cleaned_data["roles"], by=person_of(request)
-        )
+        roles, by = form.cleaned_data["roles"], person_of(request)
+        if change:
+            if "roles" in form.changed_data:
+                change_roles(membership=obj, roles=roles, by=by, seen=shown(form, "roles"))
+            return
+        saved = set_roles(project=obj.project, person=obj.user, roles=roles, by=by)
         obj.pk, obj.public_id = saved.pk, saved.public_id
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:

@@ -22,6 +22,9 @@ class Invitation(PublicRow):
     note = models.CharField(max_length=120, blank=True, help_text="For whom it is meant.")
     email = models.EmailField(blank=True, help_text="Where the link is mailed; empty where it was shown.")
     mailed_at = models.DateTimeField(null=True, blank=True)
+    link_base = models.TextField(
+        null=True, editable=False, help_text="Where the installation is reached, for the link that is mailed."
+    )
     secret_hash = models.CharField(max_length=64, unique=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="invitations")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -204,6 +204,11 @@ class Project(PublicRow):
         db_index=True,
         help_text="Only while it hides the rows of an unfinished import: until then that import is known to be alive.",
     )
+    rescore_due_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Since when all its scores are to be rebuilt; empty once they are.",
+    )
     archived_at = models.DateTimeField(
         null=True, editable=False, help_text="Since when it is read-only and out of lists."
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotation.core.by_hand import unsaved
 from annotation.core.current_checks import put_in_force
+from annotation.core.shared.limits import count as count_turns
 from annotation.models import SCORES, Check, Project, Score
 from annotation.scoring.open_disputes import store_disputes
 from annotation.scoring.recalibrated import calibrator_of
@@ -25,11 +28,16 @@ from annotation.scoring.records import (
 from evaluation.blend import ScoreRules, SummaryScore, flip_effects, score
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from annotation.models import Summary
     from evaluation.statistics import Calibrator
 
 RESCORED_AT_ONCE = 50
 """Summaries that are locked, read and written together."""
+
+OVERDUE_AFTER = timedelta(minutes=10)
+"""Whoever changed a rule rescores at once, and is taken to have been cut short after this."""
 
 DERIVED = (
     "judge_label",
@@ -60,7 +68,32 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
         with transaction.atomic():
             held = peers(keys[first : first + RESCORED_AT_ONCE], hold=True)
             count += len(rescore_held(project=_as_it_is_now(project), held=held))
+    if summary_ids is None and project.rescore_due_at is not None:
+        # A rule that was changed since has left another mark.
+        marked = Project.all_projects.filter(pk=project.pk, rescore_due_at=project.rescore_due_at)
+        marked.update(rescore_due_at=None)
     return count
+
+
+def mark_due(project: Project) -> None:
+    """Note that `rescore` follows, in the transaction that changes what all scores of the project rest on.
+
+    Workers do it where the process that was to do it ends first.
+    """
+    project.rescore_due_at = timezone.now()
+    project.save(update_fields=["rescore_due_at"])
+
+
+def overdue() -> QuerySet[Project]:
+    """Projects whose rescoring was cut short, as it seems."""
+    return Project.objects.filter(rescore_due_at__lt=timezone.now() - OVERDUE_AFTER)
+
+
+def rescore_overdue() -> None:
+    """Rescore those projects, each in one worker at a time unless it takes very long."""
+    for project in overdue():
+        if count_turns(f"rescore:{project.pk}", seconds=int(OVERDUE_AFTER.total_seconds())) <= 1:
+            rescore(project=project)
 
 
 def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:

@@ -19,7 +19,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
 from annotation.models import Project
 from annotation.scoring.recalibrated import kept_calibrator
-from annotation.scoring.rescore import rescore
+from annotation.scoring.rescore import mark_due, rescore
 from evaluation.statistics import Recalibration, fit_calibrator, recalibration
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def recalibrate_judge(*, project: Project, by: User | None) -> Recalibration:
             target=project,
             data={"judge": judge.name, **told},
         )
+        mark_due(project)
     rescore(project=project)
     return gained
 
@@ -72,6 +73,7 @@ def end_recalibration(*, project: Project, by: User | None) -> None:
         project.recalibration = None
         project.save(update_fields=["recalibration"])
         log(project=project, actor=by, verb="end recalibration", target=project)
+        mark_due(project)
     rescore(project=project)
 
 

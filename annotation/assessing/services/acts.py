@@ -110,7 +110,7 @@ def read_acts(given: object) -> list[Act]:
     acts = [_read(entry, f"acts.{place}") for place, entry in enumerate(given)]
     numbers = [act.seq for act in acts]
     if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
-        raise Invalid("The acts stand in the order of their seq, each a greater number.", field="acts")
+        raise Invalid("acts must be sorted by seq, strictly increasing.", field="acts")
     return acts
 
 

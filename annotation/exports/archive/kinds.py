@@ -255,6 +255,7 @@ KINDS: tuple[Kind, ...] = (
         "the project, with its rules, licence and provenance: one row",
         {
             "staged_until": "is empty in every project that can be seen",
+            "rescore_due_at": "scores are rebuilt when it is restored",
             "archived_at": "a restored project is open",
             "deleted_at": "is empty in every project that can be seen",
         },

@@ -11,7 +11,7 @@ from annotation.core.permissions import Verb, require
 from annotation.judging.queries.runs import is_without_use
 from annotation.judging.services.judges import require_of, require_usable
 from annotation.models import Judge, Project, Run, Verdict
-from annotation.scoring.rescore import rescore
+from annotation.scoring.rescore import mark_due, rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -31,7 +31,10 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
         if project.deciding_judge_id == judge.pk:
             return
         decide(project, judge, by)
-    if Verdict.objects.filter(check_row__project=project, source=Verdict.Source.JUDGE).exists():
+        is_stale = Verdict.objects.filter(check_row__project=project, source=Verdict.Source.JUDGE).exists()
+        if is_stale:
+            mark_due(project)
+    if is_stale:
         rescore(project=project)
 
 
@@ -48,6 +51,7 @@ def decide_after(*, run: Run) -> None:
         if is_without_use(run):
             return
         decide(project, run.judge, run.started_by)
+        mark_due(project)
     rescore(project=project)
 
 

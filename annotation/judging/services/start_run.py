@@ -39,7 +39,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.run import MOST_QUESTIONS_MADE
-from annotation.scoring.rescore import rescore
+from annotation.scoring.rescore import mark_due, rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -112,6 +112,8 @@ def start_run(
         queued = _begin(run, totals, by=by, told=told)
         run.peers.set(trial_of or ())
         is_stale = trial_of is None and _let_decide(project, judge, by)
+        if is_stale:
+            mark_due(project)
         jobs.enqueue(queued)
     if is_stale:
         rescore(project=project)

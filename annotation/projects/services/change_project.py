@@ -32,7 +32,7 @@ from annotation.models import (
 from annotation.models.assignment import AWAITED
 from annotation.models.project import rule_name
 from annotation.projects.queries.preview import RulesPreview, preview_of
-from annotation.scoring.rescore import rescore
+from annotation.scoring.rescore import mark_due, rescore
 from evaluation.errors import InvalidQuestion
 from evaluation.metrics import own_questions, quality_questions
 
@@ -174,7 +174,10 @@ def change_project(
             return project
         project.save(update_fields=list(changes))
         log(project=project, actor=by, verb="change project", target=project, data={"changed": moved})
-    if set(moved) - UNSCORED_RULES:
+        is_stale = bool(set(moved) - UNSCORED_RULES)
+        if is_stale:
+            mark_due(project)
+    if is_stale:
         rescore(project=project)
     return project
 
@@ -283,11 +286,11 @@ def _check_samples(project: Project) -> None:
     draw = Draw.objects.filter(pk__in=waiting.values("draw")[:1]).first()
     if draw is not None:
         lacking = waiting.filter(draw=draw).count()
-        left = "1 answer" if lacking == 1 else f"{lacking:,} answers"
+        left = "1 blind answer" if lacking == 1 else f"{lacking:,} blind answers"
         raise Conflict(
-            f"The random sample of checks of {date_format(draw.created_at, 'j M Y')} (seed {draw.seed}) still waits "
-            f"for {left} of people who do not know what the judge says: shown at once, nobody could give them. Have "
-            "them answered first; until then the verdict can be shown after the own answer, or on request.",
+            f"The random sample of checks of {date_format(draw.created_at, 'j M Y')} (seed {draw.seed}) still needs "
+            f"{left}, which would be impossible if the verdict were shown at once. Complete or cancel the sample "
+            "first, or choose “after own answer” or “on request”.",
             code="draw_open",
         )
 

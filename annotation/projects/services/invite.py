@@ -22,6 +22,7 @@ from annotation.core.events import log
 from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
+from annotation.core.shared.limits import count
 from annotation.core.text_faults import checked_note
 from annotation.models import Invitation, Project
 from annotation.projects.services.change_members import checked_roles
@@ -33,6 +34,9 @@ GOOD_FOR = timedelta(days=14)
 MAIL_INVITATION = "annotation.mail_invitation"
 """The task that mails it."""
 MAILS_AN_HOUR = 5
+TRIED_FOR = timedelta(days=1)
+TRIED_EVERY = timedelta(minutes=15)
+"""Within `MAILS_AN_HOUR`: a failed attempt is one, too."""
 MOST_WAITING = 100
 LONGEST_NOTE = 120
 _SECRET_BYTES = 32
@@ -82,6 +86,7 @@ def invite(
         roles=wanted,
         note=note,
         email=email,
+        link_base=address if email else None,
         secret_hash=hash_of(secret),
         by=by,
         expires_at=now + GOOD_FOR,
@@ -94,8 +99,7 @@ def invite(
         data={"for": note or email, "roles": wanted},
     )
     if email:
-        told = {"invitation_id": invitation.public_id, "address": address}
-        transaction.on_commit(lambda: hint(MAIL_INVITATION, kwargs=told, waits="a mailed invitation"))
+        transaction.on_commit(lambda: _ask_to_mail(invitation))
     return Issued(invitation, secret)
 
 
@@ -121,6 +125,28 @@ def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
         data={"for": now.note, "roles": now.roles},
     )
     return now
+
+
+def _ask_to_mail(invitation: Invitation) -> None:
+    told = {"invitation_id": invitation.public_id, "address": invitation.link_base}
+    hint(MAIL_INVITATION, kwargs=told, waits="a mailed invitation")
+
+
+def ask_again_to_mail() -> None:
+    """Ask for invitations of the last day that are not mailed yet, some minutes apart: the broker or the mail server
+    may have been away.
+    """
+    now = timezone.now()
+    waiting = Invitation.objects.filter(
+        accepted_at=None,
+        revoked_at=None,
+        mailed_at=None,
+        link_base__isnull=False,
+        created_at__range=(now - TRIED_FOR, now - TRIED_EVERY),
+    )
+    for invitation in waiting:
+        if count(f"mail:{invitation.public_id}", seconds=int(TRIED_EVERY.total_seconds())) == 1:
+            _ask_to_mail(invitation)
 
 
 def mail_invitation(*, invitation_id: str, address: str) -> bool:

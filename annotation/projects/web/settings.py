@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
@@ -31,6 +31,7 @@ from annotation.projects.services.change_project import (
     fixed_by_judgments,
     preview_change,
 )
+from annotation.projects.shown_rules import carry_shown, refuse_overtaken
 from annotation.scoring.words import SCORE_NAMES
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
@@ -190,6 +191,7 @@ class RulesForm(forms.Form):
         if Verb.VIEW_SCORES not in room.verbs:
             # Which judge decides is hidden from the blind.
             del self.fields["deciding_judge"]
+        carry_shown(self)
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
             field.label = capfirst(rule_name(name))
@@ -299,7 +301,7 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
         if "preview" in request.POST:
             previewed = _previewed(request, room.project, form)
             status = 200 if previewed else 422
-        elif _is_taken(form, partial(change_project, project=room.project, by=request.user)):
+        elif _is_taken(form, partial(_change, request, room, form)):
             messages.success(request, SAVED)
             if not request.htmx:
                 return redirect("project-settings", slug=slug)
@@ -315,6 +317,24 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
         context=context,
         status=status,
     )
+
+
+def _change(request: Request, room: Room, form: RulesForm, **given: Any) -> None:
+    def expect(project: Project) -> None:
+        refuse_overtaken(form, _rules(project), project)
+
+    try:
+        change_project(project=room.project, by=request.user, expect=expect, **given)
+    except Conflict as refusal:
+        if refusal.code != "newer_rules":
+            raise
+        # It is told now: saved again, the form replaces it.
+        data = request.POST.copy()
+        now = RulesForm(initial=_rules(Project.objects.get(pk=room.project.pk)), room=room)
+        for name in cast("list[str]", refusal.details["rules"]):
+            data[form[name].html_initial_name] = now[name].value()
+        form.data = data
+        raise Conflict(f"{refusal.message} Save again to replace it.", code=refusal.code) from refusal
 
 
 def _groups(form: RulesForm, room: Room) -> Iterator[ShownGroup]:

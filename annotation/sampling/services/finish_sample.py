@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 
 from annotation.core.events import log
 from annotation.models import Draw, DrawnCheck, Event
-from annotation.sampling.queries.set_samples import counts_of, set_samples
+from annotation.sampling.queries.set_samples import SampleCounts, counts_of, set_samples
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -29,8 +29,7 @@ def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
     nearly = sorted(key for key, count in waiting.items() if count < NEARLY)
     if not nearly:
         return
-    held = Draw.objects.select_for_update(of=("self",), no_key=True).select_related("project")
-    rows = list(held.filter(pk__in=nearly).order_by("pk"))
+    rows = _held(Draw.objects.filter(pk__in=nearly))
     waiting = _waiting(Draw.objects.filter(pk__in=nearly))
     for draw in rows:
         if not waiting[draw.pk]:
@@ -38,14 +37,23 @@ def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
 
 
 def finish_set_samples(*, draws: Collection[int], project: Project, by: User | None) -> None:
-    """As `finish_check_samples`, of samples for assessors of which a sitting was just closed."""
-    done = [key for key, counts in counts_of(sorted(draws)).items() if counts.given == counts.answered]
-    if not done:
-        return
-    for draw in set_samples(project).filter(pk__in=done).select_related("project").order_by("pk"):
+    """As `finish_check_samples`, of samples for assessors of which a sitting was just closed or withdrawn."""
+    rows = _held(set_samples(project).filter(pk__in=draws))
+    counts = counts_of([draw.pk for draw in rows])
+    for draw in rows:
+        given, answered, _ = counts.get(draw.pk, SampleCounts())
         # A set may be opened again and closed again.
-        if not Event.objects.filter(target_id=draw.public_id, verb="finish sample").exists():
+        if (
+            given == answered > 0
+            and not Event.objects.filter(target_id=draw.public_id, verb="finish sample").exists()
+        ):
             log(project=project, actor=by, verb="finish sample", target=draw, data={"item": draw.item})
+
+
+def _held(draws: QuerySet[Draw]) -> list[Draw]:
+    """Locked, so that of two who give the last answers at once the later one sees both."""
+    held = draws.select_for_update(of=("self",), no_key=True).select_related("project")
+    return list(held.order_by("pk"))
 
 
 def _waiting(draws: QuerySet[Draw]) -> dict[int, int]:

@@ -197,6 +197,10 @@
     if (!act || status !== "refused") return;
     said = said.filter((each) => each.seq !== seq);
     const item = items.find((each) => each.isAbout(act));
+    if (!item) {
+      const peer = steps.numberOf(act.assignment);
+      notice(`${peer ? `Peer ${peer}: a` : "A"} change was not saved. ${message}`);
+    }
     if (!item || isWaiting(item)) return;
     item.warn(message, { isRefused: true });
     // It may be said again.

@@ -3,6 +3,7 @@
 (() => {
   const PREFIX = "coverdict:acts:";
   const MOST = 200;
+  const TIMEOUT_MS = 20_000;
 
   const PERSON = document.body.dataset.person;
 
@@ -27,6 +28,7 @@
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
         body: JSON.stringify({ client, acts: acts.slice(0, MOST).map(({ was, ...act }) => act) }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       return answer.status === 200 ? await answer.json() : null;
     } catch {
@@ -46,12 +48,14 @@
     const box = document.createElement("p");
     box.className = "notice warning";
     box.append(...words);
-    panel.querySelector(".foot").before(box);
+    const foot = panel.querySelector(".foot");
+    if (foot) foot.before(box);
+    else panel.append(box);
   }
 
   function linkTo(panel) {
     const link = document.createElement("a");
-    link.href = panel.querySelector(".peers a").href;
+    link.href = panel.querySelector("a").href;
     link.textContent = "Open the set";
     return link;
   }
@@ -65,7 +69,6 @@
   function tellOwn(panel, count) {
     const changes = count === 1 ? "1 change is" : `${count} changes are`;
     say(panel, `${changes} kept in this browser and not saved yet. `, linkTo(panel));
-    for (const button of panel.querySelectorAll("form[action$='/close/'] button")) button.disabled = true;
   }
 
   async function deliver(panel, sitting) {
@@ -74,6 +77,9 @@
       say(panel, "This browser has another person's unsaved work on this set. It is saved when they sign in here again.");
     }
     const own = left.find((one) => isOwn(one, sitting));
+    const close = panel.querySelector("form[action$='/close/'] button");
+    // Also where a browser remembers it across a reload.
+    if (close) close.disabled = Boolean(own);
     if (!own) return;
     const answer = await send(sitting, own);
     if (!answer) return tellOwn(panel, own.acts.length);
@@ -83,9 +89,8 @@
     if (!refused.length) return location.reload();
     tellRefused(panel, refused);
     if (waiting) tellOwn(panel, waiting);
+    else if (close) close.disabled = false;
   }
 
-  for (const title of document.querySelectorAll(".set h2[id^='set-']")) {
-    deliver(title.closest(".set"), title.id.slice("set-".length));
-  }
+  for (const panel of document.querySelectorAll("[data-sitting]")) deliver(panel, panel.dataset.sitting);
 })();

@@ -21,6 +21,7 @@ from annotation.models import Sitting, SummaryJudgment, UnitJudgment
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
 from tests.annotation.gunicorn_server import Server
+from tests.annotation.judging.processes import wait_until
 from tests.annotation.web.test_flow_in_browser import sign_in, sign_in_by_form
 from tests.browser import Desk
 
@@ -270,10 +271,29 @@ def test_what_was_on_its_way_when_the_page_was_left_arrives(world: World, desk: 
     page.locator("#saved", has_text=WAITING).wait_for()
     page.goto("about:blank")
     page.unroute("**/acts/")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/acts/", hold, times=1)
     page.goto("/p/harbour/work/")
-    page.get_by_role("button", name="Close the set").wait_for()
+    close = page.get_by_role("button", name="Close the set")
+    # Closed at once, the set would be submitted without it.
+    close.and_(page.locator(":disabled")).wait_for()
+    held.pop().continue_()
+    close.and_(page.locator(":enabled")).wait_for()
     assert page.get_by_text("not saved yet").count() == 0
     assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 20
+
+
+def test_it_arrives_also_of_a_set_that_counts_as_not_started(world: World, desk: Desk) -> None:
+    lay_set(world)
+    later = lay_set(world, name="pier")
+    page = ana(desk)
+    leave_unheard(page, later, "4")
+    page.goto("/p/harbour/work/")
+    wait_until(lambda: told(later) == [(1, 60, [])])
 
 
 def test_what_is_refused_after_the_page_was_left_is_told(world: World, desk: Desk) -> None:
@@ -544,6 +564,20 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     saved(page)
     assert told(sitting) == [(2, 0, []), (1, 60, [])]
     assert page.locator(".slip.refused").count() == 0
+
+
+def test_what_is_refused_after_the_page_was_turned_is_told_with_its_peer(world: World, desk: Desk) -> None:
+    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    page = ana(desk)
+    open_set(page, sitting)
+    page.wait_for_load_state("networkidle")
+    result = {"seq": 1, "status": "refused", "message": "That unit was cut anew."}
+    answer = {"saved": 1, "results": [result], "slips": {}, "gates": {}, "set": {"is_complete": False}}
+    page.route("**/acts/", lambda route: route.abort())
+    press(page, "4n")
+    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.route("**/acts/", lambda route: route.fulfill(json=answer))
+    page.locator("#notices", has_text="Peer 1: a change was not saved. That unit was cut anew.").wait_for()
 
 
 def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk) -> None:

@@ -2,15 +2,19 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotation.assessing.services.acts import QualityAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit, save_at_once
+from annotation.core.jobs import Lane
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Check, Event, Membership, Project, Score, Sitting
+from annotation.perform_job import pull
 from annotation.projects.services.change_project import change_project, create_project
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
+from annotation.scoring.rescore import OVERDUE_AFTER
 from tests.annotation.cast import World, finish
 
 CLEAR = {"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}
@@ -45,6 +49,25 @@ def test_another_composite_weight_is_scored_at_once(world: World) -> None:
     # 13 of 20 words: b = 7/20 = .35; c = .75; X = .5 * .75 + .5 * .35 = .55.
     assert score.brevity == pytest.approx(0.35)
     assert score.composite_custom == pytest.approx(0.55)
+    assert Project.objects.get(slug="harbour").rescore_due_at is None
+
+
+def test_a_rescoring_that_is_cut_short_is_taken_up_by_a_worker(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(**_: object) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr("annotation.projects.services.change_project.rescore", killed)
+    with pytest.raises(SystemExit):
+        change_project(project=world.project, by=world.mona, composite_weight=0.5)
+    score = Score.objects.filter(summary=world.peers["port", "alder"])
+    pull(Lane.IMPORTS)
+    assert score.get().composite_custom != pytest.approx(0.55)
+    Project.objects.update(rescore_due_at=timezone.now() - 2 * OVERDUE_AFTER)
+    pull(Lane.IMPORTS)
+    assert score.get().composite_custom == pytest.approx(0.55)
+    assert not Project.objects.filter(rescore_due_at__isnull=False).exists()
 
 
 def test_old_and_new_values_are_logged(world: World) -> None:
@@ -71,7 +94,7 @@ def test_verdicts_are_not_shown_at_once_while_a_draw_waits_for_people_who_do_not
     for check in Check.objects.all()[1:]:
         override(check=check, by=world.rex, label="no")
     change_project(project=world.project, by=world.mona, reveal="on_request")
-    with pytest.raises(Conflict, match=r"\(seed 7\) still waits for 1 answer of people") as refused:
+    with pytest.raises(Conflict, match=r"\(seed 7\) still needs 1 blind answer, which") as refused:
         change_project(project=world.project, by=world.mona, reveal="shown")
     assert refused.value.code == "draw_open"
     assert Project.objects.get(pk=world.project.pk).reveal == "on_request"

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from celery import current_app
 from django.core import mail
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from annotation import tasks
 from annotation.core.refusals import Invalid
 from annotation.models import Invitation
-from annotation.projects.services.invite import MAILS_AN_HOUR, invite, mail_invitation, revoke_invitation
+from annotation.projects.services.invite import (
+    MAILS_AN_HOUR,
+    TRIED_EVERY,
+    TRIED_FOR,
+    ask_again_to_mail,
+    invite,
+    mail_invitation,
+    revoke_invitation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,6 +120,36 @@ def test_a_mail_server_that_is_away_leaves_it_unmailed(world: World, settings: S
         mail_invitation(invitation_id=made.public_id, address="http://testserver/")
     made.refresh_from_db()
     assert made.mailed_at is None
+
+
+def test_what_the_broker_or_the_mail_server_missed_is_asked_for_again(world: World) -> None:
+    # No message reaches a worker: its hint is sent after the commit, which does not come in a test.
+    made = invite(
+        project=world.project, roles=["viewer"], by=world.olga, email=DAN, address="http://testserver/"
+    ).invitation
+    written = Invitation.objects.filter(pk=made.pk)
+    for age, mails in ((timedelta(), 0), (2 * TRIED_FOR, 0), (2 * TRIED_EVERY, 1), (2 * TRIED_EVERY, 1)):
+        written.update(created_at=timezone.now() - age)
+        ask_again_to_mail()
+        assert len(mail.outbox) == mails
+    assert Client().get(mailed_path()).status_code == 200
+
+
+@pytest.mark.parametrize("task", [tasks.mail_reset, tasks.mail_a_verification])
+def test_a_mail_server_that_is_away_is_asked_again_for_links(
+    world: World, monkeypatch: pytest.MonkeyPatch, task: Any
+) -> None:
+    failures = iter([ConnectionRefusedError()])
+
+    def send(**_: object) -> None:
+        if failure := next(failures, None):
+            raise failure
+        mail.outbox.append(mail.EmailMessage())
+
+    monkeypatch.setattr(tasks, "mail_reset_links", send)
+    monkeypatch.setattr(tasks, "mail_verification", send)
+    task.apply(args=[1, DAN, "/"] if task is tasks.mail_a_verification else [DAN, "/"])
+    assert len(mail.outbox) == 1
 
 
 @pytest.mark.parametrize(("email", "url"), [("no address", "memorymail://"), (DAN, "")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 from annotation.models import Event, Project
 from annotation.projects.services.change_project import RULES as CHANGEABLE
+from annotation.projects.services.change_project import change_project
 from annotation.projects.web.settings import GROUPS, RulesForm
 from tests.annotation.conftest import HTMX
 
@@ -176,3 +178,40 @@ def test_no_setting_is_written_as_json(world: World, mona: Client) -> None:
     page = mona.get(ROOM).content.decode()
     assert "clear: Is it clear? | no | yes" in page
     assert "[{" not in page
+
+
+def as_filled(form: RulesForm, **typed: str) -> dict[str, str]:
+    """What a browser sends of the page as it was opened, with what was typed since."""
+    inputs = re.findall(r"<(?:input|select|textarea)[^>]*>", "".join(str(form[name]) for name in form.fields))
+    hidden = {
+        name: html.unescape(value[1] if (value := re.search(r'value="([^"]*)"', one)) else "")
+        for one in inputs
+        if (name := one.split('name="')[1].split('"')[0]).startswith("initial-")
+    }
+    shown = {name.removeprefix("initial-"): value for name, value in hidden.items() if value != "False"}
+    return {**hidden, **shown, **typed}
+
+
+def test_an_old_page_undoes_nothing(world: World, mona: Client) -> None:
+    page = mona.get(ROOM).context["form"]
+    change_project(project=world.project, by=world.olga, reveal="on_request", summarization_strict=True)
+    mona.post(ROOM, as_filled(page, name="Renamed"))
+    project = Project.objects.get(slug="harbour")
+    assert (project.name, project.reveal, project.summarization_strict) == ("Renamed", "on_request", True)
+    last = Event.objects.filter(verb="change project").order_by("pk").last()
+    assert last is not None
+    assert set(last.data["changed"]) == {"name"}
+
+
+def test_who_was_quicker_at_the_same_rule_is_told_and_may_be_overruled(world: World, mona: Client) -> None:
+    page = mona.get(ROOM).context["form"]
+    change_project(project=world.project, by=world.olga, reveal="on_request", name="Olga's")
+    answer = mona.post(ROOM, as_filled(page, reveal="shown", licence="MIT"), headers=HTMX)
+    assert answer.status_code == 422
+    told = "“Reviewers see the judge&#x27;s verdict” was changed to “On request” by olga after you opened"
+    assert told in answer.content.decode()
+    project = Project.objects.get(slug="harbour")
+    assert (project.reveal, project.licence) == ("on_request", "")
+    mona.post(ROOM, as_filled(answer.context["form"], reveal="shown", licence="MIT"))
+    project.refresh_from_db()
+    assert (project.reveal, project.licence, project.name) == ("shown", "MIT", "Olga's")
