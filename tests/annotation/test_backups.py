@@ -151,6 +151,14 @@ def test_what_is_no_sound_backup_is_refused(
     assert f"The backup is of a {other} database" in refused(
         mixed | with_manifest(database=other, files=moved)
     )
+    with zipfile.ZipFile(backup, "w", zipfile.ZIP_DEFLATED) as target:
+        target.writestr(MANIFEST, held[MANIFEST])
+        target.writestr(dump, held[dump])
+    packed = bytearray(backup.read_bytes())
+    packed[len(packed) // 4 : len(packed) // 2] = bytes(len(packed) // 2 - len(packed) // 4)
+    backup.write_bytes(packed)
+    with pytest.raises(BackupError, match="cannot be read as a backup"):
+        restore_backup(backup)
     backup.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BackupError, match="cannot be read as a backup"):
         restore_backup(backup)

@@ -64,7 +64,10 @@ def test_its_page_and_its_plan_tell_the_answers(world: World, staff: StaffDoor) 
     one, planned, listed = (disputed(world, position) for position in (1, 2, 3))
     staff("cleo").get(page_of(one))
     act(staff("cleo"), "decide_as_most", [planned])
-    shown = [override(check=each.check_row, by=world.cleo, label="no").verdict.shown for each in (one, planned, listed)]
+    shown = [
+        override(check=each.check_row, by=world.cleo, label="no").verdict.shown
+        for each in (one, planned, listed)
+    ]
     assert shown == ["judge", "judge", "nothing"]
 
 

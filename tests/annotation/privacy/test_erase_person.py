@@ -22,6 +22,7 @@ from annotation.analysis.agreement.ratings import check_answers, percent_ratings
 from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.recall_sitting import reassign
+from annotation.backups import BackupError, restore_backup
 from annotation.core.project_rows import let_go_of_log
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.exports.services import perform, request_export
@@ -40,7 +41,7 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
 )
-from annotation.privacy.apply_erasures import apply_erasures
+from annotation.privacy.apply_erasures import ErasuresMade, apply_erasures
 from annotation.privacy.erase_person import erase_person
 from annotation.privacy.journal import noted_erasures
 from annotation.privacy.purge_project import purge
@@ -336,7 +337,7 @@ def test_a_restored_backup_is_brought_up_to_the_journal(world: World, quill: Use
     erase_person(person=quill, by=None, remove_texts=True)
     shown = quill.username
     assert NAMED not in journal.read_text()
-    assert apply_erasures() == {"done": 1}
+    assert apply_erasures() == ErasuresMade(done=1)
     # The backup of before holds the person again.
     _put_back(backup, quill.pk)
     assert User.objects.get(pk=quill.pk).username == NAMED
@@ -347,12 +348,51 @@ def test_a_restored_backup_is_brought_up_to_the_journal(world: World, quill: Use
     assert traces("quillmaster") == {}
 
 
+def test_a_second_erasure_is_made_again_too(world: World, quill: User, journal: Path) -> None:
+    backup = _rows(User)
+    erase_person(person=quill, by=None)
+    erase_person(person=quill, by=None, remove_texts=True)
+    noted, shown = journal.read_text(), quill.username
+    Verdict.objects.filter(person=quill).update(reason="Mine.")
+    _put_back(backup, quill.pk)
+    assert apply_erasures() == ErasuresMade(people=2)
+    assert User.objects.get(pk=quill.pk).username == shown
+    assert not Verdict.objects.filter(person=quill, reason="Mine.").exists()
+    assert journal.read_text() == noted
+
+
+def test_the_last_administrator_is_erased_again_and_one_failure_stops_no_other(
+    world: World, quill: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = User.objects.get(username="root")
+    backup = _rows(User)
+    other = User.objects.create_superuser("other")
+    for person in (world.rex, root, quill):
+        erase_person(person=person, by=None)
+    other.delete()
+    for person in (world.rex, root, quill):
+        _put_back(backup, person.pk)
+
+    def failing(*, person: User, **given: Any) -> None:
+        if person == world.rex:
+            raise Conflict("It is busy.")
+        erase_person(person=person, **given)
+
+    monkeypatch.setattr("annotation.privacy.apply_erasures.erase_person", failing)
+    told = io.StringIO()
+    with pytest.raises(SystemExit):
+        call_command("apply_erasures", stderr=told)
+    assert not User.objects.filter(username__in=["root", NAMED]).exists()
+    assert "Line 1 of the journal of erasures: It is busy." in told.getvalue()
+    assert "setup_link" in told.getvalue()
+
+
 def test_another_person_of_the_same_key_is_left_alone(world: World, quill: User) -> None:
     erase_person(person=quill, by=None)
     User.objects.filter(pk=quill.pk).update(
         username="somebody-else", date_joined=timezone.now(), is_active=True
     )
-    assert apply_erasures() == {"done": 1}
+    assert apply_erasures() == ErasuresMade(done=1)
     assert User.objects.filter(username="somebody-else", is_active=True).exists()
 
 
@@ -361,7 +401,7 @@ def test_a_removed_project_of_a_restored_backup_goes_again(world: World) -> None
     world.other_project.pk = None
     world.other_project.deciding_judge = None
     world.other_project.save(force_insert=True)
-    assert apply_erasures() == {"projects": 1}
+    assert apply_erasures() == ErasuresMade(projects=1)
     assert not type(world.project).all_projects.filter(slug="quarry").exists()
 
 
@@ -369,6 +409,9 @@ def test_a_journal_that_cannot_be_read_says_where(world: World, journal: Path) -
     journal.write_text('{"kind": "project", "project": "x"}\nbroken\n')
     with pytest.raises(CommandError, match="Line 2"):
         call_command("apply_erasures")
+    journal.write_text('{"kind": "person"}\n')
+    with pytest.raises(BackupError, match="Line 1"):
+        restore_backup(journal.with_name("none.zip"))
 
 
 def test_without_a_journal_nothing_is_erased_and_its_place_is_told(journal: Path) -> None:
@@ -384,7 +427,7 @@ def _rows(*kinds: type[models.Model]) -> dict[type[models.Model], list[dict[str,
 def _put_back(rows: dict[type[models.Model], list[dict[str, Any]]], person: int) -> None:
     (account,) = (row for row in rows[User] if row["id"] == person)
     User.objects.filter(pk=person).update(**account)
-    for row in rows[Membership]:
+    for row in rows.get(Membership, []):
         if row["user_id"] == person:
             Membership.objects.create(**row)
 
