@@ -10,9 +10,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.core.project_rows import in_steps, remove_in_steps
-from annotation.exports.services import remove_file
-from annotation.imports.background import forget_files
-from annotation.models import Export, Import, JudgeCall, Project
+from annotation.imports.background import forget_files_of
+from annotation.models import JudgeCall, Project
 from annotation.privacy.journal import note_erasure
 from annotation.projects.services.close_project import RESTORABLE
 
@@ -36,10 +35,7 @@ def purge(project: Project) -> Mapping[str, int]:
     another project was answered from them: it would pay again.
     """
     note_erasure({"kind": "project", "project": project.public_id})
-    for export in Export.objects.filter(project=project):
-        remove_file(export)
-    for asked in Import.objects.filter(project=project):
-        forget_files(asked)
+    forget_files_of(project)
     calls = JudgeCall.objects.filter(Q(run__project=project) | Q(judge__project=project))
     keys = list(calls.order_by("-pk").values_list("pk", flat=True))
     for step in in_steps(keys):

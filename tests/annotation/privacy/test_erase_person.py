@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
@@ -23,9 +24,12 @@ from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.recall_sitting import reassign
 from annotation.backups import BackupError, restore_backup
+from annotation.core import jobs
 from annotation.core.project_rows import let_go_of_log
 from annotation.core.refusals import Conflict, NotAllowed
+from annotation.exports.background import perform_claimed
 from annotation.exports.services import perform, request_export
+from annotation.exports.write import write_file
 from annotation.management.commands.verify_scores import differences
 from annotation.models import (
     SCORES,
@@ -40,6 +44,8 @@ from annotation.models import (
     Score,
     UnitJudgment,
     Verdict,
+    Webhook,
+    WebhookDelivery,
 )
 from annotation.privacy.apply_erasures import ErasuresMade, apply_erasures
 from annotation.privacy.erase_person import erase_person
@@ -113,6 +119,15 @@ def quill(world: World) -> User:
         object_repr=NAMED,
         action_flag=CHANGE,
     )
+    member = Membership.objects.get(user=person)
+    for key in (member.pk, 0):  # one that is there, and one that was deleted before
+        LogEntry.objects.create(
+            user=world.olga,
+            content_type=ContentType.objects.get_for_model(Membership),
+            object_id=str(key),
+            object_repr=str(member),
+            action_flag=CHANGE,
+        )
     return person
 
 
@@ -230,6 +245,41 @@ def test_files_go_where_their_answers_alone_are_left(world: World) -> None:
         let_go_of_log(world.project)
         Event.objects.all()._raw_delete(using="default")
     assert erase_person(person=world.rex, by=None)["exported files"] == 1
+
+
+def test_a_file_that_is_being_written_with_their_name_comes_to_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = request_export(
+        project=world.project, level="judgments", format="csv", by=world.olga, named_people=True
+    )
+    [claimed] = jobs.take()
+
+    def written_meanwhile(**given: Any) -> Any:
+        manifest = write_file(**given)
+        erase_person(person=world.rex, by=None)
+        return manifest
+
+    monkeypatch.setattr("annotation.exports.services.write_file", written_meanwhile)
+    with pytest.raises(jobs.StoppedJob):
+        perform_claimed(claimed)
+    export.refresh_from_db()
+    assert (export.path, export.finished_at) == ("", None)
+    assert not (settings.VAR_DIR / "exports" / export.public_id).exists()
+
+
+def test_no_word_that_merely_holds_their_name_takes_what_is_others(world: World, journal: Path) -> None:
+    ed = User.objects.create_user("ed")
+    Membership.objects.create(project=world.project, user=ed, roles=[Role.VIEWER])
+    texts = ("Your run with lexical: finished.", "ed withdrew a document set.")
+    for text in texts:
+        Notice.objects.create(project=world.project, person=world.olga, kind="run", text=text, address="/")
+    hook = Webhook.objects.create(project=world.project, url="https://example.org", kinds=[])
+    for data in ({"state": "finished"}, {"person": "ed", "state": "finished"}):
+        WebhookDelivery.objects.create(webhook=hook, kind="run.finished", data=data)
+    erase_person(person=ed, by=None)
+    assert list(Notice.objects.values_list("text", flat=True)) == [texts[0]]
+    assert list(WebhookDelivery.objects.values_list("data", flat=True)) == [{"state": "finished"}]
 
 
 def test_their_answers_count_as_before(world: World, quill: User) -> None:
