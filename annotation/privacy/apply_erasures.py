@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import User
 from django.db import DatabaseError
-from django.utils import timezone
 
 from annotation.core.refusals import Refusal
+from annotation.core.shared.clock import shared_now
 from annotation.models import Project, administrators
 from annotation.operator_commands import as_typed
 from annotation.privacy.erase_person import erase_person
 from annotation.privacy.journal import mark_of, noted_erasures
 from annotation.privacy.purge_project import purge
+from annotation.projects.services.close_project import RESTORABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,6 +78,6 @@ def _project(line: Mapping[str, Any]) -> str:
     project = Project.all_projects.filter(public_id=line["project"]).first()
     if project is None:
         return "done"
-    Project.all_projects.filter(pk=project.pk, deleted_at__isnull=True).update(deleted_at=timezone.now())
+    Project.all_projects.filter(pk=project.pk).update(deleted_at=shared_now() - RESTORABLE)
     purge(project)
     return "projects"

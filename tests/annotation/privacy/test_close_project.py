@@ -123,6 +123,14 @@ def test_thirty_days_later_it_is_not_restored_any_more(world: World) -> None:
     assert refused.value.code == "too_late"
 
 
+def test_a_project_that_was_restored_meanwhile_stays(world: World) -> None:
+    due = long_deleted(world.project)
+    Project.all_projects.update(deleted_at=None)
+    assert purge(due) == {}
+    assert Project.objects.filter(pk=due.pk).exists()
+    assert noted_erasures() == []
+
+
 def test_a_removed_project_leaves_no_row_and_no_file(world: World, tmp_path: Path) -> None:
     fill(world)
     export = request_export(project=world.project, level="scores", format="csv", by=world.olga)

@@ -40,6 +40,7 @@ from annotation.models import (
     Invitation,
     Membership,
     Notice,
+    Project,
     Role,
     Score,
     UnitJudgment,
@@ -53,6 +54,7 @@ from annotation.privacy.journal import noted_erasures
 from annotation.privacy.purge_project import purge
 from annotation.projects.services.accept_invitation import accept_invitation
 from annotation.projects.services.change_members import set_roles
+from annotation.projects.services.close_project import RESTORABLE
 from annotation.projects.services.invite import hash_of, invite
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
@@ -447,6 +449,7 @@ def test_another_person_of_the_same_key_is_left_alone(world: World, quill: User)
 
 
 def test_a_removed_project_of_a_restored_backup_goes_again(world: World) -> None:
+    Project.all_projects.filter(pk=world.other_project.pk).update(deleted_at=timezone.now() - RESTORABLE)
     purge(world.other_project)
     world.other_project.pk = None
     world.other_project.deciding_judge = None
