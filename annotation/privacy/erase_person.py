@@ -259,7 +259,8 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
 def _forget_in_admin_log(person: User, gone: dict[str, int]) -> None:
     """What administrators did to the account and what goes with it, such as "mona in Harbour", also if gone by now."""
     begins = Q(object_repr=person.username) | Q(object_repr__startswith=f"{person.username} ")
-    for model, field in ((User, "pk"), *_hanging_on_users()):
+    kinds: list[tuple[type[models.Model], str]] = [(User, "pk"), *_hanging_on_users()]
+    for model, field in kinds:
         rows = model._base_manager.filter(**{field: person.pk})
         keys = rows.annotate(row_key=Cast("pk", TextField())).values("row_key")
         kind = ContentType.objects.get_for_model(model)

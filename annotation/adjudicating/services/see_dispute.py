@@ -19,7 +19,7 @@ def see_dispute(
     *, dispute: Dispute, by: User, filters: DisputeFilter, whole_text: bool = False
 ) -> DisputeView:
     """What to show of a dispute; that its check's answers are shown is recorded. For every door that shows one."""
-    checks = Check.objects.filter(pk=dispute.check_row_id)
     if dispute.check_row_id is not None:
+        checks = Check.objects.filter(pk=dispute.check_row_id)
         see_checks(project=dispute.project, checks=checks, by=by)
     return dispute_view(dispute, by, filters, whole_text=whole_text)
