@@ -26,8 +26,10 @@ from django.db.migrations.loader import MigrationLoader
 
 import annotation
 from annotation.core.shared.kept_files import kept_folder
+from annotation.imports.packages import DAMAGED_ZIP
 from annotation.operator_commands import as_typed
-from annotation.privacy.apply_erasures import apply_erasures
+from annotation.privacy.apply_erasures import ErasuresMade, apply_erasures
+from annotation.privacy.journal import noted_erasures
 from annotation.watching.queries import BACKUP_STAMP
 
 MANIFEST = "manifest.json"
@@ -106,12 +108,17 @@ def note_backup(path: Path) -> None:
     (Path(settings.VAR_DIR) / BACKUP_STAMP).write_text(json.dumps(stamp))
 
 
-def restore_backup(path: Path) -> BackupManifest:
+def restore_backup(path: Path) -> tuple[BackupManifest, ErasuresMade]:
     """Fill an empty installation from a backup, bring its tables up to date, and erase again what was erased since.
 
-    Everything in the file is checked before anything is written. Raises BackupError where the file is damaged or of
-    a newer version, and where the database or the folders hold anything.
+    Everything in the file is checked before anything is written, and the journal of erasures read. Files come first:
+    where the disk is full, no database is left that holds erased people. Raises BackupError where the file is damaged
+    or of a newer version, the journal cannot be read, or the database or the folders hold anything.
     """
+    try:
+        noted_erasures()
+    except ValueError as error:
+        raise BackupError(str(error)) from error
     try:
         with zipfile.ZipFile(path) as source:
             manifest = _manifest(source)
@@ -121,18 +128,17 @@ def restore_backup(path: Path) -> BackupManifest:
             settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(prefix="coverdict-restore-", dir=settings.VAR_DIR) as folder:
                 dump = source.extract(_DUMPS[manifest.database], folder)
+                for name in manifest.files:
+                    if name.startswith(FOLDERS) and (root := kept_folder()) is not None:
+                        source.extract(name, root)
                 _fill_database(Path(dump))
-            for name in manifest.files:
-                if name.startswith(FOLDERS) and (root := kept_folder()) is not None:
-                    source.extract(name, root)
-    except (zipfile.BadZipFile, OSError) as error:
+    except DAMAGED_ZIP as error:
         # A damaged zip may lead to a place that no file has.
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
         raise BackupError(f"{path} cannot be read as a backup: {error}") from error
     call_command("migrate", interactive=False, verbosity=0)
-    apply_erasures()
-    return manifest
+    return manifest, apply_erasures()
 
 
 # Writing

@@ -355,5 +355,7 @@ def test_what_the_image_copies_is_there() -> None:
     copied = [line.split()[1] for line in lines if line.startswith("COPY ") and "--from" not in line]
     assert copied == ["requirements", "."]
     assert "requirements/runtime.txt" in "\n".join(lines)
+    # For `coverdict backup`, in the image that is left.
+    assert "postgresql-client" in (DEPLOY / "Containerfile").read_text().rpartition("FROM ")[2]
     ignored = (ROOT / ".dockerignore").read_text().split()
     assert not {"requirements", "annotation", "evaluation", "docs", "static", "templates"} & set(ignored)

@@ -1,4 +1,4 @@
-"""The first account of an installation that has none, by a link that its operator reads off the server's own words."""
+"""An administrator's account where there is none, by a link that the operator reads off the server's own words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.refusals import Conflict, NotFound
-from annotation.models import SetupLink, accounts
+from annotation.models import SetupLink, administrators
 from annotation.operator_commands import as_typed
 from annotation.projects.services.accept_invitation import new_account
 from annotation.projects.services.invite import hash_of
@@ -26,9 +26,10 @@ _SECRET_BYTES = 32
 def issue_setup_link() -> str | None:
     """The secret of a link that makes the first account, good for a day and for one use.
 
-    None where there is an account. A link that was issued before opens nothing any more.
+    None where there is an administrator; a restored backup may lose the last one. A link that was issued before opens
+    nothing any more.
     """
-    if accounts().exists():
+    if administrators().exists():
         return None
     SetupLink.objects.all().delete()
     secret = secrets.token_urlsafe(_SECRET_BYTES)
@@ -39,8 +40,8 @@ def issue_setup_link() -> str | None:
 def open_setup(secret: str) -> SetupLink:
     """The link of that secret, while it may make the first account.
 
-    Raises NotFound where no link has that secret, or an account is there already; Conflict (code `expired`) once it
-    has run out.
+    Raises NotFound where no link has that secret, or an administrator is there already; Conflict (code `expired`)
+    once it has run out.
     """
     return _usable(SetupLink.objects.filter(secret_hash=hash_of(secret)).first())
 
@@ -61,8 +62,8 @@ def make_first_account(*, secret: str, username: str, password: str, full_name: 
 
 
 def _usable(link: SetupLink | None) -> SetupLink:
-    if link is None or accounts().exists():
-        raise NotFound("This setup link is not valid. It works only once, before the first account exists.")
+    if link is None or administrators().exists():
+        raise NotFound("This setup link is not valid. It works only once, while there is no administrator.")
     if link.expires_at <= timezone.now():
         raise Conflict(
             f"This setup link has expired. Print a new one: {as_typed('setup_link')}",

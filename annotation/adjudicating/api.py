@@ -12,7 +12,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.adjudicating.queries.dispute_view import DisputeView, decision_of, dispute_view
+from annotation.adjudicating.queries.dispute_view import DisputeView, decision_of
 from annotation.adjudicating.queries.disputes import (
     DisputeFilter,
     DisputeKind,
@@ -32,6 +32,7 @@ from annotation.adjudicating.services.adjudicate import (
     settle,
     withdraw_decision,
 )
+from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import release_dispute, take_next
 from annotation.api.access import ApiView, PageQuery, only
 from annotation.api.fields import LabelField, NamedChoice, WordChoice
@@ -390,7 +391,7 @@ class OneAdjudication(ApiView):
 
 def _detail(project: Project, public_id: str, view: ApiView) -> dict[str, Any]:
     dispute = dispute_of(project, public_id)
-    shown = dispute_view(dispute, view.person, DisputeFilter())
+    shown = see_dispute(dispute=dispute, by=view.person, filters=DisputeFilter())
     dispute.is_own = shown.is_own  # type: ignore[attr-defined]  # as `with_own` does for lists
     return dict(DisputeDetail(dispute, context={"person": view.person, "view": shown}).data)
 

@@ -17,7 +17,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.adjudicating.queries.dispute_view import DisputeView, dispute_view
+from annotation.adjudicating.queries.dispute_view import DisputeView
 from annotation.adjudicating.queries.disputes import (
     JOINED_WITH,
     WORST_FIRST,
@@ -30,10 +30,12 @@ from annotation.adjudicating.queries.disputes import (
 )
 from annotation.adjudicating.queries.voices import is_left_to_others, said_by_most, voices_on
 from annotation.adjudicating.services.adjudicate import may_withdraw, reopen_dispute, settle
+from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import release_dispute
-from annotation.admin.bulk import LEFT_TO_OTHERS, Bulk, BulkStep, confirm_or_do
+from annotation.admin.bulk import LEFT_TO_OTHERS, MOST_ROWS_AT_ONCE, Bulk, BulkStep, confirm_or_do
 from annotation.admin.reach import may_somewhere, person_of
 from annotation.admin.rows import NEWEST_ROWS_FIRST, ProjectFilter, Rows
+from annotation.admin.seen import keep_seen
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, Refusal
 from annotation.models import Adjudication, Dispute, ErrorType, Label
@@ -187,15 +189,29 @@ class DisputeAdmin(Rows):
 
     @admin.action(description="Resolve with the majority answer", permissions=["adjudicate"])
     def decide_as_most(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
-        return confirm_or_do(AS_MOST, request, with_words(queryset), self)
+        return self._confirm_or_do(AS_MOST, request, with_words(queryset))
 
     @admin.action(description="Reopen: withdraw the decisions", permissions=["adjudicate"])
     def take_up_again(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
-        return confirm_or_do(AGAIN, request, with_words(queryset), self)
+        return self._confirm_or_do(AGAIN, request, with_words(queryset))
 
     @admin.action(description="End leases", permissions=["adjudicate"])
     def release(self, request: HttpRequest, queryset: QuerySet[Dispute]) -> HttpResponse | None:
         return confirm_or_do(RELEASE, request, with_words(queryset).select_related("leased_to"), self)
+
+    def _confirm_or_do(
+        self, act: Bulk, request: HttpRequest, disputes: QuerySet[Dispute]
+    ) -> HttpResponse | None:
+        """Its page tells answers or decisions, so that whoever sees it knows them."""
+        keep_seen(request, disputes[:MOST_ROWS_AT_ONCE].values_list("check_row", flat=True))
+        return confirm_or_do(act, request, disputes, self)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        page = super().history_view(request, object_id, extra_context)
+        keep_seen(request, [self.get_object(request, object_id).check_row_id])
+        return page
 
     def changeform_view(
         self,
@@ -208,7 +224,7 @@ class DisputeAdmin(Rows):
             raise PermissionDenied
         self.warn_if_blind(request)
         row: Dispute = self.get_object(request, unquote(object_id))
-        view = dispute_view(row, person_of(request), DisputeFilter(), whole_text=True)
+        view = _seen(request, row)
         if request.method != "POST":
             return self._page(request, row, view, DecisionForm(view))
         if "reopen" in request.POST:
@@ -236,7 +252,7 @@ class DisputeAdmin(Rows):
     def _conflict(self, request: HttpRequest, row: Dispute, refusal: Conflict) -> HttpResponse:
         """What stands now beside what was typed, and the form with all that was in it, to be sent anew."""
         row = self.get_object(request, str(row.pk))
-        view = dispute_view(row, person_of(request), DisputeFilter(), whole_text=True)
+        view = _seen(request, row)
         kept = request.POST.copy()
         kept["seen"] = view.seen
         form = DecisionForm(view, kept)
@@ -292,6 +308,10 @@ class DisputeAdmin(Rows):
             "preserved_filters": self.get_preserved_filters(request),
         }
         return TemplateResponse(request, "admin/annotation/dispute/change_form.html", context)
+
+
+def _seen(request: HttpRequest, row: Dispute) -> DisputeView:
+    return see_dispute(dispute=row, by=person_of(request), filters=DisputeFilter(), whole_text=True)
 
 
 def _is_held(dispute: Dispute) -> bool:

@@ -29,6 +29,7 @@ from annotation.models import (
     SetupLink,
     TokenGrant,
 )
+from annotation.projects.queries.notices import notices_of
 
 TAKEN_BACK = "(withdrawn)"
 
@@ -191,7 +192,7 @@ class CommentAdmin(Rows):
 
 @admin.register(Notice)
 class NoticeAdmin(Rows):
-    """One's own notices; nobody reads another person's, superusers neither."""
+    """One's own notices, without what blindness hides; nobody reads another person's, superusers neither."""
 
     project_paths = ("project",)
     view_verbs = (Verb.VIEW_PROJECT,)
@@ -201,7 +202,7 @@ class NoticeAdmin(Rows):
     search_fields = ("public_id__exact", "text")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).filter(person=person_of(request))
+        return super().get_queryset(request).filter(pk__in=notices_of(person_of(request)))
 
 
 @admin.register(Event)

@@ -41,8 +41,11 @@ class TellingRows(Rows):
         return page
 
     def _keep_seen(self, request: HttpRequest, rows: Iterable[Any]) -> None:
-        """As many queries for each project that the rows lie in, however many these are."""
-        keys = [key for key in map(attrgetter(self.key_of_check), rows) if key is not None]
-        checks = Check.objects.filter(pk__in=keys)
-        for project in Project.objects.filter(pk__in=checks.values("project")):
-            see_checks(project=project, checks=checks, by=person_of(request))
+        keep_seen(request, map(attrgetter(self.key_of_check), rows))
+
+
+def keep_seen(request: HttpRequest, keys: Iterable[int | None]) -> None:
+    """Of the checks of these keys. As many queries for each project that they lie in, however many these are."""
+    checks = Check.objects.filter(pk__in=[key for key in keys if key is not None])
+    for project in Project.objects.filter(pk__in=checks.values("project")):
+        see_checks(project=project, checks=checks, by=person_of(request))

@@ -7,6 +7,8 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 from django.apps import apps
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection, models, transaction
 from django.db.models import Q
 
@@ -62,7 +64,15 @@ def remove_in_steps(project: Project) -> dict[str, int]:
                 _remove(model, model._base_manager.filter(pk__in=step), held)
         if keys:
             gone[model._meta.db_table] = len(keys)
+            _forget_in_admin_log(model, keys)
     return gone
+
+
+def _forget_in_admin_log(model: Model, keys: list[int]) -> None:
+    """What was done in Django's admin to rows that are gone: it tells names of people and projects."""
+    entries = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(model))
+    about = set(entries.values_list("object_id", flat=True)) & set(map(str, keys))
+    entries.filter(object_id__in=about).delete()
 
 
 def in_steps(keys: list[int]) -> Iterator[list[int]]:

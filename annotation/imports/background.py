@@ -22,6 +22,7 @@ from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, every, hold
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, opened, size_of
+from annotation.exports.services import remove_file
 from annotation.imports.archive.read import is_archive
 from annotation.imports.archive.restore import require_empty
 from annotation.imports.layouts.layout import Layout
@@ -384,6 +385,14 @@ def _sizes_of(asked: Import) -> list[int | None]:
 def forget_files(asked: Import) -> None:
     """Remove its files, where they are still kept."""
     forget(_folder_of(asked))
+
+
+def forget_files_of(project: Project) -> None:
+    """Remove all files of a project that is about to go: of its exports and its imports."""
+    for export in project.exports.all():
+        remove_file(export)
+    for asked in project.imports.all():
+        forget_files(asked)
 
 
 def _job_of(asked: Import) -> Job | None:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from annotation.accounts.services import issue_setup_link
+from annotation.models import accounts
 
 ADDRESS_HELP = (
     "where the server is reached; unless named, https:// and the first of ALLOWED_HOSTS in production, else "
@@ -21,13 +22,16 @@ def own_address() -> str:
     return f"https://{next((host for host in hosts if not host.startswith('.')), hosts[0].lstrip('.'))}"
 
 
-def setup_words(address: str) -> str:
-    """How the first account is made, with a new link at this address; empty where there is an account."""
-    secret = issue_setup_link()
+def setup_words(address: str, *, asked: bool = False) -> str:
+    """How an administrator is made, with a new link at this address; empty where there is one.
+
+    Unless it was `asked` for, also where anybody has an account: the demo has no administrator.
+    """
+    secret = None if accounts().exists() and not asked else issue_setup_link()
     if secret is None:
         return ""
     link = address.rstrip("/") + reverse("setup", args=[secret])
     return (
-        "There are no accounts yet. Create the first one with this link, which works once within a "
+        "There is no administrator yet. Create the account with this link, which works once within a "
         f"day:\n{link}"
     )

@@ -43,6 +43,7 @@ from annotation.models.people import (
     ServiceAccount,
     SetupLink,
     accounts,
+    administrators,
 )
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
@@ -125,4 +126,5 @@ __all__ = [
     "WebhookDelivery",
     "Worker",
     "accounts",
+    "administrators",
 ]

@@ -31,8 +31,8 @@ class Events(models.QuerySet["Event"]):
 class Event(PublicRow):
     """One act. Rows are only ever added.
 
-    Triggers of the database refuse to change an event, on PostgreSQL to delete one as well; so a project
-    that something happened in stays, unless it is a sample project that is removed.
+    Triggers of the database refuse to change an event, on PostgreSQL to delete one as well. Except to `privacy`: an
+    erasure rewrites names, and retention and the removal of a project take entries away.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="events", db_index=False)

@@ -102,8 +102,13 @@ def accounts() -> models.QuerySet[User]:
     return User.objects.filter(imported__isnull=True)
 
 
+def administrators() -> models.QuerySet[User]:
+    """Whoever can sign in and may do everything."""
+    return User.objects.filter(is_active=True, is_superuser=True)
+
+
 class SetupLink(PublicRow):
-    """A link that makes the first account of an empty installation. Its secret is kept as a hash alone."""
+    """A link that makes an administrator's account where there is none. Its secret is kept as a hash alone."""
 
     secret_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)

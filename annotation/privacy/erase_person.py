@@ -6,7 +6,8 @@ import logging
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
 
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
@@ -18,6 +19,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotation.core.events import log, rewritten
+from annotation.core.jobs import OPEN, cancel
 from annotation.core.project_rows import held_by_projects, in_steps, paths_to_project
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.exports.archive.kinds import KINDS
@@ -32,12 +34,14 @@ from annotation.models import (
     Export,
     ImportedPerson,
     Invitation,
+    Job,
     Notice,
     Project,
     System,
     UnitJudgment,
     Verdict,
     WebhookDelivery,
+    administrators,
 )
 from annotation.privacy.journal import mark_of, note_erasure
 
@@ -67,13 +71,14 @@ def erase_person(
     by: User | None,
     remove_texts: bool = False,
     dry_run: bool = False,
-    pseudonym: str = "",
+    again: Mapping[str, Any] | None = None,
 ) -> Mapping[str, int]:
     """Take away what leads to a person: how many rows, by table. With `dry_run` nothing changes.
 
     Name, address, rights, sessions, tokens, sign-in records, notices and memberships go, and their name in what the
     program wrote of them. Answers stay, under a pseudonym. `remove_texts` takes their reasons, notes and comments too.
     Files with people's names in them are removed from the projects they were in. Cut short, it is called again.
+    `again` is the journal's line of an erasure that is repeated, also of the last administrator.
     Raises NotAllowed to all but administrators (`by` None is the operator); Conflict for whoever asks (`own_account`),
     or the last administrator (`last_administrator`).
     """
@@ -81,39 +86,36 @@ def erase_person(
         raise NotAllowed("Only an administrator of the installation can erase people.")
     if by is not None and by.pk == person.pk:
         raise Conflict("You cannot erase your own account. Ask another administrator.", code="own_account")
-    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=person.pk)
-    if person.is_superuser and not others.exists():
+    others = administrators().exclude(pk=person.pk)
+    if person.is_superuser and not others.exists() and again is None:
         raise Conflict(
             "This is the last administrator. Make someone else an administrator first.",
             code="last_administrator",
         )
-    shown = pseudonym or f"{ERASED}{secrets.token_hex(5)}"
+    shown = again["pseudonym"] if again else f"{ERASED}{secrets.token_hex(5)}"
+    at = datetime.fromisoformat(again["at"]) if again else timezone.now()
     gone: dict[str, int] = {}
     projects = _projects_of(person)
     _rename_in_rows(person, shown, gone, dry_run=dry_run)
     if remove_texts:
         _remove_texts(person, gone, dry_run=dry_run)
-    for export in Export.objects.filter(project__in=projects, named_people=True).exclude(path=""):
-        gone["exported files"] = gone.get("exported files", 0) + 1
-        if not dry_run:
-            remove_file(export)
     with transaction.atomic():
-        _end_account(person, shown, projects, gone, dry_run=dry_run)
+        _end_account(person, shown, projects, gone)
+        _remove_files(projects, gone, dry_run=dry_run)
         if dry_run:
             transaction.set_rollback(True)
             return gone
         for project in projects:
             data = {"person": shown, "texts_removed": remove_texts}
             log(project=project, actor=by, verb="erase person", target=project, data=data)
-        note_erasure({"kind": "person", **_told(person), "pseudonym": shown, "remove_texts": remove_texts})
-        person.date_joined = timezone.now()
+        if again is None:
+            told = {"at": at.isoformat(), "kind": "person", "user": person.pk, "mark": mark_of(person)}
+            note_erasure({**told, "pseudonym": shown, "remove_texts": remove_texts})
+        # As the journal tells it: the mark of a second erasure follows from the first one's moment.
+        person.date_joined = at
         person.save()
     logger.warning("%s was erased by %s", shown, by.get_username() if by else "the operator")
     return gone
-
-
-def _told(person: User) -> dict[str, object]:
-    return {"user": person.pk, "mark": mark_of(person)}
 
 
 def _projects_of(person: User) -> list[Project]:
@@ -134,15 +136,20 @@ def _names(person: User) -> list[str]:
     return [name for name in {person.username, person.get_full_name(), person.email, *mailed} if name]
 
 
-def _rename_in_rows(person: User, shown: str, gone: dict[str, int], *, dry_run: bool) -> None:
-    """Their name in what the program wrote about them, wherever it keeps such: the archive's list says where."""
+def _renaming(person: User, shown: str) -> Names:
     names: Any = Names(_Pseudonym(shown))  # type: ignore[arg-type]
     names._keys = dict.fromkeys(_names(person), person.pk)
+    return cast("Names", names)
+
+
+def _rename_in_rows(person: User, shown: str, gone: dict[str, int], *, dry_run: bool) -> None:
+    """Their name in what the program wrote about them, wherever it keeps such: the archive's list says where."""
+    names = _renaming(person, shown)
     for kind in KINDS:
         for name in kind.holds_names:
             column = kind.model._meta.get_field(name)
             is_json = isinstance(column, models.JSONField)
-            rename = names.in_json if is_json else names.in_text
+            rename: Any = names.in_json if is_json else names.in_text
             for step in in_steps(_naming(kind.model, name, person)):
                 rows = list(kind.model._base_manager.filter(pk__in=step).only(name))
                 moved = [row for row in rows if rename(getattr(row, name)) != getattr(row, name)]
@@ -204,28 +211,36 @@ FREE_TEXTS = frozenset({"reason", "note", "text", "comment"})
 """Under these names the log keeps what people wrote freely."""
 
 
-def _end_account(
-    person: User, shown: str, projects: list[Project], gone: dict[str, int], *, dry_run: bool
-) -> None:
+def _remove_files(projects: list[Project], gone: dict[str, int], *, dry_run: bool) -> None:
+    """Exports with people's names, also those that a worker is writing from names that it has read before."""
+    named = Export.objects.filter(project__in=projects, named_people=True)
+    jobs = Job.objects.filter(export__in=named)
+    begun = set(jobs.filter(state__in=OPEN).values_list("export", flat=True))
+    cancel(jobs)
+    found = list(named.filter(~Q(path="") | Q(pk__in=begun)))
+    gone["exported files"] = len(found)
+    for export in [] if dry_run else found:
+        remove_file(export)
+
+
+def _end_account(person: User, shown: str, projects: list[Project], gone: dict[str, int]) -> None:
     """Everything that is theirs alone goes: whatever hangs on the account and is kept under its name."""
     held = User.objects.select_for_update(no_key=True).get(pk=person.pk)
+    _forget_in_admin_log(held, gone)
     for model, field in _hanging_on_users():
         _, by_kind = model._base_manager.filter(**{field: person}).delete()
-        gone[model._meta.db_table] = by_kind.get(model._meta.label, 0)
+        count = by_kind.get(model._meta.label, 0)
+        gone[model._meta.db_table] = gone.get(model._meta.db_table, 0) + count
     for model in apps.get_models():
         columns = {each.name for each in model._meta.concrete_fields}
         if model is not User and "username" in columns:
             gone[model._meta.db_table] = model._base_manager.filter(username=held.username).delete()[0]
-    about = LogEntry.objects.filter(
-        content_type=ContentType.objects.get_for_model(User), object_id=str(person.pk)
-    )
-    gone["django_admin_log"] = gone.get("django_admin_log", 0) + about.delete()[0]
-    # Told to others, soon out of date, or made again from the rows when somebody asks.
-    for name in _names(held):
-        Notice.objects.filter(project__in=projects, text__icontains=name).delete()
-        WebhookDelivery.objects.annotate(as_text=Cast("data", TextField())).filter(
-            webhook__project__in=projects, as_text__icontains=name
-        ).delete()
+    # Told to others, soon out of date, or made again from the rows when somebody asks. Notices begin with who did it.
+    Notice.objects.filter(project__in=projects, text__startswith=f"{held.username} ").delete()
+    names = _renaming(held, shown)
+    messages = WebhookDelivery.objects.filter(pk__in=_naming(WebhookDelivery, "data", held))
+    named = [key for key, data in messages.values_list("pk", "data") if names.in_json(data) != data]
+    WebhookDelivery.objects.filter(pk__in=named).delete()
     Analysis.objects.filter(project__in=projects).delete()
     System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
     invited = Q(accepted_by=person)
@@ -239,6 +254,18 @@ def _end_account(
     person.set_unusable_password()
     person.groups.clear()
     person.user_permissions.clear()
+
+
+def _forget_in_admin_log(person: User, gone: dict[str, int]) -> None:
+    """What administrators did to the account and what goes with it, such as "mona in Harbour", also if gone by now."""
+    begins = Q(object_repr=person.username) | Q(object_repr__startswith=f"{person.username} ")
+    kinds: list[tuple[type[models.Model], str]] = [(User, "pk"), *_hanging_on_users()]
+    for model, field in kinds:
+        rows = model._base_manager.filter(**{field: person.pk})
+        keys = rows.annotate(row_key=Cast("pk", TextField())).values("row_key")
+        kind = ContentType.objects.get_for_model(model)
+        entries = LogEntry.objects.filter(begins | Q(object_id__in=keys), content_type=kind)
+        gone["django_admin_log"] = gone.get("django_admin_log", 0) + entries.delete()[0]
 
 
 def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:

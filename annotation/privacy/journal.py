@@ -36,13 +36,21 @@ def noted_erasures() -> list[dict[str, Any]]:
     path = settings.COVERDICT_ERASURES
     if not path.exists():
         return []
-    found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
-            found.append(json.loads(line))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"Line {number} of the journal of erasures cannot be read.") from error
+            noted = json.loads(line)
+            _ = [noted[key] for key in _KEYS[noted["kind"]]]
+        except (ValueError, LookupError, TypeError) as error:
+            raise ValueError(
+                f"Line {number} of the journal of erasures, {path}, cannot be read. Mend or remove the line, then "
+                "repeat the command."
+            ) from error
+        found.append(noted)
     return found
+
+
+_KEYS = {"person": ("at", "user", "mark", "pseudonym", "remove_texts"), "project": ("project",)}
 
 
 def mark_of(person: User) -> str:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from django.db.models import Q
-from django.utils import timezone
 
 from annotation.core.project_rows import in_steps, remove_in_steps
-from annotation.exports.services import remove_file
-from annotation.imports.background import forget_files
-from annotation.models import Export, Import, JudgeCall, Project
+from annotation.core.shared.clock import shared_now
+from annotation.imports.background import forget_files_of
+from annotation.models import JudgeCall, Project
 from annotation.privacy.journal import note_erasure
 from annotation.projects.services.close_project import RESTORABLE
 
@@ -26,20 +25,20 @@ logger = logging.getLogger(__name__)
 
 def overdue() -> QuerySet[Project]:
     """The deleted projects that can be restored no more."""
-    return Project.all_projects.filter(deleted_at__lte=timezone.now() - RESTORABLE).order_by("pk")
+    return Project.all_projects.filter(deleted_at__lte=shared_now() - RESTORABLE).order_by("pk")
 
 
 def purge(project: Project) -> Mapping[str, int]:
-    """Remove a deleted project with all that is its own; how many rows went, by table. Cut short, it is called again.
+    """Remove an overdue project with all that is its own; how many rows went, by table. Cut short, it is called again.
 
     In transactions of a tenth of a second or so. Shared judges stay; calls that its runs paid for go, also where
-    another project was answered from them: it would pay again.
+    another project was answered from them: it would pay again. Empty, and nothing is done, where the project was
+    restored in the meantime.
     """
+    if not overdue().filter(pk=project.pk).exists():
+        return {}
     note_erasure({"kind": "project", "project": project.public_id})
-    for export in Export.objects.filter(project=project):
-        remove_file(export)
-    for asked in Import.objects.filter(project=project):
-        forget_files(asked)
+    forget_files_of(project)
     calls = JudgeCall.objects.filter(Q(run__project=project) | Q(judge__project=project))
     keys = list(calls.order_by("-pk").values_list("pk", flat=True))
     for step in in_steps(keys):

@@ -13,10 +13,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
-from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.project_rows import in_steps, let_go_of_log
+from annotation.core.shared.clock import shared_now
 from annotation.exports.services import remove_file
 from annotation.models import AccountEvent, AccountSession, Event, Export, JudgeCall, KeptReply, Project, Run
 from annotation.privacy.purge_project import overdue, purge
@@ -39,11 +39,9 @@ def apply_retention(*, dry_run: bool = False) -> Mapping[str, int]:
     A call that is erased keeps its tokens and its time. Its question is not answered from it any more: where it is
     asked again it is paid for again, and the estimate of a run says so.
     """
-    now, removed = timezone.now(), Counter[str]()
+    now, removed = shared_now(), Counter[str]()
     for project in overdue():
-        removed["projects"] += 1
-        if not dry_run:
-            purge(project)
+        removed["projects"] += dry_run or bool(purge(project))
     # One after the other: a few statements for each.
     for project in Project.all_projects.filter(staged_until__isnull=True).order_by("pk"):
         removed.update(_of_project(project, now, dry_run=dry_run))

@@ -12,6 +12,7 @@ from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
+from annotation.imports.background import forget_files_of
 from annotation.judging.queries.runs import is_under_way, is_worker_alive
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import judge_by_name
@@ -156,6 +157,7 @@ def remove_sample_project(*, project: Project, by: User | None) -> None:
         raise Conflict(
             "Its claims are being judged. Cancel the run or wait for it, then remove it.", code="busy"
         )
+    forget_files_of(project)
     remove_rows(project)
 
 

@@ -151,6 +151,15 @@ def test_what_is_no_sound_backup_is_refused(
     assert f"The backup is of a {other} database" in refused(
         mixed | with_manifest(database=other, files=moved)
     )
+    with zipfile.ZipFile(backup, "w", zipfile.ZIP_DEFLATED) as target:
+        target.writestr(MANIFEST, held[MANIFEST])
+        target.writestr(dump, held[dump])
+    packed = bytearray(backup.read_bytes())
+    # The first byte of its data: a kind of block that there is none of.
+    packed[packed.index(dump.encode()) + len(dump)] = 0xFF
+    backup.write_bytes(packed)
+    with pytest.raises(BackupError, match="cannot be read as a backup"):
+        restore_backup(backup)
     backup.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BackupError, match="cannot be read as a backup"):
         restore_backup(backup)

@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
-from annotation.adjudicating.queries.dispute_view import DisputeView, decision_of, dispute_view, own_decision
+from annotation.adjudicating.queries.dispute_view import DisputeView, decision_of, own_decision
 from annotation.adjudicating.queries.disputes import DisputeFilter, about, dispute_of, queue, spoken_of
 from annotation.adjudicating.services import adjudicate as service
+from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import take_next
 from annotation.adjudicating.web.dots import dot_axis
 from annotation.core.permissions import Verb
@@ -197,7 +198,7 @@ def _show(
     """The dispute as it stands now, with what was just done, or what could not be."""
     filters = _filters(request)
     is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
-    view = dispute_view(row, request.user, filters, whole_text=is_whole)
+    view = see_dispute(dispute=row, by=request.user, filters=filters, whole_text=is_whole)
     context = {
         "room": room,
         "view": view,

@@ -19,11 +19,14 @@ from annotation.assessing.services.act_rows import take_turn
 from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound
+from annotation.core.shared.clock import shared_now
 from annotation.models import Sitting, SummaryJudgment, UnitJudgment
 from annotation.models.assignment import UNITS_CHANGED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+    from annotation.models import Project
 
 
 def may_write(sitting: Sitting, by: User) -> None:
@@ -40,12 +43,15 @@ def last_saved(sitting: Sitting, client_id: str) -> int:
     return max(number or 0 for number in numbers)
 
 
-def lease(sitting: Sitting, now: datetime) -> dict[str, datetime]:
+def lease_end(project: Project) -> datetime:
+    """Until when a set is held by somebody who works at it now: all processes go by one clock."""
+    return shared_now() + timedelta(minutes=project.lease_minutes)
+
+
+def lease(sitting: Sitting) -> dict[str, datetime]:
     """The columns that an act or sign of life renews."""
-    if not sitting.is_pulled:
-        return {"worked_at": now}
-    minutes = sitting.document_set.project.lease_minutes
-    return {"worked_at": now, "lease_until": now + timedelta(minutes=minutes)}
+    worked = {"worked_at": timezone.now()}
+    return {**worked, "lease_until": lease_end(sitting.document_set.project)} if sitting.is_pulled else worked
 
 
 def enter(sitting: Sitting, by: User) -> None:
@@ -162,7 +168,7 @@ def _check_still_open(sitting: Sitting, fresh: Sequence[Act]) -> None:
 
 def hear(sitting: Sitting, client_id: str, seq: int, *, if_unheard: bool = False) -> bool:
     """Take the turn: one update that holds the sitting's row to the end of the transaction."""
-    renewed = lease(sitting, timezone.now())
+    renewed = lease(sitting)
     return take_turn(sitting, pen=client_id, seq=seq, renewed=renewed, if_unheard=if_unheard)
 
 

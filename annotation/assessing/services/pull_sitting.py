@@ -8,15 +8,14 @@ and by an update that holds only while it still waits.
 from __future__ import annotations
 
 import random
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 
 from annotation.assessing.queries.assignments import waiting_for
+from annotation.assessing.services.act_turn import lease_end
 from annotation.assessing.services.recall_sitting import GIVE_BACK, lapse_leases
 from annotation.assessing.services.seat import flag_own_work, left_and_saw, lock_people, next_position
 from annotation.core.events import log
@@ -101,11 +100,6 @@ def take_up(*, sitting: Sitting, by: User) -> Sitting:
     return resumed
 
 
-def lease_end(project: Project, now: datetime) -> datetime:
-    """Until when a set is held by somebody who works at it now."""
-    return now + timedelta(minutes=project.lease_minutes)
-
-
 def _require_free_hands(project: Project, by: User) -> None:
     held = Sitting.objects.filter(
         document_set__project=project,
@@ -158,7 +152,7 @@ def _in_order(project: Project, by: User) -> QuerySet[Sitting]:
 def _take(project: Project, slot: Sitting, by: User) -> Sitting:
     slot.assessor = by
     slot.is_pulled = True
-    slot.lease_until = lease_end(project, timezone.now())
+    slot.lease_until = lease_end(project)
     slot.position = next_position(project, by.pk)
     slot.worked_at, slot.pen, slot.pen_seq = None, "", 0
     slot.may_have_seen = bool(left_and_saw([(by.pk, slot.document_set_id)]))
@@ -221,7 +215,7 @@ def _resume(project: Project, lost: Sitting, slot: Sitting) -> Sitting:
     slot.assignments.filter(repeat_of__isnull=False).delete()
     slot.delete()
     lost.recalled_at, lost.recalled_as = None, ""
-    lost.is_pulled, lost.lease_until = True, lease_end(project, timezone.now())
+    lost.is_pulled, lost.lease_until = True, lease_end(project)
     lost.save(update_fields=["recalled_at", "recalled_as", "is_pulled", "lease_until"])
     _open_again(lost)
     return lost

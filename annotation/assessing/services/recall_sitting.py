@@ -29,6 +29,7 @@ from annotation.core.events import log
 from annotation.core.notices import tell_of_work
 from annotation.core.permissions import Verb, has_sight, require
 from annotation.core.refusals import Conflict, NotFound
+from annotation.core.shared.clock import shared_now
 from annotation.models import Assignment, Notice, Project, Sitting, SummaryJudgment, UnitJudgment
 from annotation.models.base import new_seed
 from annotation.sampling.services.finish_sample import finish_set_samples
@@ -178,7 +179,7 @@ def lapse_leases(*, project: Project | None = None) -> int:
     Untouched ones wait again as they were; begun ones are kept for their person as recalled, and fresh ones
     wait in their place. May be called by anybody at any time, by several at once.
     """
-    now = timezone.now()
+    now = shared_now()
     expired = _expired(now)
     if project is not None:
         expired = expired.filter(document_set__project=project)

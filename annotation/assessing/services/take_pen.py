@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.assessing.services.act_turn import last_saved, lease, may_write
 from annotation.core.guidelines import current_id
@@ -75,7 +74,7 @@ def keep_alive(*, sitting: Sitting, by: User) -> Pen:
 
 
 def _renew(sitting: Sitting, *columns: str) -> None:
-    renewed = lease(sitting, timezone.now())
+    renewed = lease(sitting)
     for name, moment in renewed.items():
         setattr(sitting, name, moment)
     sitting.save(update_fields=[*columns, *renewed])

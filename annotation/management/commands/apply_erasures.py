@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.conf import settings
@@ -23,6 +24,9 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
-            f"Erased again: {made['people']} people, {made['projects']} projects; "
-            f"{made['done']} no longer existed."
+            f"Erased again: {made.people} people, {made.projects} projects; {made.done} no longer existed."
         )
+        for told in made.left_to_do:
+            self.stderr.write(told)
+        if made.failures:
+            sys.exit(1)

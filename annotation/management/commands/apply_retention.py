@@ -11,7 +11,7 @@ from annotation.privacy.retention import apply_retention
 
 
 class Command(BaseCommand):
-    help = "Remove what has been kept for as long as it was to be, and projects deleted 30 days ago."
+    help = "Remove data past its retention period, and projects deleted 30 days ago."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="only count what is due")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, file: Path, **__: Any) -> None:
         try:
-            manifest = restore_backup(file)
+            manifest, erased = restore_backup(file)
         except BackupError as error:
             raise CommandError(str(error)) from error
         count = Project.objects.count()
@@ -32,6 +33,10 @@ class Command(BaseCommand):
             f"Restored {count:,} {'project' if count == 1 else 'projects'} as of {manifest.made_at}, from version "
             f"{manifest.version}. Prove the scores of each, then start Coverdict: {prove}"
         )
+        for told in erased.left_to_do:
+            self.stderr.write(told)
+        if erased.failures:
+            sys.exit(1)
         journal = settings.COVERDICT_ERASURES
         if not journal.exists():
             self.stderr.write(

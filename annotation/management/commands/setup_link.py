@@ -12,16 +12,16 @@ from annotation.operator_commands import as_typed
 
 
 class Command(BaseCommand):
-    help = "Print a link to create the first account, if there is none. It replaces an earlier link."
+    help = "Print a link to create an administrator, if there is none. It replaces an earlier link."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--address", default=own_address(), help=ADDRESS_HELP)
 
     def handle(self, *_: Any, address: str, **__: Any) -> None:
-        words = setup_words(address)
+        words = setup_words(address, asked=True)
         if not words:
             raise CommandError(
-                f"There is already an account. Sign in, or print a link for a new password: "
+                f"There is already an administrator. Sign in, or print a link for a new password: "
                 f"{as_typed('reset_link', 'USERNAME')}"
             )
         self.stdout.write(words)

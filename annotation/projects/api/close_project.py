@@ -41,7 +41,7 @@ class ProjectArchive(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Archive a project: it is read-only and out of lists.
 
-        Needs the verb "close project". A conflict (409) says that its summaries are being judged.
+        Needs the verb "archive or delete the project". A conflict (409) says that its summaries are being judged.
         """
         project = self.enter(Verb.CLOSE_PROJECT)
         return Response(ClosedProject(service.archive_project(project=project, by=self.person)).data)
@@ -54,7 +54,7 @@ class ProjectUnarchive(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Open an archived project again.
 
-        Needs the verb "close project".
+        Needs the verb "archive or delete the project".
         """
         project = self.enter(Verb.CLOSE_PROJECT)
         return Response(ClosedProject(service.unarchive_project(project=project, by=self.person)).data)
@@ -67,7 +67,7 @@ class ProjectDelete(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Delete a project: nobody sees it, and after 30 days it is removed for good.
 
-        Needs the verb "close project". A conflict (409) says that its summaries are being judged.
+        Needs the verb "archive or delete the project". A conflict (409) says that its summaries are being judged.
         """
         project = self.enter(Verb.CLOSE_PROJECT)
         deleted = service.delete_project(project=project, by=self.person, **self.body(NameAgain))

@@ -66,7 +66,8 @@ class Log(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List what happened in a project, newest first.
 
-        Needs the verb "view events". Nothing in the log is ever changed or taken out.
+        Needs the verb "view events". Entries change only when a person is erased, and go
+        only when their retention ends or the project is removed.
         """
         project = self.enter(Verb.VIEW_EVENTS)
         query = self.query(LogQuery, PageQuery)

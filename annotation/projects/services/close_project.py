@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
+from annotation.core.shared.clock import shared_now
 from annotation.models import Project, Run
 
 if TYPE_CHECKING:
@@ -43,13 +44,13 @@ def delete_project(*, project: Project, name: str, by: User | None) -> Project:
     require(by, project, Verb.CLOSE_PROJECT)
     if name.strip() != project.name:
         raise Invalid(f"Type the project's name, {project.name}, to delete it.", field="name")
-    return _mark(project, by, verb="delete project", deleted_at=timezone.now())
+    return _mark(project, by, verb="delete project", deleted_at=shared_now())
 
 
 @transaction.atomic
 def restore_project(*, project: Project, by: User | None) -> Project:
     """Take the deletion of a project back, within 30 days. Twice changes nothing. Raises Conflict (code `too_late`)."""
-    if project.deleted_at is not None and removed_at(project.deleted_at) <= timezone.now():
+    if project.deleted_at is not None and removed_at(project.deleted_at) <= shared_now():
         raise Conflict(f"{project.name} is being removed: its 30 days are over.", code="too_late")
     return _mark(project, by, verb="restore project", deleted_at=None)
 

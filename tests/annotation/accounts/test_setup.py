@@ -51,14 +51,23 @@ def test_the_link_makes_an_administrator_once_and_signs_them_in() -> None:
     assert not SetupLink.objects.exists()
 
 
-def test_no_link_is_issued_or_good_once_somebody_has_an_account() -> None:
+def test_no_link_is_issued_or_good_once_there_is_an_administrator() -> None:
     path = link()
-    User.objects.create_user("somebody")
+    User.objects.create_superuser("somebody")
     assert Client().post(path, GIVEN).status_code == 404
     assert setup_words("http://127.0.0.1:8000") == ""
-    with pytest.raises(CommandError, match=r"already an account.*reset_link USERNAME$"):
+    with pytest.raises(CommandError, match=r"already an administrator.*reset_link USERNAME$"):
         call_command("setup_link")
     assert User.objects.count() == 1
+
+
+def test_where_no_administrator_is_left_an_operator_gets_a_link_and_no_server_prints_one() -> None:
+    User.objects.create_user("somebody")
+    User.objects.create_superuser("gone", is_active=False)
+    out = StringIO()
+    assert setup_words("http://127.0.0.1:8000") == ""
+    call_command("setup_link", stdout=out)
+    assert "/setup/" in out.getvalue()
 
 
 def test_a_new_link_ends_the_one_before_and_time_ends_any() -> None:

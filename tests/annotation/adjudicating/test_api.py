@@ -69,6 +69,14 @@ def test_answers_come_without_names(world: World, client_of: ApiDoor) -> None:
     assert (body["seen"], body["may_decide"], body["is_own"]) == ("", True, False)
 
 
+def test_whoever_was_shown_a_dispute_answers_its_check_with_the_judge_in_sight(
+    world: World, client_of: ApiDoor
+) -> None:
+    worst = dispute_on(world, 1)
+    client_of("cleo").post(f"{HERE}next/", {}, format="json")
+    assert override(check=worst.check_row, by=world.cleo, label="no").verdict.shown == "judge"
+
+
 def test_the_worst_is_handed_out_until_none_is_left(world: World, client_of: ApiDoor) -> None:
     worst = dispute_on(world, 1)
     client, other = client_of("cleo"), client_of("olga")

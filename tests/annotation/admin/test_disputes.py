@@ -60,6 +60,17 @@ def test_what_is_no_row_is_refused_and_nothing_is_done(world: World, staff: Staf
     assert not Adjudication.objects.exists()
 
 
+def test_its_page_and_its_plan_tell_the_answers(world: World, staff: StaffDoor) -> None:
+    one, planned, listed = (disputed(world, position) for position in (1, 2, 3))
+    staff("cleo").get(page_of(one))
+    act(staff("cleo"), "decide_as_most", [planned])
+    shown = [
+        override(check=each.check_row, by=world.cleo, label="no").verdict.shown
+        for each in (one, planned, listed)
+    ]
+    assert shown == ["judge", "judge", "nothing"]
+
+
 def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: StaffDoor) -> None:
     # yes and unsure are .5 apart, yes and no 1.
     mild = disputed(world, 1, labels=("unsure", "yes"))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from django.apps import apps
 from django.conf import settings
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
+from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -121,6 +123,14 @@ def test_thirty_days_later_it_is_not_restored_any_more(world: World) -> None:
     assert refused.value.code == "too_late"
 
 
+def test_a_project_that_was_restored_meanwhile_stays(world: World) -> None:
+    due = long_deleted(world.project)
+    Project.all_projects.update(deleted_at=None)
+    assert purge(due) == {}
+    assert Project.objects.filter(pk=due.pk).exists()
+    assert noted_erasures() == []
+
+
 def test_a_removed_project_leaves_no_row_and_no_file(world: World, tmp_path: Path) -> None:
     fill(world)
     export = request_export(project=world.project, level="scores", format="csv", by=world.olga)
@@ -132,7 +142,16 @@ def test_a_removed_project_leaves_no_row_and_no_file(world: World, tmp_path: Pat
     assert folder.is_dir()
     before = {model: model._base_manager.count() for model in apps.get_models(include_auto_created=True)}
     Run.objects.update(state=Run.State.FINISHED)
+    member = Membership.objects.filter(project=world.project).latest("pk")
+    LogEntry.objects.create(
+        user=world.olga,
+        content_type=ContentType.objects.get_for_model(Membership),
+        object_id=str(member.pk),
+        object_repr=str(member),
+        action_flag=CHANGE,
+    )
     gone = purge(long_deleted(world.project))
+    assert not LogEntry.objects.exists()
     assert not folder.exists()
     assert not JudgeCall.objects.filter(pk=own.pk).exists()
     left = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client, override_settings
@@ -16,6 +17,7 @@ from annotation.analysis.estimates.estimates import EstimateState, EstimateTable
 from annotation.analysis.judge.judge_quality import judge_quality
 from annotation.analysis.judge.words import told
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
+from annotation.exports.services import perform, request_export
 from annotation.models import Check, Dispute, Event, Project, Verdict
 from annotation.projects.services.change_project import create_project
 from annotation.sample.newsroom_texts import TARGET_WORDS
@@ -115,7 +117,10 @@ def test_harbour_holds_five_disputes_one_of_them_on_a_claim_and_can_be_removed(d
     with pytest.raises(NotAllowed):
         remove_sample_project(project=project, by=User.objects.get(username="cleo"))
 
+    export = request_export(project=project, level="scores", format="csv", by=maker)
+    perform(export)
     remove_sample_project(project=project, by=maker)
+    assert not (settings.VAR_DIR / "exports" / export.public_id).exists()
     assert list(Project.objects.all()) == [other]
     assert list(Event.objects.values_list("verb", flat=True)) == ["create project"]
     left = {

@@ -262,6 +262,20 @@ def test_a_lease_that_still_runs_does_not_lapse(world: World) -> None:
     assert lapse_leases() == 0
 
 
+def test_a_lease_is_told_by_the_databases_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has its machine's clock.")
+    fill_queue(world)
+    sitting = pull(project=world.project, by=world.ana)
+    ahead = timezone.now() + timedelta(days=1)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: ahead)
+    assert lapse_leases() == 0
+    begin(sitting)
+    sitting.refresh_from_db()
+    assert sitting.lease_until is not None
+    assert sitting.lease_until < ahead
+
+
 def test_pulling_lapses_what_ran_out(world: World) -> None:
     only_these_sets(world, ["quay"])
     fill_queue(world)
