@@ -13,14 +13,12 @@ from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.config import api_urls as urls
 from annotation.core.permissions import Verb
-from annotation.imports.background import files_of
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.models import (
     ClaimSet,
     Dispute,
     Draw,
     Export,
-    Import,
     Judge,
     JudgeTrial,
     Membership,
@@ -36,6 +34,7 @@ from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from annotation.texts.services.change_claims import add_claim
 from tests.annotation.cast import World, add_imported_verdict
+from tests.annotation.imports.refused import refused_import
 
 PREFIX = "/api/v1/"
 READERS = (Verb.VIEW_SCORES, Verb.REVIEW)
@@ -370,10 +369,7 @@ def ids_of(world: World) -> dict[str, str]:
     sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
     assignment = sitting.assignments.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
-    asked = Import.objects.create(project=world.project, files=["a.csv"])
-    with files_of(asked) as [kept]:
-        kept.path.parent.mkdir(parents=True)
-        kept.path.write_text("document_id,document,system,summary\n")
+    asked = refused_import(world.project)
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     [question] = ask_questions(document_set=world.sets["port"], texts=["Does alder speak?"], by=world.mona)
     frame = sorted(peer.public_id for peer in world.peers.values())

@@ -6,21 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import URLPattern, reverse
-from django.utils import timezone
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
-from annotation.imports.background import files_of
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Draw, Export, Import, Job, JudgeTrial, VerdictBatch, Webhook
+from annotation.models import Dispute, Draw, Export, JudgeTrial, VerdictBatch, Webhook
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.api.routes import own_panel
 from tests.annotation.cast import add_imported_verdict
+from tests.annotation.imports.refused import refused_import
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -46,11 +45,7 @@ class Ids:
         add_imported_verdict(check, "no")
         decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="no", reason="Not said.")
         run = start_run(project=world.project, judge=world.judge, by=None)
-        asked = Import.objects.create(project=world.project, files=["a.csv"], finished_at=timezone.now())
-        Job.objects.create(import_row=asked, state="done")
-        with files_of(asked) as [kept]:
-            kept.path.parent.mkdir(parents=True)
-            kept.path.write_text("document_id,document,system,summary\n")
+        asked = refused_import(world.project)
         export = Export.objects.create(project=world.project, level="scores", format="csv")
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
         batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)

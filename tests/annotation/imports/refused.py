@@ -1,0 +1,28 @@
+"""An import of which a row could not come in."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from annotation.imports.background import import_kept, keep_upload
+from annotation.imports.packages import NamedFile
+from annotation.models import Job
+
+if TYPE_CHECKING:
+    from annotation.models import Import, Project
+
+ROWS = "document_id,document,system,summary\n,The quay is new.,alder,It is new.\n"
+"""The id is missing."""
+
+
+def refused_import(project: Project) -> Import:
+    """Refused; its files and the rejected row are kept, for everybody who may import."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        path.write_text(ROWS, encoding="utf-8")
+        asked = keep_upload(project=project, files=[NamedFile("a.csv", path)], by=None)
+    import_kept(asked=asked, by=None)
+    Job.objects.create(import_row=asked, state="done")
+    return asked
