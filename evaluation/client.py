@@ -213,6 +213,8 @@ class Coverdict:
                         answer.read()
                         patience.wait_after(answer)
                         continue
+                    if "ETag" not in answer.headers or "Content-Length" not in answer.headers:
+                        raise _unreadable(answer, "one of its files")
                     if answer.status_code != httpx2.codes.PARTIAL_CONTENT:
                         out.seek(0)
                         out.truncate()
@@ -492,12 +494,12 @@ def _content(answer: httpx2.Response) -> Any:
     try:
         return answer.json() if answer.content else None
     except ValueError as error:
-        raise ApiError(
-            f"{answer.url} answered {answer.status_code} with something other than JSON. Is it a Coverdict server?",
-            status=answer.status_code,
-            reason="unreadable",
-            details={},
-        ) from error
+        raise _unreadable(answer, "JSON") from error
+
+
+def _unreadable(answer: httpx2.Response, wanted: str) -> ApiError:
+    told = f"{answer.url} answered {answer.status_code} with something other than {wanted}. Is it a Coverdict server?"
+    return ApiError(told, status=answer.status_code, reason="unreadable", details={})
 
 
 def _refusal(answer: httpx2.Response) -> ApiError:

@@ -167,7 +167,7 @@ class Moody(BaseHTTPRequestHandler):
     keys: list[str | None]
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.keys.append(self.headers["Idempotency-Key"])
         answer = self.answers.pop(0)
         if answer is None:
@@ -178,6 +178,9 @@ class Moody(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self.do_POST()
 
     def log_message(self, *_: Any) -> None:
         """Nothing."""
@@ -220,12 +223,17 @@ def test_a_refusal_is_not_repeated_and_another_request_has_another_key(
     assert len(set(handler.keys)) == 2
 
 
-def test_a_page_in_place_of_an_answer_is_an_error_of_the_api(moody: tuple[type[Moody], str]) -> None:
+def test_a_page_in_place_of_an_answer_is_an_error_of_the_api(
+    moody: tuple[type[Moody], str], tmp_path: Path
+) -> None:
     handler, address = moody
-    handler.answers += [(200, "<html>Sign in</html>")]
+    handler.answers += [(200, "<html>Sign in</html>")] * 2
     with Coverdict(address, "t") as server, pytest.raises(ApiError, match="other than JSON") as refused:
         server.ask("POST", "x/", {})
     assert (refused.value.status, refused.value.reason) == (200, "unreadable")
+    with Coverdict(address, "t") as server, pytest.raises(ApiError, match="one of its files"):
+        server.download("x/file/", tmp_path / "x.zip")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_that_is_away_is_given_up(moody: tuple[type[Moody], str]) -> None:
