@@ -43,7 +43,7 @@ def noted_erasures() -> list[dict[str, Any]]:
             _ = [noted[key] for key in _KEYS[noted["kind"]]]
         except (ValueError, LookupError, TypeError) as error:
             raise ValueError(
-                f"Line {number} of the journal of erasures, {path}, cannot be read. Mend or remove the line, then "
+                f"Line {number} of the journal of erasures, {path}, cannot be read. Correct or remove the line, then "
                 "repeat the command."
             ) from error
         found.append(noted)

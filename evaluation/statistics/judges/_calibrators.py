@@ -11,7 +11,6 @@ from typing import Literal, get_args
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from evaluation._guards import check_choice, check_same_length, checked_share
 from evaluation.errors import EvaluationError
@@ -184,7 +183,7 @@ def _moved(
     probabilities: Array, systems: Sequence[Hashable], slope: float, intercepts: Mapping[Hashable, float]
 ) -> Array:
     added = np.array([intercepts.get(system, 0.0) for system in systems], dtype=np.float64)
-    moved: Array = expit(slope * _log_odds(probabilities) + added)
+    moved: Array = scipy.special.expit(slope * _log_odds(probabilities) + added)
     return moved
 
 
@@ -212,8 +211,8 @@ def _straight(
             break
         kept = rising
     odds = np.linspace(_log_odds(np.zeros(1))[0], _log_odds(np.ones(1))[0], 101)
-    places = expit(odds)
-    heights = expit(_slopes(places, method)[:, kept] @ found[:-1] + found[-1])
+    places = scipy.special.expit(odds)
+    heights = scipy.special.expit(_slopes(places, method)[:, kept] @ found[:-1] + found[-1])
     return tuple(zip(places.tolist(), heights.tolist(), strict=True))
 
 
@@ -232,7 +231,7 @@ def _line(columns: Array, answers: Array, prior: Array, strength: Array) -> Arra
     """
     found = prior.copy()
     for _ in range(_STEPS):
-        chance = expit(columns @ found)
+        chance = scipy.special.expit(columns @ found)
         slope = columns.T @ (answers - chance) - strength * (found - prior)
         bend = columns.T @ (columns * (chance * (1 - chance))[:, None]) + np.diag(strength)
         step = np.linalg.solve(bend, slope)
@@ -245,5 +244,5 @@ def _line(columns: Array, answers: Array, prior: Array, strength: Array) -> Arra
 
 
 def _log_odds(probabilities: Array) -> Array:
-    odds: Array = logit(np.clip(probabilities, _EDGE, 1 - _EDGE))
+    odds: Array = scipy.special.logit(np.clip(probabilities, _EDGE, 1 - _EDGE))
     return odds

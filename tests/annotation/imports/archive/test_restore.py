@@ -192,6 +192,7 @@ def test_an_installation_with_nothing_but_an_archive_has_no_account_yet(full: Wo
     path = archived(full.project, tmp_path / "a.zip")
     for project in Project.objects.all():
         remove_rows(project)
+    User.objects.create_superuser("boss")
     assert issue_setup_link() is None
     User.objects.all().delete()
     report = restore_project(slug="again", path=path, by=None)
