@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -119,24 +119,28 @@ def restore_backup(path: Path) -> tuple[BackupManifest, ErasuresMade]:
         noted_erasures()
     except ValueError as error:
         raise BackupError(str(error)) from error
-    try:
-        with zipfile.ZipFile(path) as source:
-            manifest = _manifest(source)
-            _check_files(source, manifest)
-            _check_version(manifest)
-            _check_emptiness(manifest)
-            settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(prefix="coverdict-restore-", dir=settings.VAR_DIR) as folder:
+    with ExitStack() as until_filled:
+        try:
+            with zipfile.ZipFile(path) as source:
+                manifest = _manifest(source)
+                _check_files(source, manifest)
+                _check_version(manifest)
+                _check_emptiness(manifest)
+                settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
+                folder = until_filled.enter_context(
+                    TemporaryDirectory(prefix="coverdict-restore-", dir=settings.VAR_DIR)
+                )
+                until_filled.enter_context(_files_taken_back())
                 dump = source.extract(_DUMPS[manifest.database], folder)
                 for name in manifest.files:
                     if name.startswith(FOLDERS) and (root := kept_folder()) is not None:
                         source.extract(name, root)
-                _fill_database(Path(dump))
-    except DAMAGED_ZIP as error:
-        # A damaged zip may lead to a place that no file has.
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:
-            raise
-        raise BackupError(f"{path} cannot be read as a backup: {error}") from error
+        except DAMAGED_ZIP as error:
+            # A damaged zip may lead to a place that no file has.
+            if getattr(error, "errno", errno.EINVAL) != errno.EINVAL:
+                raise
+            raise BackupError(f"{path} cannot be read as a backup: {error}") from error
+        _fill_database(Path(dump))
     call_command("migrate", interactive=False, verbosity=0)
     return manifest, apply_erasures()
 
@@ -250,6 +254,17 @@ def _check_emptiness(manifest: BackupManifest) -> None:
         held = (kept_folder() or Path(settings.VAR_DIR)) / folder
         if held.is_dir() and any(held.iterdir()):
             raise BackupError(f"{held} already contains files. Move them away first.")
+
+
+@contextmanager
+def _files_taken_back() -> Iterator[None]:
+    """Where the block fails, the folders are as empty as they were, so that it can be tried again."""
+    try:
+        yield
+    except BaseException:
+        for folder in FOLDERS:
+            shutil.rmtree((kept_folder() or Path(settings.VAR_DIR)) / folder, ignore_errors=True)
+        raise
 
 
 def _fill_database(dump: Path) -> None:

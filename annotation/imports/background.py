@@ -51,8 +51,8 @@ BEGUN_AT = "begun_at"
 """Among the choices: when a request began to check or import the files itself."""
 AT_ONCE_FOR = timedelta(minutes=5)
 """A request that has not ended by then was killed."""
-REJECTS = ("rejected.csv", "rejected.jsonl")
-"""Beside the files, where some of their rows could not come in."""
+REJECTS = "rejects"
+"""Among the choices: the name of the file of rejected rows, beside the files, as they were last read."""
 
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
@@ -109,9 +109,9 @@ def import_kept(
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
         # Of two requests at once the second one sees what the first has begun.
-        Import.objects.select_for_update().only("pk").get(pk=asked.pk)
-        asked.refresh_from_db(fields=["choices", "dry_run", "refusal", "cancelled_at", "finished_at"])
-        if not is_kept(asked) or asked.requested_by != by:
+        if is_there := Import.objects.select_for_update().filter(pk=asked.pk).first() is not None:
+            asked.refresh_from_db(fields=["choices", "dry_run", "refusal", "cancelled_at", "finished_at"])
+        if not is_there or not is_kept(asked) or asked.requested_by != by:
             raise Conflict(
                 "These files are being imported, or no longer waiting for import. Reload the page, or upload them "
                 "again.",
@@ -235,7 +235,8 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 def choices_of(asked: Import) -> dict[str, Any]:
     """How the files are read, as `import_files` takes it."""
-    chosen: dict[str, Any] = {name: value for name, value in asked.choices.items() if name != BEGUN_AT}
+    own = {BEGUN_AT, REJECTS}
+    chosen: dict[str, Any] = {name: value for name, value in asked.choices.items() if name not in own}
     if chosen.get("layout"):
         chosen["layout"] = Layout.stored(chosen["layout"])
     return chosen
@@ -254,27 +255,24 @@ def has_rejects(asked: Import) -> bool:
 
 
 def _rejects_name(asked: Import) -> str | None:
-    """None where the files had no problems when they were last read."""
-    names = REJECTS if _problems_of(asked) else ()
-    return next((name for name in names if size_of(f"{_folder_of(asked)}/{name}") is not None), None)
-
-
-def _problems_of(asked: Import) -> Sequence[Problem]:
-    told = refusal_of(asked) or report_of(asked)
-    return told.problems if told else ()
+    name: str | None = asked.choices.get(REJECTS)
+    return name if name and size_of(f"{_folder_of(asked)}/{name}") is not None else None
 
 
 def _keep_rejects(asked: Import) -> None:
     """Keep the rows that could not come in with the files: a download reads none of them again."""
-    if len(asked.files) != 1 or not _problems_of(asked):
+    told = refusal_of(asked) or report_of(asked)
+    if len(asked.files) != 1 or not told or not told.problems:
         return
     choices = {name: value for name, value in choices_of(asked).items() if name in {"layout", "claims_side"}}
+    # A file that is no table at all has no rows to give back.
     with suppress(ImportRefused), files_of(asked) as [file], TemporaryDirectory() as folder:
-        name, lines = rejected(file, _problems_of(asked), choices)
+        name, lines = rejected(file, told.problems, choices)
         path = Path(folder) / name
         with path.open("w", encoding="utf-8", newline="") as stream:
             stream.writelines(lines)
         keep(f"{_folder_of(asked)}/{name}", path, moved=True)
+        asked.choices[REJECTS] = name
 
 
 def perform(claimed: Claimed) -> None:
@@ -326,7 +324,8 @@ def _bring_in(asked: Import, progress: Progress) -> None:
     asked.rows_read, asked.sets_written, asked.sets = progress.rows_read, progress.sets_written, progress.sets
     _keep_rejects(asked)
     asked.finished_at = timezone.now()
-    asked.save(update_fields=["report", "refusal", "rows_read", "sets_written", "sets", "finished_at"])
+    told = ["choices", "report", "refusal", "rows_read", "sets_written", "sets", "finished_at"]
+    asked.save(update_fields=told)
     if asked.report and not asked.dry_run and not asked.report["rows_left_out"]:
         forget_files(asked)
 

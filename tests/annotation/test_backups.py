@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -68,8 +69,17 @@ def test_a_restored_installation_is_the_same(
     assert "exists already" in again.stderr
     assert sorted(path.name for path in tmp_path.glob("*coverdict*")) == ["coverdict.zip"]
 
+    if connection.vendor == "postgresql":
+        # What fails leaves nothing behind, so that it can be tried again.
+        failing = tmp_path / "failing" / "pg_restore"
+        failing.parent.mkdir()
+        failing.write_text("#!/bin/sh\necho 'no such server' >&2; exit 1\n")
+        failing.chmod(0o755)
+        path = f"{failing.parent}{os.pathsep}{empty['PATH']}"
+        assert "pg_restore failed" in manage(empty | {"PATH": path}, "restore", str(backup)).stderr
+        assert not list(Path(empty["COVERDICT_VAR"]).rglob("exports"))
     # The folder is made by the first who needs it.
-    Path(empty["COVERDICT_VAR"]).rmdir()
+    shutil.rmtree(empty["COVERDICT_VAR"])
     done = manage(empty, "restore", str(backup))
     assert done.returncode == 0, done.stderr
     # Nothing was erased here ever, or the journal was left behind: that is for the operator to know.

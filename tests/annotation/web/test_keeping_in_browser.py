@@ -571,13 +571,14 @@ def test_what_is_refused_after_the_page_was_turned_is_told_with_its_peer(world: 
     page = ana(desk)
     open_set(page, sitting)
     page.wait_for_load_state("networkidle")
-    result = {"seq": 1, "status": "refused", "message": "That unit was cut anew."}
-    answer = {"saved": 1, "results": [result], "slips": {}, "gates": {}, "set": {"is_complete": False}}
+    comparison = sitting.assignments.order_by("position")[0].comparison
+    assert comparison is not None
     page.route("**/acts/", lambda route: route.abort())
     press(page, "4n")
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
-    page.route("**/acts/", lambda route: route.fulfill(json=answer))
-    page.locator("#notices", has_text="Peer 1: a change was not saved. That unit was cut anew.").wait_for()
+    comparison.model.units.filter(position=1).update(public_id="replaced")
+    page.unroute("**/acts/")
+    page.locator("#notices", has_text="Peer 1: a change was not saved. This model unit is not").wait_for()
 
 
 def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk) -> None:

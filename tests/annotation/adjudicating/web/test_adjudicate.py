@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,19 +11,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.adjudicating.queries import voices
 from annotation.adjudicating.queries.voices import voices_on_check as voices_on
 from annotation.assessing.services.assign import assign
-from annotation.models import Adjudication, Check, Dispute, Membership, Role
+from annotation.models import Adjudication, Check, Claim, Dispute, Membership, Role, Verdict
 from annotation.reviewing.services.review import override
-from annotation.scoring.judge_percents import JudgePercent, judge_percents
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.conftest import HTMX
 from tests.annotation.exports.acts import assess_and_close
 from tests.says import says
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from django.contrib.auth.models import User
     from django.test import Client
@@ -176,17 +173,15 @@ def test_no_name_and_no_judge_is_told(world: World, cleo: Client) -> None:
     assert "Rex on 2." in page
 
 
-def test_no_percent_tells_which_is_the_judge_s(
-    world: World, cleo: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_percent_tells_which_is_the_judge_s(world: World, cleo: Client) -> None:
     world.project.dispute_voices = "judge"
     world.project.save()
     dispute = percents_differ(world)
-
-    def a_third(peers: Sequence[int]) -> list[JudgePercent]:
-        return [replace(share, percent=100 / 3) for share in judge_percents(peers)]
-
-    monkeypatch.setattr(voices, "judge_percents", a_third)
+    # Three claims of the unit, of which the judge says yes to one.
+    Claim.objects.update(unit=dispute.unit)
+    verdicts = Verdict.objects.filter(check_row__peer=world.peers["port", "alder"], judge=world.judge)
+    verdicts.update(label="no")
+    verdicts.filter(check_row__claim__position=1).update(label="yes")
     assert sorted(voice.percent for voice in cleo.get(at(dispute)).context["view"].voices) == [20, 40, 60]
 
 

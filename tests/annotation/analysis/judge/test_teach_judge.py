@@ -16,7 +16,6 @@ from annotation.analysis.judge.teach_judge import FOLDS, teach_judge
 from annotation.analysis.judge.words import told
 from annotation.core.jobs import Lane
 from annotation.core.refusals import Invalid
-from annotation.judging.services import judge_many
 from annotation.judging.services.let_decide import let_decide, runs_to_decide
 from annotation.judging.services.start_run import cancel_run
 from annotation.judging.services.use_judge import use_judge
@@ -31,6 +30,7 @@ from annotation.models import (
     Membership,
     Project,
     Role,
+    Run,
     Verdict,
 )
 from annotation.scoring.rescore import rescore
@@ -298,21 +298,18 @@ def test_the_rest_asks_what_the_deciding_judge_was_asked(project: Project, llm_j
 
 
 def test_a_judge_decides_also_where_the_worker_died_before_it_could(
-    project: Project, llm_judge: Judge, monkeypatch: pytest.MonkeyPatch
+    project: Project, llm_judge: Judge
 ) -> None:
     answer_sample(project, no_hearsay)
     own = teach(project, llm_judge).judge
     rest = use_judge(project=project, judge=own, by=None)
     assert rest is not None
-    monkeypatch.setattr(judge_many, "decide_after", lambda **_: None)
     judge_all(rest)
-    project.refresh_from_db()
-    assert (rest.state, project.deciding_judge) == ("finished", llm_judge)
-    # Nothing is to be judged, and still a worker that looks begins with the lane.
-    begun: list[Lane] = []
-    monkeypatch.setattr(perform_job, "_pull_in_thread", begun.append)
-    perform_job.look()
-    assert begun == [Lane.RUNS]
+    assert rest.state == "finished"
+    # As the rows are where the worker ended in between.
+    Run.objects.filter(pk=rest.pk).update(decides_after=True)
+    Project.objects.filter(pk=project.pk).update(deciding_judge=llm_judge)
+    assert runs_to_decide().exists()
     perform_job.pull(Lane.RUNS)
     assert not runs_to_decide().exists()
     project.refresh_from_db()
