@@ -10,7 +10,6 @@ from annotation.analysis.agreement import words as agreement
 from annotation.analysis.estimates import words as plan
 from annotation.analysis.judge import words as judge
 from annotation.analysis.make_analysis import StoredStatistics, current_statistics
-from annotation.analysis.sensitivity import words as sensitivity
 from annotation.models import Analysis, Project
 
 Figures = dict[str, Any]
@@ -19,7 +18,6 @@ WORDS: Mapping[Analysis.Kind, Callable[[Figures], Figures]] = {
     Analysis.Kind.AGREEMENT: agreement.told,
     Analysis.Kind.JUDGE: judge.told,
     Analysis.Kind.PLAN: plan.told,
-    Analysis.Kind.SENSITIVITY: sensitivity.told,
 }
 EMPTY: Figures = {
     "scales": [],

@@ -23,8 +23,6 @@ from annotation.analysis.fingerprint import fingerprint_of
 from annotation.analysis.judge import judge_quality, suggest_verdicts
 from annotation.analysis.leaderboard import differences, leaderboard
 from annotation.analysis.leaderboard.averages import SEED
-from annotation.analysis.pictures import work_by_day
-from annotation.analysis.sensitivity.what_if import what_if
 from annotation.core.jobs import hint
 from annotation.core.refusals import NotReady
 from annotation.judging.queries.runs import is_worker_alive
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
 
 MAKE_ANALYSIS = "annotation.make_analysis"
 """The task's name at the queue."""
-WORK_BY_DAY = "work by day"
-"""The key, among plans, under which it is stored what reviewers answered on each day."""
 ASKED_SECONDS = 90
 """After so long without an answer of a worker somebody else may ask."""
 FAILED_SECONDS = 60
@@ -100,11 +96,6 @@ def _by_key(project: Project, key: str) -> Any:
     return make(project, rest)
 
 
-def _plan_or_work(project: Project, key: str) -> Any:
-    """The plan for a score, or the work that it builds on by day."""
-    return work_by_day.payload(project) if key == WORK_BY_DAY else plan.plan(project, key)
-
-
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # A board holds a mean of every score: a further one changes its form.
     Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=741 + len(SCORES)),
@@ -114,9 +105,7 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     Analysis.Kind.JUDGE: StatisticsRecipe(
         judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13
     ),
-    Analysis.Kind.PLAN: StatisticsRecipe(_plan_or_work, shape=13),
-    # Other judges' answers write no score of this project.
-    Analysis.Kind.SENSITIVITY: StatisticsRecipe(what_if, inputs=judge_quality.judge_inputs, shape=5),
+    Analysis.Kind.PLAN: StatisticsRecipe(plan.plan, shape=13),
     Analysis.Kind.SUGGESTED: StatisticsRecipe(suggest_verdicts.payload),
 }
 """Every kind that can be made; the one place where they are named."""

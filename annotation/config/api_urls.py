@@ -9,8 +9,6 @@ from annotation.analysis.estimates import api as plan
 from annotation.analysis.explanation import api as explanations
 from annotation.analysis.judge import api as judge_quality
 from annotation.analysis.leaderboard import api as scores
-from annotation.analysis.pictures import api as pictures
-from annotation.analysis.sensitivity import api as sensitivity
 from annotation.api import nowhere
 from annotation.assessing.api import assignments, progress, sittings
 from annotation.exports import api as exports
@@ -124,8 +122,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("judge-quality/recalibration/", judge_quality.RecalibrationView.as_view()),
     path("plan/", plan.PlanView.as_view()),
     path("plan/draws/", plan.PlannedSamples.as_view()),
-    path("sensitivity/", sensitivity.SensitivityView.as_view()),
-    path("claim-map/", pictures.ClaimMapView.as_view()),
     path("quality/", scores.Quality.as_view()),
     path("published-scores/", imports.PublishedScores.as_view()),
     path("published-scores/systems/", imports.PublishedSystems.as_view()),
@@ -160,7 +156,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("authors/", assignments.Authors.as_view()),
     path("own-work/", progress.OwnWork.as_view()),
     path("progress/sets/", progress.SetProgress.as_view()),
-    path("progress/days/", pictures.WorkByDayView.as_view()),
     path("progress/people/", progress.PersonProgress.as_view()),
     path("progress/systems/", progress.SystemProgress.as_view()),
     path("progress/sittings/", progress.ClosedSittings.as_view()),

@@ -13,8 +13,6 @@ from annotation.analysis.estimates import web as plan
 from annotation.analysis.explanation import web as explanations
 from annotation.analysis.judge import web as judge
 from annotation.analysis.leaderboard import web as scores
-from annotation.analysis.pictures import web as pictures
-from annotation.analysis.sensitivity import web as sensitivity
 from annotation.assessing.web import assess, assignments
 from annotation.exports import web as exports
 from annotation.help import web as manual
@@ -87,13 +85,9 @@ project_urls = [
     path("scores/judge/teach/", judge.teach, name="teach-judge"),
     path("scores/judge/recalibrate/", judge.recalibrate, name="recalibrate-judge"),
     path("scores/judge/<slug:table>/file/", judge.judge_file, name="judge-file"),
-    path("scores/pictures/", pictures.pictures, name="pictures"),
-    path("scores/pictures/<slug:picture>/file/", pictures.drawn_file, name="picture-file"),
     path("scores/plan/", plan.plan, name="plan"),
     path("scores/plan/draw/", plan.draw_plan, name="draw-plan"),
     path("scores/plan/<slug:table>/file/", plan.plan_file, name="plan-file"),
-    path("scores/sensitivity/", sensitivity.sensitivity, name="sensitivity"),
-    path("scores/sensitivity/<slug:table>/file/", sensitivity.sensitivity_file, name="sensitivity-file"),
     path("scores/systems/<slug:system_id>/", scores.system, name="system"),
     path("scores/systems/<slug:system_id>/claims/", explanations.claims_of_system, name="system-claims"),
     path("scores/summaries/<slug:summary_id>/", explanations.summary, name="summary"),
@@ -120,7 +114,6 @@ project_urls = [
     path("assignments/sittings/<slug:sitting_id>/requeue/", assignments.requeue, name="requeue-sitting"),
     path("assignments/authors/<slug:system_id>/", assignments.name_author, name="name-author"),
     path("progress/", progress.progress, name="progress"),
-    path("progress/days/file/", pictures.work_file, name="work-file"),
     path("import/", imports.imports, name="import"),
     path("import/upload/", imports.import_upload, name="import-upload"),
     path("import/<slug:import_id>/", imports.import_progress, name="import-progress"),

@@ -22,7 +22,6 @@ class Analysis(PublicRow):
         AGREEMENT = "agreement", "Agreement"
         JUDGE = "judge", "Judge"
         PLAN = "plan", "Plan"
-        SENSITIVITY = "sensitivity", "Sensitivity"
         SUGGESTED = "suggested", "Suggested verdicts"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="analyses")

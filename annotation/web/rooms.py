@@ -37,8 +37,6 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Agreement", "agreement", Verb.VIEW_SCORES),
             ("Judge", "judge", Verb.VIEW_SCORES),
             ("Plan", "plan", Verb.VIEW_SCORES),
-            ("Sensitivity", "sensitivity", Verb.VIEW_SCORES),
-            ("Charts", "pictures", Verb.VIEW_SCORES),
         ),
     ),
     (

@@ -1,7 +1,7 @@
 """Statistics: how sure scores are, how far people and judges agree, whom to ask next.
 
 - `agreement`: alpha, kappa, AC1, intraclass correlation, percents, consensus of crowds
-- `systems`: differences, ranks, correlations, analysis of variance, crossings
+- `systems`: differences, ranks, correlations, analysis of variance
 - `judges`: a judge against people, calibration
 - `estimates`: draws, prediction-powered means, plans
 - `assignments`: who judges what, and in which order
@@ -103,7 +103,6 @@ from evaluation.statistics.systems._correlation import (
     metric_correlation,
     pearson,
 )
-from evaluation.statistics.systems._crossings import Crossing, Lead, crossings, leads, means_between
 from evaluation.statistics.systems._rank import RankRange, compact_letters, indistinct_groups, rank_ranges
 from evaluation.statistics.systems._settled import SettledOrder, settled_order
 from evaluation.statistics.systems._significance import (
@@ -127,7 +126,6 @@ __all__ = [
     "CalibrationMethod",
     "Calibrator",
     "CascadePoint",
-    "Crossing",
     "CrowdConsensus",
     "Design",
     "DrawEstimate",
@@ -140,7 +138,6 @@ __all__ = [
     "JudgeComparison",
     "JudgeReport",
     "KappaWeights",
-    "Lead",
     "Level",
     "MetricCorrelation",
     "PairComparison",
@@ -171,7 +168,6 @@ __all__ = [
     "compare_judges",
     "compare_systems",
     "cross_fitted_calibration",
-    "crossings",
     "dawid_skene",
     "declared_looks",
     "documents_for_all",
@@ -195,9 +191,7 @@ __all__ = [
     "kappa_interval",
     "kendall_tau",
     "krippendorff_alpha",
-    "leads",
     "look_confidence",
-    "means_between",
     "median_fewest",
     "median_widest",
     "metric_correlation",

@@ -164,9 +164,8 @@ WEB = {
     ),
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
-    **dict.fromkeys(("judge", "judge-file", "pictures", "picture-file"), Verb.VIEW_SCORES),
-    "work-file": Verb.ASSIGN,
-    **dict.fromkeys(("plan", "plan-file", "sensitivity", "sensitivity-file"), Verb.VIEW_SCORES),
+    **dict.fromkeys(("judge", "judge-file"), Verb.VIEW_SCORES),
+    **dict.fromkeys(("plan", "plan-file"), Verb.VIEW_SCORES),
 }
 """What each route of a project asks for."""
 

@@ -153,7 +153,7 @@ import annotation.config.urls
 browser = Client(headers={"host": "localhost"})
 browser.force_login(User.objects.get(username="cleo"))
 assert b"alder-2" in browser.get("/p/harbour/review/").content
-heavy = ("scipy.special", "scipy.sparse", "scipy.stats", "pyarrow", "openai", "resvg_py")
+heavy = ("scipy.special", "scipy.sparse", "scipy.stats", "pyarrow", "openai")
 print(*(name for name in heavy if name in sys.modules))
 """
     command, environment = [sys.executable, "-c", code], environment_of(demo.var)

@@ -18,8 +18,6 @@ from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate
 from annotation.analysis.judge.table import JUDGE_TABLES
 from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
 from annotation.analysis.judge.words import MOVES_AT_MOST, RIGHT_AT_LEAST, cost_in_words
-from annotation.analysis.pictures.charts import FEWEST_FOR_CURVE
-from annotation.analysis.pictures.drawings import draw_calibration, draw_judge_scatter
 from annotation.analysis.web import asked_score, figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
@@ -36,6 +34,9 @@ from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABELS
 from evaluation.statistics import FEW_DOCUMENTS
+
+FEWEST_FOR_CURVE = 30
+"""Answers below which no calibration is shown."""
 
 
 @screen("GET")
@@ -59,8 +60,6 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "figures_score": found.get("score", ""),
         "people_said": LABELS,
         "confusion": _confusion(version["report"]["confusion"]) if version else (),
-        "scatter": draw_judge_scatter(version) if version else None,
-        "curve_drawn": draw_calibration(version) if version else None,
         "fewest_for_curve": FEWEST_FOR_CURVE,
         "right_at_least": RIGHT_AT_LEAST,
         "moves_at_most": 100 * MOVES_AT_MOST,

@@ -16,6 +16,7 @@ from annotation.analysis.estimates.words import estimate_in_words
 from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
 from annotation.analysis.leaderboard import leaderboards as boards
 from annotation.analysis.leaderboard.bands import BANDS
+from annotation.analysis.leaderboard.bars import league
 from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.differences import (
     Differences,
@@ -46,7 +47,6 @@ from annotation.analysis.leaderboard.words import (
     warnings_of,
 )
 from annotation.analysis.make_analysis import StoredStatistics
-from annotation.analysis.pictures.charts import league
 from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound

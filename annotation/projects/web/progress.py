@@ -1,4 +1,4 @@
-"""How far a project's assessors and reviewers are: by set, person, system, draw and day, and what is closed."""
+"""How far a project's assessors and reviewers are: by set, person, system and sample, and what is closed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from django.http import HttpResponse
 
-from annotation.analysis.pictures.drawings import draw_work
-from annotation.analysis.pictures.work_done import answered_so_far
 from annotation.assessing.queries.assignments import queue_of, sitting_counts
 from annotation.assessing.queries.flags import FASTEST_WORDS_PER_SECOND, FEWEST_ALIKE, Flags
 from annotation.assessing.queries.oversight import (
@@ -139,12 +137,6 @@ def _closed(request: Request, room: Room) -> dict[str, object]:
     return {"rows": rows, "after": after, "person": person, **_limits()}
 
 
-def _days(request: Request, room: Room) -> dict[str, object]:
-    answered, stored = answered_so_far(room.project)
-    drawn = draw_work(room.project, viewer=request.user, answered=answered) if answered else None
-    return {"picture": drawn, "made": stored, "address": request.get_full_path()}
-
-
 def _draws(request: Request, room: Room) -> dict[str, object]:
     return {"rows": sample_works(room.project)}
 
@@ -155,7 +147,6 @@ VIEWS = (
     View("systems", "Systems", Verb.VIEW_SCORES, _systems),
     View("closed", "Closed", Verb.VIEW_FLAGS, _closed),
     View("draws", "Random samples", Verb.ASSIGN, _draws),
-    View("days", "By day", Verb.ASSIGN, _days),
 )
 
 

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from annotation.analysis.leaderboard.bars import league
 from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.leaderboards import opening_board
-from annotation.analysis.pictures.charts import league
 from annotation.core.permissions import Verb, may_create_projects
 from annotation.judging.queries.runs import is_worker_alive, latest_run, run_progress
 from annotation.models import Run, accounts

@@ -95,7 +95,7 @@ def bounds(payload: Any) -> Iterator[tuple[str, Any]]:
             yield from bounds(part)
 
 
-WITHOUT_INTERVALS = {Analysis.Kind.SENSITIVITY, Analysis.Kind.SUGGESTED}
+WITHOUT_INTERVALS = {Analysis.Kind.SUGGESTED}
 """The order of systems under other choices, and what is suggested, have none at all."""
 KEYS = {Analysis.Kind.LEADERBOARD: ("board coverage", f"differences {differences.key('coverage', 20)}")}
 

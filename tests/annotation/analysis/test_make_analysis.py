@@ -286,10 +286,6 @@ PAGES = (
     "scores/agreement/",
     "scores/judge/",
     "scores/plan/",
-    "scores/sensitivity/",
-    "scores/pictures/",
-    "scores/pictures/?show=judge",
-    "progress/?view=days",
 )
 
 

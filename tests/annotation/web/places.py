@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-TABLES = {"plan-file": "sizes", "sensitivity-file": "orders"}
+TABLES = {"plan-file": "sizes"}
 """A table of each route of files, where there is none called "pairs"."""
 
 

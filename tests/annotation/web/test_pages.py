@@ -33,10 +33,7 @@ NOT_PAGES = {
     "judge-file",
     "league-file",
     "log-file",
-    "picture-file",
-    "work-file",
     "plan-file",
-    "sensitivity-file",
 }
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")
 

@@ -1,4 +1,4 @@
-"""The plan, its draw, and sensitivity over the API."""
+"""The plan and its sample over the API."""
 
 from __future__ import annotations
 
@@ -44,10 +44,3 @@ def test_a_planned_draw_can_be_sent_twice(laid: World, client_of: ApiDoor) -> No
 def test_a_design_that_is_none_is_refused(laid: World, client_of: ApiDoor) -> None:
     answer = client_of("mona").post(f"{ADDRESS}/plan/draws/", {"size": 10, "design": "people"}, format="json")
     assert answer.status_code == 400
-
-
-def test_sensitivity_holds_what_the_page_shows(laid: World, client_of: ApiDoor) -> None:
-    (table,) = client_of("vic").get(f"{ADDRESS}/sensitivity/").json()["targets"]
-    assert len(table["length"]["orders"]) == 6
-    assert table["length"]["orders"][-1]["tau"] == pytest.approx(1.0)
-    assert table["blend"] is None

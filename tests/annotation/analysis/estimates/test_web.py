@@ -1,4 +1,4 @@
-"""The plan page and the sensitivity page: what stands on them, who may see them, the draw, and tables as files."""
+"""The plan page, who may see it, its sample, and tables as files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     SignedIn = Callable[[User], Client]
 
-PLAN, SENSITIVITY = "/p/harbour/scores/plan/", "/p/harbour/scores/sensitivity/"
+PLAN = "/p/harbour/scores/plan/"
 DRAW = f"{PLAN}draw/"
 
 
@@ -212,7 +212,7 @@ def test_both_open_where_the_leaderboard_does(laid: World, signed_in: SignedIn) 
     # One set's summaries are short: the rest, at 20 words, are more.
     Summary.objects.filter(is_peer=True, document_set__external_id="set-00").update(target_words=10)
     client = signed_in(laid.olga)
-    for address in (PLAN, SENSITIVITY):
+    for address in (PLAN,):
         html = client.get(address).content.decode()
         assert re.search(r'[?;]target=20"[^>]*aria-current="true"', html)
         assert not re.search(r'[?;]target=10"[^>]*aria-current="true"', html)
@@ -265,31 +265,8 @@ def test_only_who_assigns_may_draw(laid: World, signed_in: SignedIn) -> None:
     assert signed_in(laid.vic).post(DRAW, {"size": "5", "design": "uniform", "seed": "1"}).status_code == 403
 
 
-def test_sensitivity_says_where_the_order_turns(laid: World, signed_in: SignedIn) -> None:
-    html = signed_in(laid.olga).get(SENSITIVITY).content.decode()
-    assert "Would other choices change the ranking?" in html
-    assert "at every a from 0 to 1" in html or "then" in html
-    assert "people have not changed any of lexical&#x27;s answers" in html
-    assert "so nobody can be left out" in html
-    # Ranks at six weights: a = 0 to 1 with the project's two thirds among them.
-    assert html.count("a = 0.667") >= 1
-    assert "Kendall's tau with ranking by coverage" in html
-    assert "present order" not in html
-
-
-def test_with_one_system_sensitivity_says_nothing_of_a_lead_or_an_order(
-    laid: World, signed_in: SignedIn
-) -> None:
-    laid.systems["birch"].summaries.all().delete()
-    html = signed_in(laid.olga).get(SENSITIVITY).content.decode()
-    assert "Only alder has a mean, so there is nothing to compare." in html
-    assert "There is only one system, so there is nothing to compare." in html
-    for words in (" leads ", " lead ", "Systems are listed", "is highest"):
-        assert words not in html
-
-
 def test_who_may_see_scores_sees_both(laid: World, signed_in: SignedIn) -> None:
-    for address in (PLAN, SENSITIVITY, f"{PLAN}sizes/file/", f"{SENSITIVITY}orders/file/"):
+    for address in (PLAN, f"{PLAN}sizes/file/"):
         assert signed_in(laid.vic).get(address).status_code == 200
         assert signed_in(laid.rex).get(address).status_code == 403
         assert signed_in(laid.dan).get(address).status_code == 404
@@ -299,7 +276,7 @@ def test_the_blind_see_neither(laid: World, signed_in: SignedIn) -> None:
     laid.project.memberships.filter(user=laid.olga).update(roles=["owner", "assessor"])
     assign(document_set=laid.sets["bridge"], assessor=laid.olga, by=None, seed=1)
     client = signed_in(laid.olga)
-    for address in (PLAN, SENSITIVITY):
+    for address in (PLAN,):
         assert client.get(address).status_code == 403
     answer = client.post(DRAW, {"size": "5", "design": "uniform", "seed": "1", "confirmed": "1"})
     assert answer.headers["Location"] == "/p/harbour/review/draws/"
@@ -307,7 +284,7 @@ def test_the_blind_see_neither(laid: World, signed_in: SignedIn) -> None:
 
 def test_both_are_kept_and_come_as_fragments(laid: World, signed_in: SignedIn) -> None:
     client = signed_in(laid.olga)
-    for address, name, kind in ((PLAN, "plan", "plan"), (SENSITIVITY, "sensitivity", "sensitivity")):
+    for address, name, kind in ((PLAN, "plan", "plan"),):
         client.get(address)
         row = Analysis.objects.get(kind=kind)
         html = client.get(address, headers=HTMX).content.decode()
@@ -323,8 +300,6 @@ def test_both_are_kept_and_come_as_fragments(laid: World, signed_in: SignedIn) -
         (f"{PLAN}sizes/file/", 20),
         (f"{PLAN}systems/file/", 40),
         (f"{PLAN}wanted/file/", 11),
-        # Six weights of two systems.
-        (f"{SENSITIVITY}orders/file/", 12),
     ],
 )
 def test_tables_come_as_files(laid: World, signed_in: SignedIn, address: str, rows: int) -> None:

@@ -34,11 +34,10 @@ def addresses(world: World) -> list[str]:
         f"{scores}/summaries/{world.peers['port', 'alder'].public_id}/",
         f"{scores}/sets/{world.sets['port'].public_id}/",
         f"{scores}/systems/{world.systems['alder'].public_id}/claims/?verdict=yes",
-        f"{scores}/pictures/?show=claims",
     ]
 
 
-@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("place", range(3))
 def test_it_is_asked_before_verdicts_are_shown(
     world: World, draw: Draw, signed_in: SignedIn, place: int
 ) -> None:

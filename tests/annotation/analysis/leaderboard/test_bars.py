@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.analysis.leaderboard.bars import axis_over, bar, league
 from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
-from annotation.analysis.pictures.charts import axis_over, bar, league
 
 
 def average(mean: float | None, low: float | None = None, high: float | None = None, n: int = 12) -> Average:
