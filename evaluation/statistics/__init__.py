@@ -1,7 +1,7 @@
 """Statistics: how sure scores are, how far people and judges agree, whom to ask next.
 
-- `agreement`: alpha, kappa, AC1, intraclass correlation, percents, consensus of crowds
-- `systems`: differences, ranks, correlations, analysis of variance
+- `agreement`: alpha, kappa, raw agreement, percents
+- `systems`: differences, ranks
 - `judges`: a judge against people, calibration
 - `estimates`: draws, prediction-powered means, plans
 - `assignments`: who judges what, and in which order
@@ -23,18 +23,9 @@ from evaluation.statistics.agreement._alpha import (
     item_disagreements,
     krippendorff_alpha,
 )
-from evaluation.statistics.agreement._crowd import CrowdConsensus, dawid_skene
 from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
+from evaluation.statistics.agreement._observed import observed_agreement, observed_agreement_interval
 from evaluation.statistics.agreement._percents import PERCENT_STEP, PercentAgreement, percent_agreement
-from evaluation.statistics.agreement._reliability import (
-    IntraclassForm,
-    gwet_ac1,
-    gwet_ac1_interval,
-    intraclass_correlation,
-    intraclass_interval,
-    observed_agreement,
-    observed_agreement_interval,
-)
 from evaluation.statistics.assignments._balance import balanced_plan
 from evaluation.statistics.assignments._presentation import (
     Presented,
@@ -96,13 +87,6 @@ from evaluation.statistics.judges._judge_report import (
     judge_reports,
 )
 from evaluation.statistics.judges._recalibration import Recalibration, recalibration
-from evaluation.statistics.systems._anova import SystemAnova, TukeyPair, VarianceRow, system_anova
-from evaluation.statistics.systems._correlation import (
-    MetricCorrelation,
-    kendall_tau,
-    metric_correlation,
-    pearson,
-)
 from evaluation.statistics.systems._rank import RankRange, compact_letters, indistinct_groups, rank_ranges
 from evaluation.statistics.systems._settled import SettledOrder, settled_order
 from evaluation.statistics.systems._significance import (
@@ -126,7 +110,6 @@ __all__ = [
     "CalibrationMethod",
     "Calibrator",
     "CascadePoint",
-    "CrowdConsensus",
     "Design",
     "DrawEstimate",
     "DrawnItem",
@@ -134,12 +117,10 @@ __all__ = [
     "Forecast",
     "Interval",
     "IntervalMethod",
-    "IntraclassForm",
     "JudgeComparison",
     "JudgeReport",
     "KappaWeights",
     "Level",
-    "MetricCorrelation",
     "PairComparison",
     "PercentAgreement",
     "PermutationTest",
@@ -152,9 +133,6 @@ __all__ = [
     "SampleSoFar",
     "SettledOrder",
     "Showing",
-    "SystemAnova",
-    "TukeyPair",
-    "VarianceRow",
     "active_probabilities",
     "alpha_interval",
     "balanced_plan",
@@ -168,7 +146,6 @@ __all__ = [
     "compare_judges",
     "compare_systems",
     "cross_fitted_calibration",
-    "dawid_skene",
     "declared_looks",
     "documents_for_all",
     "drawn_repeats",
@@ -179,27 +156,20 @@ __all__ = [
     "fixed_size_draw",
     "forecast_widths",
     "forecast_without_pilot",
-    "gwet_ac1",
-    "gwet_ac1_interval",
     "holm",
     "indistinct_groups",
-    "intraclass_correlation",
-    "intraclass_interval",
     "item_disagreements",
     "judge_report",
     "judge_reports",
     "kappa_interval",
-    "kendall_tau",
     "krippendorff_alpha",
     "look_confidence",
     "median_fewest",
     "median_widest",
-    "metric_correlation",
     "neyman_allocation",
     "neyman_draw",
     "observed_agreement",
     "observed_agreement_interval",
-    "pearson",
     "percent_agreement",
     "permutation_test",
     "pooled_items",
@@ -212,7 +182,6 @@ __all__ = [
     "settled_order",
     "stratified_draw",
     "suggested_verdicts",
-    "system_anova",
     "system_intervals",
     "uniform_draw",
     "with_pooled_variance",

@@ -32,7 +32,6 @@ from evaluation.statistics import (
     Estimate,
     PercentAgreement,
     alpha_interval,
-    gwet_ac1_interval,
     kappa_interval,
     observed_agreement,
     observed_agreement_interval,
@@ -90,7 +89,6 @@ class ScaleFigures:
     answers: int
     alpha: Estimate
     equal: Estimate
-    ac1: Estimate | None
     pairs: tuple[RaterPair, ...]
     pairs_left_out: int
     judge: tuple[RaterPair, ...]
@@ -154,7 +152,6 @@ def _figures(project: Project, scale: Scale, judge: str) -> ScaleFigures:
         alpha=alpha,
         equal=equal,
         # Over the answers that occur, as alpha is: one that nobody gave would raise it.
-        ac1=shown(gwet_ac1_interval(table, clusters)) if scale.level == "nominal" else None,
         pairs=tuple(pairs[:RATER_PAIRS_SHOWN]),
         pairs_left_out=len(pairs[RATER_PAIRS_SHOWN:]),
         judge=tuple(beside),

@@ -80,7 +80,6 @@ class AgreementScale(serializers.Serializer[Any]):
     answers = serializers.IntegerField(help_text="Answers to items with two or more.")
     alpha = IntervalRow(help_text="Krippendorff's alpha.")
     equal = IntervalRow(help_text="Share of equal pairs of answers to the same item.")
-    ac1 = IntervalRow(allow_null=True, help_text="Gwet's AC1; for labels only.")
     pairs = RaterPair(many=True)
     pairs_left_out = serializers.IntegerField()
     judge = RaterPair(many=True, help_text="The deciding judge compared with each person.")

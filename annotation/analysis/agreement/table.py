@@ -21,7 +21,6 @@ def scale_rows(made: Figures) -> Iterator[FigureRow]:
             "answers": scale["answers"],
             **interval("alpha", scale["alpha"]),
             **interval("equal", scale["equal"]),
-            **interval("ac1", scale["ac1"] or {}),
             "document_sets": scale["alpha"]["clusters"],
         }
 

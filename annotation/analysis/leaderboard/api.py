@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from annotation.analysis.estimates.estimates import EstimateState
 from annotation.analysis.leaderboard import leaderboards
-from annotation.analysis.leaderboard.differences import AnovaLine, Differences, SystemPair
+from annotation.analysis.leaderboard.differences import Differences, SystemPair
 from annotation.analysis.leaderboard.leaderboard import (
     ALL,
     RANKABLE,
@@ -253,19 +253,6 @@ class PairShape(serializers.Serializer[SystemPair]):
     holds = serializers.BooleanField(
         help_text="By its own test, or implied by other significant differences."
     )
-    tukey_difference = serializers.FloatField(allow_null=True, help_text="On the sets shared by all systems.")
-    tukey_low = serializers.FloatField(allow_null=True)
-    tukey_high = serializers.FloatField(allow_null=True)
-    tukey_p = serializers.FloatField(allow_null=True)
-
-
-class SourceShape(serializers.Serializer[AnovaLine]):
-    name = serializers.CharField()
-    squares = serializers.FloatField()
-    freedom = serializers.IntegerField()
-    mean_square = serializers.FloatField()
-    f = serializers.FloatField(allow_null=True)
-    p = serializers.FloatField(allow_null=True)
 
 
 class DifferencesShape(serializers.Serializer[Differences]):
@@ -279,11 +266,7 @@ class DifferencesShape(serializers.Serializer[Differences]):
     is_exact = serializers.BooleanField(help_text="All sign flips were enumerated.")
     by_group = serializers.BooleanField(help_text="Groups of document sets are flipped together.")
     holding = serializers.IntegerField()
-    holding_by_tukey = serializers.IntegerField()
     pairs = PairShape(many=True)
-    sources = SourceShape(many=True, help_text="Two-way analysis of variance; may be empty.")
-    anova_sets = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Sets missing for some system.")
 
 
 class Scores(ApiView):

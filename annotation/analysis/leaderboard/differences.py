@@ -1,21 +1,20 @@
-"""Every pair of systems compared: by permutation with Holm's correction, and by analysis of variance with Tukey's."""
+"""Every pair of systems compared by permutation, with Holm's correction."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from annotation.analysis.estimates.estimates import SIDES, estimates
-from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, SEED
 from annotation.analysis.leaderboard.leaderboard import RANKABLE, means_at
 from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.core.refusals import Invalid
-from evaluation.statistics import SystemAnova, compare_systems, settled_order, system_anova
+from evaluation.statistics import PairComparison, SettledOrder, compare_systems, settled_order
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -30,8 +29,7 @@ class SystemPair:
     """Two systems on the document sets that both have; `difference` is first minus second.
 
     `p` and `adjusted_p` (Holm's) come of the permutation test, of estimates of Student's t; a difference `holds` by it,
-    or because it follows from others (`settled_order`). `tukey_low`, `tukey_high` and `tukey_p` of the analysis
-    of variance, over the sets that all systems have. None where nothing can be said, and no interval of too few sets.
+    or because it follows from others (`settled_order`). None where nothing can be said.
     """
 
     first: str
@@ -41,30 +39,13 @@ class SystemPair:
     p: float | None
     adjusted_p: float | None
     holds: bool
-    tukey_difference: float | None
-    tukey_low: float | None
-    tukey_high: float | None
-    tukey_p: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class AnovaLine:
-    """A line of the analysis of variance."""
-
-    name: str
-    squares: float
-    freedom: int
-    mean_square: float
-    f: float | None
-    p: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
     """All pairs of systems by one score at one target length.
 
-    `sources` is the two-way analysis of variance over `anova_sets` sets, `left_out` the sets that some system lacks;
-    empty with fewer than two systems or common sets. `has_gaps` says that some system lacks sets, so that
+    `has_gaps` says that some system lacks sets, so that
     differences may not be those of the leaderboard's means, which are over all sets of each system. `by_group` says
     that groups of sets were flipped together.
     """
@@ -73,9 +54,6 @@ class Differences:
     target_words: int | None
     pairs: tuple[SystemPair, ...]
     is_exact: bool
-    sources: tuple[AnovaLine, ...]
-    anova_sets: int
-    left_out: int
     has_gaps: bool
     by_group: bool
     level: float = SIGNIFICANCE_LEVEL
@@ -86,10 +64,6 @@ class Differences:
     def holding(self) -> int:
         """How many differences hold after Holm's correction."""
         return sum(pair.holds for pair in self.pairs)
-
-    @property
-    def holding_by_tukey(self) -> int:
-        return sum(pair.tukey_p is not None and pair.tukey_p <= self.level for pair in self.pairs)
 
 
 def differences(project: Project, *, score: str, target_words: int | None) -> Differences:
@@ -106,36 +80,11 @@ def differences(project: Project, *, score: str, target_words: int | None) -> Di
     cluster_of = found.clusters_by_set()
     compared = compare_systems(values, cluster_of, seed=SEED)
     settled = settled_order({system: fmean(of.values()) for system, of in values.items()}, compared)
-    anova = system_anova(values, confidence=CONFIDENCE)
-    tukey = {(pair.first, pair.second): pair for pair in anova.pairs} if anova else {}
-    common = set(found.sets).intersection(*values.values())
-    is_bounded = has_interval(len({cluster_of[name] for name in common}))
-    pairs = []
-    for pair in compared:
-        honest = tukey.get((pair.first, pair.second))
-        pairs.append(
-            SystemPair(
-                first=pair.first,
-                second=pair.second,
-                sets=pair.sets,
-                difference=pair.difference,
-                p=pair.p,
-                adjusted_p=pair.adjusted_p,
-                holds=settled.differ(pair.first, pair.second),
-                tukey_difference=honest.difference if honest else None,
-                tukey_low=honest.low if honest and is_bounded else None,
-                tukey_high=honest.high if honest and is_bounded else None,
-                tukey_p=honest.p if honest else None,
-            )
-        )
     return Differences(
         score=score,
         target_words=target_words,
-        pairs=tuple(sorted(pairs, key=_surest_first)),
+        pairs=_pairs(compared, settled),
         is_exact=all(pair.is_exact for pair in compared),
-        sources=tuple(_sources(anova)) if anova else (),
-        anova_sets=anova.sets if anova else 0,
-        left_out=anova.left_out if anova else 0,
         has_gaps=len({frozenset(of_system) for of_system in values.values()}) > 1,
         by_group=len(set(found.clusters)) < len(found.sets),
     )
@@ -146,7 +95,19 @@ def _of_estimates(project: Project, score: str, target_words: int | None) -> Dif
     table = estimates(project, SIDES[score]).at(target_words)
     means = {system: table.average(system).mean or 0.0 for system in table.systems or {}}
     settled = settled_order(means, table.compared, level=table.level)
-    pairs = [
+    return Differences(
+        score=score,
+        target_words=target_words,
+        pairs=_pairs(table.compared, settled),
+        is_exact=False,
+        has_gaps=False,
+        by_group=False,
+        level=table.level,
+    )
+
+
+def _pairs(compared: Iterable[PairComparison], settled: SettledOrder) -> tuple[SystemPair, ...]:
+    pairs = (
         SystemPair(
             first=pair.first,
             second=pair.second,
@@ -155,25 +116,10 @@ def _of_estimates(project: Project, score: str, target_words: int | None) -> Dif
             p=pair.p,
             adjusted_p=pair.adjusted_p,
             holds=settled.differ(pair.first, pair.second),
-            tukey_difference=None,
-            tukey_low=None,
-            tukey_high=None,
-            tukey_p=None,
         )
-        for pair in table.compared
-    ]
-    return Differences(
-        score=score,
-        target_words=target_words,
-        pairs=tuple(sorted(pairs, key=_surest_first)),
-        is_exact=False,
-        sources=(),
-        anova_sets=0,
-        left_out=0,
-        has_gaps=False,
-        by_group=False,
-        level=table.level,
+        for pair in compared
     )
+    return tuple(sorted(pairs, key=_surest_first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,12 +169,3 @@ def payload(project: Project, named: str) -> dict[str, Any]:
 def _surest_first(pair: SystemPair) -> tuple[float, float, str, str]:
     adjusted = 2.0 if pair.adjusted_p is None else pair.adjusted_p
     return adjusted, -abs(pair.difference or 0.0), pair.first, pair.second
-
-
-def _sources(anova: SystemAnova) -> list[AnovaLine]:
-    rows: Mapping[str, Any] = {
-        "systems": anova.systems,
-        "document sets": anova.documents,
-        "error": anova.error,
-    }
-    return [AnovaLine(name=name, **asdict(row)) for name, row in rows.items()]

@@ -325,7 +325,6 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "found": found,
         "pairs": found.pairs[:SYSTEM_PAIRS_SHOWN] if found else (),
         "matrix": _matrix(found),
-        "has_other_sets": found is not None and any(pair.sets != found.anova_sets for pair in found.pairs),
         "made": made,
         "address": request.get_full_path(),
         "column": shown.column,

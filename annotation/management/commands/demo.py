@@ -25,7 +25,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from annotation.analysis.leaderboard.leaderboard import RANKED
 from annotation.analysis.leaderboard.leaderboards import board, board_key
-from annotation.analysis.make_analysis import WORK_BY_DAY, recompute
+from annotation.analysis.make_analysis import recompute
 from annotation.judging.queries.runs import is_under_way, run_progress
 from annotation.management.commands.leaderboard import table_lines
 from annotation.management.commands.serve import gunicorn_command
@@ -46,7 +46,6 @@ SHOWN_FIRST = (
     (Analysis.Kind.LEADERBOARD, board_key(RANKED)),
     (Analysis.Kind.JUDGE, ""),
     (Analysis.Kind.PLAN, ""),
-    (Analysis.Kind.PLAN, WORK_BY_DAY),
     (Analysis.Kind.AGREEMENT, ""),
 )
 """The statistics of Newsroom that are made before anybody asks for them."""

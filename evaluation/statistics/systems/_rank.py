@@ -24,7 +24,9 @@ from evaluation.statistics._resampling import (
     places_in_clusters,
     sums_by,
 )
-from evaluation.statistics.systems._correlation import SAME
+
+SAME = 1e-12
+"""Means closer than this, in units of the largest, are tied: they differ by how they were added up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotation.analysis.intervals import has_interval, no_interval_in_words, shown, why_no_interval
-from annotation.analysis.leaderboard import differences
 from annotation.analysis.make_analysis import RECIPES
 from annotation.models import Analysis, Check, Score, Verdict
 from annotation.sampling.services.sample_checks import sample_checks
@@ -20,7 +19,7 @@ from tests.annotation.planning import answer_draw, lay_sets
 if TYPE_CHECKING:
     from tests.annotation.cast import World
 
-BOUNDS = ("low", "high", "tukey_low", "right_low", "widest", "widest_now", "least")
+BOUNDS = ("low", "high", "right_low", "widest", "widest_now", "least")
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def answered(world: World, sets: int) -> None:
 def bounds(payload: Any) -> Iterator[tuple[str, Any]]:
     """Every end and width of an interval in a payload, by its name. Ends of bins and of leads are no intervals."""
     if isinstance(payload, dict):
-        if "value" in payload or "mean" in payload or "tukey_low" in payload or "least" in payload:
+        if "value" in payload or "mean" in payload or "least" in payload:
             yield from ((name, payload[name]) for name in BOUNDS if name in payload)
         for part in payload.values():
             yield from bounds(part)
@@ -97,7 +96,7 @@ def bounds(payload: Any) -> Iterator[tuple[str, Any]]:
 
 WITHOUT_INTERVALS = {Analysis.Kind.SUGGESTED}
 """The order of systems under other choices, and what is suggested, have none at all."""
-KEYS = {Analysis.Kind.LEADERBOARD: ("board coverage", f"differences {differences.key('coverage', 20)}")}
+KEYS = {Analysis.Kind.LEADERBOARD: ("board coverage",)}
 
 
 @pytest.mark.parametrize("kind", list(RECIPES))

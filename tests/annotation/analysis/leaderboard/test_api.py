@@ -101,13 +101,10 @@ def test_an_estimate_says_what_it_rests_on(world: World, client_of: Client) -> N
     assert [row["rank"] for row in table["systems"]] == [1, 1]
 
 
-def test_all_pairs_with_both_tests(world: World, client_of: Client) -> None:
+def test_all_pairs_with_their_test(world: World, client_of: Client) -> None:
     judge_the_bridge(world)
     found = client_of("vic").get(f"{HERE}leaderboard/differences/?target_words=20").json()
     (pair,) = found["pairs"]
     # Differences .75 and -.25: the mean is .25, and of the four flips of signs two give .5 and none less than .25.
     assert (pair["first"], pair["second"], pair["sets"], pair["difference"]) == ("alder", "birch", 2, 0.25)
     assert (pair["p"], pair["adjusted_p"], pair["holds"]) == (1.0, 1.0, False)
-    assert [source["name"] for source in found["sources"]] == ["systems", "document sets", "error"]
-    assert found["anova_sets"] == 2
-    assert pair["tukey_p"] is not None
