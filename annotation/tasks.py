@@ -61,7 +61,6 @@ def ask_for_retention() -> None:
 def make_analysis_again(project_id: int, kind: str, key: str) -> None:
     """Make the statistics that a page asked for, unless somebody has made them meanwhile."""
     make_analysis.recompute(project_id=project_id, kind=kind, key=key)
-    make_analysis.suggest_again(project_id=project_id, kind=kind)
 
 
 @shared_task(name=ADD_SAMPLE)

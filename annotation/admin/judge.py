@@ -34,7 +34,6 @@ from annotation.models import (
     CallStart,
     Judge,
     JudgeCall,
-    JudgeCascade,
     JudgeExamples,
     JudgeShare,
     JudgeTrial,
@@ -198,17 +197,6 @@ class JudgeExamplesAdmin(Rows):
     view_verbs = (Verb.VIEW_SCORES,)
     list_display = ("judge", "base", "created_at")
     list_select_related = ("judge", "base")
-    search_fields = ("judge__name",)
-
-
-@admin.register(JudgeCascade)
-class JudgeCascadeAdmin(Rows):
-    """Made on the page Judge."""
-
-    project_paths = ("judge__project",)
-    view_verbs = (Verb.VIEW_SCORES,)
-    list_display = ("judge", "cheap", "dear", "risk", "created_at")
-    list_select_related = ("judge", "cheap", "dear")
     search_fields = ("judge__name",)
 
 

@@ -25,7 +25,6 @@ EMPTY: Figures = {
     "versions": [],
     "pairs": [],
     "taught": [],
-    "frontiers": [],
     "targets": [],
     "sizes": [],
     "checks": 0,

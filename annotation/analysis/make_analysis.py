@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.analysis.agreement import agreement
 from annotation.analysis.estimates import plan
 from annotation.analysis.fingerprint import fingerprint_of
-from annotation.analysis.judge import judge_quality, suggest_verdicts
+from annotation.analysis.judge import judge_quality
 from annotation.analysis.leaderboard import differences, leaderboard
 from annotation.analysis.leaderboard.averages import SEED
 from annotation.core.jobs import hint
@@ -106,11 +106,8 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
         judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13
     ),
     Analysis.Kind.PLAN: StatisticsRecipe(plan.plan, shape=13),
-    Analysis.Kind.SUGGESTED: StatisticsRecipe(suggest_verdicts.payload),
 }
 """Every kind that can be made; the one place where they are named."""
-WITH_SUGGESTIONS = (Analysis.Kind.LEADERBOARD, Analysis.Kind.JUDGE)
-"""The kinds with which a worker brings the suggested verdicts up to date."""
 
 
 def current_statistics(
@@ -214,15 +211,6 @@ def recompute(*, project_id: int, kind: str, key: str) -> None:
     except Exception:
         asked.update(asked_at=None, failed_at=timezone.now())
         raise
-
-
-def suggest_again(*, project_id: int, kind: str) -> None:
-    """What a worker does after it: bring the suggested verdicts up to date, where this kind goes with them."""
-    project = Project.objects.filter(pk=project_id).first()
-    if project is None or kind not in WITH_SUGGESTIONS:
-        return
-    if not _stored(project, Analysis.Kind.SUGGESTED, "").is_current:
-        compute(project=project, kind=Analysis.Kind.SUGGESTED)
 
 
 def _inputs(project: Project, recipe: StatisticsRecipe) -> str:

@@ -65,10 +65,6 @@ EVENT_WORDS: Mapping[str, str] = {
     "archive judge": "archived a judge",
     "restore judge": "unarchived a judge",
     "teach judge": "gave a judge examples of people's answers",
-    "pair judges": "paired two judges",
-    "follow suggestions": "made a judge of the suggested verdicts",
-    "recalibrate judge": "recalibrated the judge's uncertainty",
-    "end recalibration": "ended the judge's recalibration",
     "permit texts": "permitted sending texts to a judge",
     "end text permission": "stopped sending texts to a judge",
     # the project, its people and files

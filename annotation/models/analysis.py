@@ -22,7 +22,6 @@ class Analysis(PublicRow):
         AGREEMENT = "agreement", "Agreement"
         JUDGE = "judge", "Judge"
         PLAN = "plan", "Plan"
-        SUGGESTED = "suggested", "Suggested verdicts"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="analyses")
     kind = models.CharField(max_length=11, choices=Kind)

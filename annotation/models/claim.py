@@ -200,7 +200,6 @@ class Check(PublicRow):
 
     The columns below `judge_label` are derived from verdicts and adjudications. Only the
     verdict service and `rescore` write them; `verify_scores` proves that they are right.
-    `suggested_probability` and `change` are statistics that workers write (`scoring/suggested`); they score nothing.
     """
 
     class Side(models.TextChoices):
@@ -248,14 +247,6 @@ class Check(PublicRow):
     is_disputed = models.BooleanField(default=False)
     doubt = models.FloatField(default=1.0, help_text="1 where the judge cannot say, 0 where it is certain.")
     effect = models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")
-    suggested_probability = models.FloatField(
-        null=True,
-        blank=True,
-        help_text="Of yes, by the judge and people's answers on other systems' summaries.",
-    )
-    change = models.FloatField(
-        default=0.0, help_text="Probability that people change the judge's verdict, by the suggested one."
-    )
     queue_key = models.PositiveBigIntegerField(default=0, help_text="Random, for samples and tie-breaks.")
 
     class Meta:
@@ -268,7 +259,6 @@ class Check(PublicRow):
             ),
             together("check_final_has_source", "final_label", "final_source"),
             bounded("check_judge_probability_0_1", "judge_probability", may_be_empty=True),
-            bounded("check_suggested_probability_0_1", "suggested_probability", may_be_empty=True),
         )
         indexes = (
             models.Index(fields=("project", "document_set", "-doubt", "queue_key"), name="check_by_set"),
@@ -303,11 +293,6 @@ class Check(PublicRow):
                 fields=("project", "-effect", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True),
                 name="check_waits_by_effect",
-            ),
-            models.Index(
-                fields=("project", "-change", "queue_key"),
-                condition=Q(human_label__isnull=True, is_current=True),
-                name="check_waits_by_change",
             ),
             models.Index(
                 fields=("project", "peer", "claim"),

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.models.base import PublicRow
+from annotation.models.constraints import bounded
 
 
 class Judge(PublicRow):
@@ -97,10 +98,10 @@ class Judge(PublicRow):
         editable=False,
         help_text="Keeps its calls apart from those of the judge that it follows, which asks in the same words.",
     )
-    follows_suggestions = models.BooleanField(
-        default=False,
-        editable=False,
-        help_text="A panel of one that says the suggested verdict wherever there is one when it answers.",
+    ask_next_below = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.",
     )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -118,6 +119,7 @@ class Judge(PublicRow):
             models.CheckConstraint(name="judge_openai_has_model", condition=~Q(kind="openai") | ~Q(model="")),
             models.CheckConstraint(name="judge_concurrency_at_least_1", condition=Q(concurrency__gte=1)),
             models.CheckConstraint(name="judge_timeout_positive", condition=Q(timeout_seconds__gt=0)),
+            bounded("judge_ask_next_below_0_1", "ask_next_below", may_be_empty=True),
             models.CheckConstraint(name="judge_max_tokens_at_least_1", condition=Q(max_tokens__gte=1)),
             models.CheckConstraint(
                 name="judge_limits_at_least_1",
@@ -203,34 +205,6 @@ class JudgeExamples(PublicRow):
 
     def __str__(self) -> str:
         return f"examples of {self.judge}"
-
-
-class JudgeCascade(PublicRow):
-    """A panel of two that are asked in turn: the expensive one answers where the cheap one may
-    be wrong.
-
-    Document sets (or groups) whose answers said how often the cheap one is wrong are dealt to `folds`. `calibrators`
-    holds one for each fold, without the answers of its own sets, and one more for all other sets.
-    """
-
-    judge = models.OneToOneField(Judge, on_delete=models.CASCADE, related_name="cascade")
-    cheap = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="asked_first_in")
-    dear = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="asked_second_in")
-    risk = models.FloatField(
-        help_text="The dear judge is asked where the cheap one is wrong with this probability."
-    )
-    folds = models.JSONField(default=dict, help_text="By document set or group, the place of its calibrator.")
-    calibrators = models.JSONField(default=list, help_text="The last one is for all other sets.")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("id",)
-        constraints = (
-            models.CheckConstraint(name="judge_cascade_risk_0_1", condition=Q(risk__gte=0, risk__lte=1)),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.cheap}, then {self.dear}"
 
 
 class JudgeCall(PublicRow):

@@ -193,11 +193,6 @@ class Project(PublicRow):
         related_name="deciding_in",
         help_text="The judge whose verdicts stand where no person has decided.",
     )
-    recalibration = models.JSONField(
-        null=True,
-        editable=False,
-        help_text="How the deciding judge's probabilities are recalibrated for its uncertainty; empty: not at all.",
-    )
     staged_until = models.DateTimeField(
         null=True,
         editable=False,

@@ -28,7 +28,6 @@ OPTIONS: dict[str, dict[str, str]] = {
         Order.SET: "By document set",
         Order.DOUBT: "Most uncertain",
         Order.EFFECT: "Largest impact on coverage",
-        Order.CHANGE: "Most likely to be changed",
         Order.DOCUMENT: "By summary",
     },
     "only": {

@@ -14,7 +14,6 @@ from annotation.core.current_checks import put_in_force
 from annotation.core.shared.limits import count as count_turns
 from annotation.models import SCORES, Check, Project, Score
 from annotation.scoring.open_disputes import store_disputes
-from annotation.scoring.recalibrated import calibrator_of
 from annotation.scoring.records import (
     CheckAnswers,
     CheckRecord,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from annotation.models import Summary
-    from evaluation.statistics import Calibrator
 
 RESCORED_AT_ONCE = 50
 """Summaries that are locked, read and written together."""
@@ -119,9 +117,9 @@ def _as_it_is_now(project: Project) -> Project:
 
 def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
     """Write what is derived from some records."""
-    rules, calibrator = score_rules(project), calibrator_of(project)
+    rules = score_rules(project)
     scored = [(record, score(record.value, rules)) for record in records]
-    stale = [check for each in scored for check in _changed_checks(*each, rules, calibrator)]
+    stale = [check for each in scored for check in _changed_checks(*each, rules)]
     # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
     Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
     Score.objects.bulk_create(
@@ -162,14 +160,8 @@ def derived_columns(
     *,
     claim_id: str,
     effect: float,
-    calibrator: Calibrator | None = None,
-    system: str = "",
 ) -> dict[str, str | float | bool | None]:
-    """What the columns of a check must say, given what has been said about it.
-
-    The project's `calibrator` moves the judge's uncertainty alone, for a summary of this system; its label and its
-    probability stay what it said.
-    """
+    """What the columns of a check must say, given what has been said about it."""
     claim = answers.scored(claim_id)
     return {
         "judge_label": answers.judge,
@@ -179,12 +171,12 @@ def derived_columns(
         "final_source": claim.final_source,
         "unscored_reason": "" if claim.final else answers.unscored_reason[:500],
         "is_disputed": answers.is_disputed and answers.adjudicated is None,
-        "doubt": _doubt(answers, calibrator, system),
+        "doubt": _doubt(answers),
         "effect": effect,
     }
 
 
-def _doubt(answers: CheckAnswers, calibrator: Calibrator | None, system: str) -> float:
+def _doubt(answers: CheckAnswers) -> float:
     """1 where the judge cannot say, 0 where it is certain: twice the distance to certainty.
 
     A panel's doubt is its own: the share of its votes that differ from its label.
@@ -197,33 +189,21 @@ def _doubt(answers: CheckAnswers, calibrator: Calibrator | None, system: str) ->
         return answers.judge_doubt
     if answers.judge_probability is None:
         return 0.5
-    if calibrator is None:
-        return 1.0 - abs(2.0 * answers.judge_probability - 1.0)
-    chance = calibrator.calibrated(answers.judge_probability, system)
-    # Where people mostly say otherwise than it does, no judge is more in doubt than one that cannot say.
-    return min(1.0, 2.0 * (1.0 - chance if answers.judge == "yes" else chance))
+    return 1.0 - abs(2.0 * answers.judge_probability - 1.0)
 
 
 def columns_of(
-    record: SummaryRecord, result: SummaryScore, rules: ScoreRules, calibrator: Calibrator | None
+    record: SummaryRecord, result: SummaryScore, rules: ScoreRules
 ) -> Iterator[tuple[CheckRecord, dict[str, str | float | bool | None]]]:
     """Each check of a peer summary, whose score is `result`, with what its derived columns must say."""
     effects = flip_effects(record.value, rules, result=result)
-    system = "" if record.summary.system is None else record.summary.system.name
     for row in record.checks:
         effect = effects.get(row.claim_id, 0.0)
-        yield (
-            row,
-            derived_columns(
-                row.answers, claim_id=row.claim_id, effect=effect, calibrator=calibrator, system=system
-            ),
-        )
+        yield row, derived_columns(row.answers, claim_id=row.claim_id, effect=effect)
 
 
-def _changed_checks(
-    record: SummaryRecord, result: SummaryScore, rules: ScoreRules, calibrator: Calibrator | None
-) -> Iterator[Check]:
-    for row, columns in columns_of(record, result, rules, calibrator):
+def _changed_checks(record: SummaryRecord, result: SummaryScore, rules: ScoreRules) -> Iterator[Check]:
+    for row, columns in columns_of(record, result, rules):
         check = row.check
         if any(getattr(check, name) != value for name, value in columns.items()):
             for name, value in columns.items():

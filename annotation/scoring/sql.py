@@ -111,10 +111,3 @@ WHERE EXISTS (
 )
 ORDER BY place
 """
-
-# `tests/bench/review.py` defends it: an upsert sends all columns of every row, thirty times as slow on SQLite.
-SUGGEST = """
-UPDATE annotation_check SET suggested_probability = wanted.column2, change = wanted.column3
-FROM (VALUES {wanted}) AS wanted WHERE annotation_check.id = wanted.column1
-"""
-SUGGESTED_ROW = "(CAST(%s AS bigint), CAST(%s AS double precision), CAST(%s AS double precision))"

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from evaluation._guards import checked_share
 from evaluation._labels import Label
 from evaluation._means import mean
 from evaluation.errors import JudgeError
@@ -37,6 +38,10 @@ _LONGEST_SIGNATURES = 120
 class JudgePanel:
     """Judges that answer every check together: the label that most give, and unsure where that is a tie.
 
+    With `ask_next_below`, in [0, 1], they answer in turn: the first member answers everything, and each next one only
+    the checks on which the confidence so far (the probability of the label; .5 without one, 0 without a label) is below
+    it. The last member that gives a label decides. Topics and ratings are then the first member's.
+
     The members may be of different kinds. What they do not agree on shows in a verdict's `doubt`, the share
     of those with a label who gave another one, and in its `votes`. Its probability is the mean of theirs, its
     evidence and reason are those of the members with its label. A member that gives no usable answer, or
@@ -51,7 +56,9 @@ class JudgePanel:
 
     kind = "panel"
 
-    def __init__(self, judges: Sequence[Judge], *, name: str = "panel") -> None:
+    def __init__(
+        self, judges: Sequence[Judge], *, name: str = "panel", ask_next_below: float | None = None
+    ) -> None:
         given: object = judges
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise JudgeSettings(f"A panel is made of a list of judges, got {type(given).__name__}.")
@@ -65,7 +72,11 @@ class JudgePanel:
             )
         self._judges = members
         self.name = name
-        self.signature = _signed([judge.signature for judge in members])
+        self._ask_next_below = (
+            None if ask_next_below is None else checked_share("ask_next_below", ask_next_below)
+        )
+        in_turn = [] if ask_next_below is None else [f"in turn below {ask_next_below:g}"]
+        self.signature = _signed([*in_turn, *(judge.signature for judge in members)])
 
     @property
     def concurrency(self) -> int:
@@ -81,8 +92,9 @@ class JudgePanel:
         self, claims: Sequence[str], text: Text, *, side: Side = "covered"
     ) -> tuple[Verdict, ...]:
         """One verdict per claim, in the order of the claims."""
-        voters = await self._all(lambda judge: judge.check(claims, text, side=side))
-        return _tally(voters, len(claims))
+        return await self._answers(
+            len(claims), lambda judge, places: judge.check([claims[at] for at in places], text, side=side)
+        )
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """What the first member takes from the document; every member answers the questions."""
@@ -91,17 +103,17 @@ class JudgePanel:
         )
         if not reading.questions:
             return reading
-        texts = tuple(question.text for question in reading.questions)
-        again = DocumentRequest(request.source, questions=texts, instruction=request.instruction)
+        questions = reading.questions
+        texts = tuple(question.text for question in questions)
 
-        async def answers(judge: Judge) -> tuple[Verdict, ...]:
+        async def answers(judge: Judge, places: Sequence[int]) -> tuple[Verdict, ...]:
             if judge is first:
-                return tuple(question.answer for question in reading.questions or ())
-            given = (await judge.read_document(again)).questions or ()
-            return tuple(question.answer for question in given)
+                return tuple(questions[place].answer for place in places)
+            asked = tuple(texts[place] for place in places)
+            again = DocumentRequest(request.source, questions=asked, instruction=request.instruction)
+            return tuple(question.answer for question in (await judge.read_document(again)).questions or ())
 
-        voters = await self._all(answers)
-        verdicts = _tally(voters, len(texts))
+        verdicts = await self._answers(len(texts), answers)
         return replace(reading, questions=tuple(map(Question, texts, verdicts)))
 
     async def align_summary(
@@ -113,23 +125,29 @@ class JudgePanel:
         )
         claims = [each.claim.text for each in aligned]
 
-        async def verdicts(judge: Judge) -> tuple[Verdict, ...]:
+        async def verdicts(judge: Judge, places: Sequence[int]) -> tuple[Verdict, ...]:
             if judge is first:
-                return tuple(each.verdict for each in aligned)
-            return await judge.check_source(claims, source, instruction=instruction)
+                return tuple(aligned[place].verdict for place in places)
+            return await judge.check_source([claims[at] for at in places], source, instruction=instruction)
 
-        tallied = _tally(await self._all(verdicts), len(claims))
+        tallied = await self._answers(len(claims), verdicts)
         return tuple(JudgedClaim(each.claim, verdict) for each, verdict in zip(aligned, tallied, strict=True))
 
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
         """One verdict per claim: does the source bear it out?"""
-        voters = await self._all(lambda judge: judge.check_source(claims, source, instruction=instruction))
-        return _tally(voters, len(claims))
+        return await self._answers(
+            len(claims),
+            lambda judge, places: judge.check_source(
+                [claims[at] for at in places], source, instruction=instruction
+            ),
+        )
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """What all members find in the summary; a rating is the mean of theirs."""
+        if self._ask_next_below is not None:
+            return await self._cover_in_turn(request)
         voters = await self._all(lambda judge: judge.cover_summary(request))
         return CoverReading(
             _tally({name: found.claims for name, found in voters.items()}, len(request.claims)),
@@ -140,6 +158,51 @@ class JudgePanel:
                 for name in request.ratings
             },
         )
+
+    async def _cover_in_turn(self, request: CoverRequest) -> CoverReading:
+        first, reading = await self._first(lambda judge: judge.cover_summary(request))
+        given = (*reading.claims, *reading.questions)
+        split = len(request.claims)
+
+        async def answers(judge: Judge, places: Sequence[int]) -> tuple[Verdict, ...]:
+            if judge is first:
+                return tuple(given[place] for place in places)
+            again = CoverRequest(
+                request.summary,
+                claims=tuple(request.claims[at] for at in places if at < split),
+                questions=tuple(request.questions[at - split] for at in places if at >= split),
+                instruction=request.instruction,
+            )
+            found = await judge.cover_summary(again)
+            return (*found.claims, *found.questions)
+
+        verdicts = await self._answers(len(given), answers)
+        return replace(reading, claims=verdicts[:split], questions=verdicts[split:])
+
+    async def _answers(
+        self, items: int, ask: Callable[[Judge, Sequence[int]], Awaitable[Sequence[Verdict]]]
+    ) -> tuple[Verdict, ...]:
+        """One verdict an item; `ask` takes a member and the places of the items that it is to answer."""
+        if self._ask_next_below is None:
+            return _tally(await self._all(lambda judge: ask(judge, range(items))), items)
+        votes: list[dict[str, Verdict]] = [{} for _ in range(items)]
+        failure: JudgeError | None = None
+        for judge in self._judges:
+            open_places = [at for at, cast in enumerate(votes) if _confidence(cast) < self._ask_next_below]
+            if not open_places:
+                break
+            try:
+                given = await ask(judge, open_places)
+            except (JudgeRefused, BudgetSpent):
+                raise
+            except JudgeError as error:
+                failure = failure or error
+                continue
+            for at, verdict in zip(open_places, given, strict=False):
+                votes[at][judge.name] = verdict
+        if failure is not None and not any(votes):
+            raise failure
+        return tuple(map(_last, votes))
 
     async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> str | None:
         """The explanation of the first member that gives one."""
@@ -244,6 +307,23 @@ def _verdict(votes: Mapping[str, Verdict]) -> Verdict:
         doubt,
         cast,
     )
+
+
+def _last(votes: Mapping[str, Verdict]) -> Verdict:
+    """The verdict of the last member that gave a label, with everybody's votes; unscored where none did."""
+    cast = tuple((name, verdict.label) for name, verdict in votes.items())
+    usable = [verdict for verdict in votes.values() if verdict.label is not None]
+    decided = usable[-1] if usable else next(iter(votes.values()), Verdict(None))
+    return replace(decided, votes=cast)
+
+
+def _confidence(votes: Mapping[str, Verdict]) -> float:
+    verdict = _last(votes)
+    if verdict.label is None:
+        return -1.0
+    if verdict.probability is None:
+        return 0.5
+    return verdict.probability if verdict.label == "yes" else 1 - verdict.probability
 
 
 def _rated(ratings: Sequence[Rating]) -> Rating:

@@ -42,7 +42,6 @@ from evaluation.statistics.estimates._draw_estimates import (
     DrawnItem,
     estimate_from_draw,
     estimate_systems_from_draw,
-    suggested_verdicts,
 )
 from evaluation.statistics.estimates._looks import SampleSoFar, declared_looks, look_confidence, pooled_items
 from evaluation.statistics.estimates._planner import (
@@ -72,13 +71,6 @@ from evaluation.statistics.judges._calibration import (
     CalibrationCurve,
     calibration_curve,
 )
-from evaluation.statistics.judges._calibrators import (
-    CalibrationMethod,
-    Calibrator,
-    cross_fitted_calibration,
-    fit_calibrator,
-)
-from evaluation.statistics.judges._cascade import CascadePoint, cascade_frontier, wrong_risk
 from evaluation.statistics.judges._judge_report import (
     JudgeComparison,
     JudgeReport,
@@ -86,7 +78,6 @@ from evaluation.statistics.judges._judge_report import (
     judge_report,
     judge_reports,
 )
-from evaluation.statistics.judges._recalibration import Recalibration, recalibration
 from evaluation.statistics.systems._rank import RankRange, compact_letters, indistinct_groups, rank_ranges
 from evaluation.statistics.systems._settled import SettledOrder, settled_order
 from evaluation.statistics.systems._significance import (
@@ -107,9 +98,6 @@ __all__ = [
     "Binning",
     "CalibrationBin",
     "CalibrationCurve",
-    "CalibrationMethod",
-    "Calibrator",
-    "CascadePoint",
     "Design",
     "DrawEstimate",
     "DrawnItem",
@@ -129,7 +117,6 @@ __all__ = [
     "RankRange",
     "RaterSpread",
     "Rating",
-    "Recalibration",
     "SampleSoFar",
     "SettledOrder",
     "Showing",
@@ -139,20 +126,17 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_means",
     "calibration_curve",
-    "cascade_frontier",
     "cohen_kappa",
     "compact_letters",
     "compare_estimates",
     "compare_judges",
     "compare_systems",
-    "cross_fitted_calibration",
     "declared_looks",
     "documents_for_all",
     "drawn_repeats",
     "estimate_from_draw",
     "estimate_systems_from_draw",
     "expanded_tails",
-    "fit_calibrator",
     "fixed_size_draw",
     "forecast_widths",
     "forecast_without_pilot",
@@ -177,13 +161,10 @@ __all__ = [
     "presentation_order",
     "rank_ranges",
     "rater_spread",
-    "recalibration",
     "repeat_count",
     "settled_order",
     "stratified_draw",
-    "suggested_verdicts",
     "system_intervals",
     "uniform_draw",
     "with_pooled_variance",
-    "wrong_risk",
 ]

@@ -82,10 +82,7 @@ POSTED = {
     "let-decide",
     "archive-judge",
     "permit-texts",
-    "recalibrate-judge",
     "teach-judge",
-    "pair-judges",
-    "follow-suggestions",
 }
 """Routes that answer POST; all others answer GET."""
 
@@ -159,9 +156,7 @@ WEB = {
         Verb.CHANGE_PROJECT,
     ),
     "permit-texts": Verb.RUN,
-    **dict.fromkeys(
-        ("recalibrate-judge", "teach-judge", "pair-judges", "follow-suggestions"), Verb.CHANGE_PROJECT
-    ),
+    "teach-judge": Verb.CHANGE_PROJECT,
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
     **dict.fromkeys(("judge", "judge-file"), Verb.VIEW_SCORES),
@@ -180,7 +175,7 @@ OWN = {
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 
 NAMED_IN_FORM = {
-    *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "pair-judges"),
+    *("start-run", "withdraw-verdict", "let-decide", "teach-judge"),
     *("reword-claim", "split-claim", "delete-claim", "undo-claims"),
 }
 """Whose row is named in the form: whoever holds the verb and sends an empty one is told that there is none."""
@@ -254,7 +249,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
     "TextPermission": (Verb.RUN,),
     **dict.fromkeys(("Webhook", "WebhookDelivery"), (Verb.CHANGE_PROJECT,)),
-    **dict.fromkeys(("JudgeCascade", "JudgeExamples"), (Verb.VIEW_SCORES,)),
+    **dict.fromkeys(("JudgeExamples",), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(
         (
             "AccountEvent",

@@ -16,7 +16,6 @@ from evaluation.statistics.estimates._draw_estimates import (
     DrawEstimate,
     DrawnItem,
     estimate_systems_from_draw,
-    suggested_verdicts,
 )
 from tests.bench import Row
 
@@ -78,7 +77,6 @@ def rows(sample: fitting.Sample, said: Array) -> Iterator[Row]:
     for answers in ANSWERS:
         studies = [_study(corpus, answers, np.random.default_rng([23, answers, n])) for n in range(STUDIES)]
         yield from _of_all(studies, truth, answers)
-        yield _unanswered(studies, answers)
         yield from (_of_few(studies, few, answers) for few in FEW)
 
 
@@ -101,28 +99,6 @@ def _of_all(studies: list[Study], truth: Array, answers: int) -> Iterator[Row]:
         at_least=LEAST_HELD,
         at_most=MOST_HELD,
         note=f"without {plain.held(truth):.1f} %, people alone {people.held(truth):.1f} %",
-    )
-
-
-def _unanswered(studies: list[Study], answers: int) -> Row:
-    """Suggested verdicts on unanswered checks, beside the judge's."""
-    found = []
-    for study in studies:
-        suggested = suggested_verdicts(study.frames)
-        is_open = np.array([not item.is_drawn for items in study.frames.values() for item in items])
-        truth = np.concatenate([*study.truth.values()])[is_open]
-        for said in (
-            np.array([value for own in suggested.values() for value in own]),
-            np.array([item.judge for items in study.frames.values() for item in items]),
-        ):
-            figures = fitting.figures(said[is_open], truth)
-            found.append((figures["kappa"], figures["brier"]))
-    (kappa, brier), (judge_kappa, judge_brier) = np.array(found).reshape(-1, 2, 2).mean(axis=0)
-    return Row(
-        f"{answers} answers a system: kappa of suggested verdicts on the rest",
-        float(kappa),
-        "",
-        note=f"judge {judge_kappa:.3f}; Brier {brier:.4f}, judge {judge_brier:.4f}",
     )
 
 

@@ -28,7 +28,6 @@ SETS, SYSTEMS = 30, 25
 WARM_UP, MEASURED = 10, 60
 MOST_MS = 30.0
 API_P50_MS, API_P95_MS = 14.0, 22.0
-LEAST_SUGGESTED = 10_000
 SLUG = "study"
 
 
@@ -57,11 +56,10 @@ def run() -> list[Row]:
         call_command("migrate", verbosity=0)
         with transaction.atomic():
             fill()
-        stored = _suggested()
         client = Client(headers={"HX-Request": "true"})
         client.force_login(User.objects.get(username="rex"))
         rows = [row for order in ("document", "doubt", "effect") for row in _walk(client, order)]
-        return [*rows, *_through_the_api(client), stored]
+        return [*rows, *_through_the_api(client)]
 
 
 def _walk(client: Client, order: str) -> list[Row]:
@@ -110,19 +108,6 @@ def _through_the_api(client: Client) -> list[Row]:
         Row("answer through the API, p50", statistics.median(times), "ms", API_P50_MS, note=note),
         Row("answer through the API, p95", _p95(times), "ms", API_P95_MS),
     ]
-
-
-def _suggested() -> Row:
-    """Store another suggested verdict on every check, as a worker does once people have answered more."""
-    from annotation.models import Check, Project
-    from annotation.scoring.suggested import store_suggested
-
-    keys = Check.objects.order_by("pk").values_list("public_id", flat=True)
-    wanted = {key: place % 997 / 1000 for place, key in enumerate(keys, start=1)}
-    started = time.perf_counter()
-    count = store_suggested(project=Project.objects.get(), suggested=wanted)
-    rate = count / (time.perf_counter() - started)
-    return Row("suggested verdicts stored", rate, "per s", at_least=LEAST_SUGGESTED, note=f"{count} checks")
 
 
 def _p95(times: Sequence[float]) -> float:

@@ -10,17 +10,13 @@ from rest_framework.response import Response
 
 from annotation.analysis.agreement.api import IntervalRow
 from annotation.analysis.figures import answered
-from annotation.analysis.judge.follow_suggestions import follow_suggestions
 from annotation.analysis.judge.judge_quality import judge_key
-from annotation.analysis.judge.pair_judges import pair_judges
-from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.teach_judge import teach_judge
 from annotation.api.access import ApiView, only
 from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.judging.queries.judges import judges_of
-from annotation.judging.services.judges import judge_by_name
 from annotation.models import SCORE_SIDES, Analysis
 
 
@@ -69,20 +65,6 @@ class JudgeReportRow(serializers.Serializer[Any]):
     with_probability = serializers.IntegerField()
     by_quantile = CalibrationRow()
     by_width = CalibrationRow()
-
-
-class RecalibrationRow(serializers.Serializer[Any]):
-    """The probabilities as they are and recalibrated by people's answers in other document sets."""
-
-    checks = serializers.IntegerField()
-    documents = serializers.IntegerField()
-    brier = IntervalRow()
-    brier_after = IntervalRow()
-    gain = IntervalRow(help_text="Improvement of the Brier score.")
-    kappa = IntervalRow(help_text="Of `more likely yes than not` with people.")
-    kappa_after = IntervalRow()
-    helps = serializers.BooleanField(help_text="Whether the whole interval of the gain lies above 0.")
-    sentence = serializers.CharField()
 
 
 class JudgePart(serializers.Serializer[Any]):
@@ -148,11 +130,6 @@ class JudgeVersion(serializers.Serializer[Any]):
     )
     picked_checks = serializers.IntegerField(help_text="Checks that people chose and that it answered.")
     contrast = serializers.CharField(help_text="Comparison of both in words; empty without both.")
-    recalibrated = RecalibrationRow(
-        allow_null=True,
-        help_text="Effect of recalibration with people's answers; null without a random sample or complete "
-        "answers.",
-    )
 
 
 class BeforeAfterRow(serializers.Serializer[Any]):
@@ -186,35 +163,6 @@ class TaughtRow(serializers.Serializer[Any]):
     helps = serializers.BooleanField(help_text="More accurate with examples, at p below .05.")
     sentence = serializers.CharField()
     told = ToldExampleRow(many=True, help_text="Examples for sets that provided none; other sets get fewer.")
-
-
-class FrontierPointRow(serializers.Serializer[Any]):
-    share = serializers.FloatField(help_text="Of checks that the dear version is asked about.")
-    risk = serializers.FloatField(
-        help_text="Asked if the cheap judge is wrong with at least this probability."
-    )
-    error = IntervalRow(help_text="Error rate compared with people.")
-    cost = serializers.FloatField(help_text="Per check.")
-
-
-class TriedPairRow(serializers.Serializer[Any]):
-    """A panel of both judges, asked in turn, as it turned out."""
-
-    id = serializers.CharField(help_text="The version.")
-    risk = serializers.FloatField()
-    error = IntervalRow()
-    cost = serializers.FloatField(help_text="Per check in its own runs; stored answers were free.")
-
-
-class FrontierRow(serializers.Serializer[Any]):
-    """Cost against error of a second opinion, at what both versions really cost here."""
-
-    cheap = serializers.CharField()
-    dear = serializers.CharField()
-    checks = serializers.IntegerField()
-    points = FrontierPointRow(many=True)
-    tried = TriedPairRow(many=True)
-    sentence = serializers.CharField()
 
 
 class JudgePairCounts(serializers.Serializer[Any]):
@@ -266,7 +214,6 @@ class JudgeFigures(serializers.Serializer[Any]):
     versions = JudgeVersion(many=True)
     pairs = JudgePair(many=True)
     taught = TaughtRow(many=True)
-    frontiers = FrontierRow(many=True)
     left_out = serializers.IntegerField(help_text="Unlisted versions with fewer answers.")
 
 
@@ -317,74 +264,3 @@ class JudgeTeaching(ApiView):
         judge = only(judges_of(project).select_related("project"), public_id, "judge")
         run = teach_judge(project=project, judge=judge, by=self.person, **self.body(TeachingRequest))
         return Response(TeachingStarted(run).data, status=status.HTTP_201_CREATED)
-
-
-class PairingRequest(TeachingRequest):
-    dear = serializers.CharField(help_text="Name of the second judge.")
-    risk = serializers.FloatField(
-        help_text="It is asked if the first is wrong with at least this probability."
-    )
-
-
-class JudgePairing(ApiView):
-    tag = "judges"
-
-    @operation("pair_judges", request=PairingRequest, responses={201: TeachingStarted})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Make a panel that asks a second judge where this one may be wrong, and start its run.
-
-        Needs the verb "change project". `judge-quality` tells what that should bring, and what it did. Refused (422,
-        no_pair) without a random sample answered in five document sets.
-        """
-        project = self.enter(Verb.CHANGE_PROJECT)
-        cheap = only(judges_of(project).select_related("project"), public_id, "judge")
-        wanted = self.body(PairingRequest)
-        dear = judge_by_name(wanted.pop("dear"), project)
-        run = pair_judges(project=project, cheap=cheap, dear=dear, by=self.person, **wanted)
-        return Response(TeachingStarted(run).data, status=status.HTTP_201_CREATED)
-
-
-class FollowingRequest(serializers.Serializer[Any]):
-    max_cost = serializers.FloatField(
-        required=False,
-        allow_null=True,
-        help_text="The run stops before it costs more; stored calls are free.",
-    )
-
-
-class SuggestionsFollowing(ApiView):
-    tag = "judges"
-
-    @operation("follow_suggestions", request=FollowingRequest, responses={201: TeachingStarted})
-    def post(self, request: Request, slug: str) -> Response:
-        """Make a judge that says the suggested verdicts, and start its run.
-
-        Needs the verb "change project". It asks what the deciding judge asks, whose stored calls are free; it decides
-        nothing until it is chosen. `judge-quality` compares both. Refused (422, no_suggestions) where there are none.
-        """
-        project = self.enter(Verb.CHANGE_PROJECT)
-        run = follow_suggestions(project=project, by=self.person, **self.body(FollowingRequest))
-        return Response(TeachingStarted(run).data, status=status.HTTP_201_CREATED)
-
-
-class RecalibrationView(ApiView):
-    tag = "judges"
-
-    @operation("recalibrate_judge", responses={204: None})
-    def post(self, request: Request, slug: str) -> Response:
-        """Take the deciding judge's uncertainty from its recalibrated probabilities.
-
-        Needs the verb "change project". The review queue follows; verdicts, probabilities and scores stay. Refused
-        (409, no_gain) where the gain in the Brier score is not shown to be above 0.
-        """
-        recalibrate_judge(project=self.enter(Verb.CHANGE_PROJECT), by=self.person)
-        return Response(status=status.HTTP_204_NO_CONTENT)
-
-    @operation("end_recalibration", responses={204: None})
-    def delete(self, request: Request, slug: str) -> Response:
-        """Take the deciding judge's uncertainty from its own probabilities again.
-
-        Needs the verb "change project". Twice changes nothing.
-        """
-        end_recalibration(project=self.enter(Verb.CHANGE_PROJECT), by=self.person)
-        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -8,8 +8,8 @@ they are divided evenly the check is left out, and counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import combinations, permutations
+from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models import Count, Max, Q, Sum
@@ -26,32 +26,24 @@ from annotation.analysis.judge.judge_answers import (
     said_of,
 )
 from annotation.analysis.judge.judge_splits import CheckSplit, SplitChecks, splits_of
-from annotation.analysis.judge.recalibrate import learned_from, recalibrated
 from annotation.models import (
     SIDE_SCORES,
     Analysis,
     Check,
     Judge,
     JudgeCall,
-    JudgeCascade,
     JudgeExamples,
     Run,
     Verdict,
 )
 from evaluation.judging import Label, Price
 from evaluation.statistics import (
-    FEWEST_FOR_INTERVAL,
-    CascadePoint,
     Estimate,
     JudgeComparison,
     JudgeReport,
-    Recalibration,
-    cascade_frontier,
     compare_judges,
-    fit_calibrator,
     holm,
     judge_report,
-    wrong_risk,
 )
 
 if TYPE_CHECKING:
@@ -89,8 +81,7 @@ class Version:
     """One judge in one version, against people.
 
     `picked` is its accuracy on the `picked_checks` that people chose to answer, beside that on a random sample; None
-    where there are not both. `recalibrated` is what its probabilities gain by people's answers to what chance chose;
-    None where it gave none for these, or in fewer than two document sets.
+    where there are not both.
     """
 
     id: str
@@ -104,7 +95,6 @@ class Version:
     cost: Cost
     picked: Estimate | None
     picked_checks: int
-    recalibrated: Recalibration | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,32 +124,6 @@ class Taught:
     cost_before: float | None
     cost_after: float | None
     told: list[dict[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Frontier:
-    """What asking the `dear` version brings where the `cheap` one may be wrong, on the same `checks`.
-
-    Costs are those of one check, as both were really paid for in this project; a call to the dear one counts whole.
-    `tried` are the pairs of both judges that have been run: at which risk, their error on the same checks, and what
-    their own runs spent.
-    """
-
-    cheap: str
-    dear: str
-    checks: int
-    points: tuple[CascadePoint, ...]
-    tried: tuple[TriedPair, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TriedPair:
-    """A panel of two judges asked in turn, as it turned out; `cost` is what its own runs paid for, a check."""
-
-    id: str
-    risk: float
-    error: Estimate
-    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +157,7 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
 
     `versions` holds a `Version` for each judge and version with verdicts on checks that people answered, the deciding
     one first, then by checks; `pairs` a `VersionPair` for each two of them, `taught` a `Taught` for each that is told
-    examples, `frontiers` a `Frontier` for each two that cost differently; `left_out` counts versions beyond the first
-    eight. The rest tells what people's answers are.
+    examples; `left_out` counts versions beyond the first eight. The rest tells what people's answers are.
     """
     facts = check_facts(project)
     humans = humans_of(project, facts, key)
@@ -218,10 +181,6 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
         "pairs": [asdict(pair) for pair in _pairs(kept, names, known, facts, humans)],
         "taught": [
             asdict(each) for each in _taught(dict(zip(kept, versions, strict=True)), known, facts, humans)
-        ],
-        "frontiers": [
-            asdict(each)
-            for each in _frontiers(project, dict(zip(kept, versions, strict=True)), known, facts, humans)
         ],
         "left_out": len(order) - len(kept),
     }
@@ -270,9 +229,6 @@ def _version(
         cost=_cost(project, version, judge, report.accuracy),
         picked=_accuracy(picked, said, facts, humans) if len(picked) >= FEWEST_PICKED else None,
         picked_checks=len(picked),
-        recalibrated=recalibrated(
-            {check: each.probability for check, each in said.items() if each.label is not None}, facts, humans
-        ),
     )
 
 
@@ -379,109 +335,6 @@ def _taught(
             cost_after=_of_thousand(version.cost),
             told=row.chosen[-1],
         )
-
-
-def _frontiers(
-    project: Project,
-    versions: Mapping[VersionKey, Version],
-    known: Mapping[VersionKey, Mapping[int, JudgeSaid]],
-    facts: Mapping[int, CheckFacts],
-    humans: Humans,
-) -> Iterator[Frontier]:
-    cascades = {
-        row.judge_id: row for row in JudgeCascade.objects.filter(judge__in={judge for judge, _ in versions})
-    }
-    # No panel asks another one, nor a judge that is told examples.
-    taught = set(
-        JudgeExamples.objects.values_list("judge_id", flat=True).filter(
-            judge__in={key[0] for key in versions}
-        )
-    )
-    costs = {
-        key: cost
-        for key, version in versions.items()
-        if key[0] not in taught
-        and version.kind != Judge.Kind.PANEL
-        and (cost := _of_one_check(version)) is not None
-    }
-    pairs = ((cheap, dear) for cheap, dear in permutations(costs, 2) if costs[cheap] < costs[dear])
-    for cheap, dear in pairs:
-        checks = [check for check in humans.by_chance if check in known[cheap] and check in known[dear]]
-        if len({facts[check].cluster for check in checks}) < FEWEST_FOR_INTERVAL:
-            continue
-        points = cascade_frontier(
-            [cast("Label | None", known[cheap][check].label) for check in checks],
-            [known[cheap][check].probability for check in checks],
-            [cast("Label | None", known[dear][check].label) for check in checks],
-            [cast("Label | None", humans.by_chance[check]) for check in checks],
-            [facts[check].cluster for check in checks],
-            cheap_cost=costs[cheap],
-            dear_cost=costs[dear],
-            call_risks=_call_risks(project, cheap, known[cheap], facts, humans),
-        )
-        if points:
-            tried = tuple(
-                TriedPair(
-                    version.id,
-                    cascade.risk,
-                    _error(checks, known[key], facts, humans),
-                    version.cost.cost / version.cost.answered,
-                )
-                for key, version in versions.items()
-                if (cascade := cascades.get(key[0])) is not None
-                and (cascade.cheap_id, cascade.dear_id) == (cheap[0], dear[0])
-                and version.cost.answered
-            )
-            yield Frontier(versions[cheap].id, versions[dear].id, len(checks), shown(points), tried)
-
-
-def _call_risks(
-    project: Project,
-    cheap: VersionKey,
-    said: Mapping[int, JudgeSaid],
-    facts: Mapping[int, CheckFacts],
-    humans: Humans,
-) -> list[float]:
-    """The greatest risk of the cheap judge among the checks of a summary and side, which are asked in one call."""
-    usable = {check: each.probability for check, each in said.items() if each.label is not None}
-    learned = learned_from(usable, facts, humans)
-    if not learned.answers:
-        return []
-    found = fit_calibrator(learned.probabilities, learned.answers, learned.documents, method="beta")
-    given = Verdict.objects.filter(
-        judge=cheap[0],
-        origin_name=cheap[1],
-        withdrawn_at=None,
-        check_row__project=project,
-        check_row__is_current=True,
-    )
-    risks: dict[tuple[int, str], float] = {}
-    columns = ("check_row__peer_id", "check_row__side", "label", "probability")
-    for peer, side, label, probability in given.order_by().values_list(*columns).iterator():
-        risk = 1.0 if label is None else 0.5
-        if label is not None and probability is not None:
-            risk = wrong_risk(label, found.calibrated(probability))
-        risks[peer, side] = max(risk, risks.get((peer, side), 0.0))
-    return list(risks.values())
-
-
-def _error(
-    checks: Sequence[int], said: Mapping[int, JudgeSaid], facts: Mapping[int, CheckFacts], humans: Humans
-) -> Estimate:
-    """The share of answers unlike people's."""
-    right = _report([check for check in checks if check in said], said, facts, humans).accuracy
-    if right.value is None:
-        return right
-    low, high = (None if bound is None else 1 - bound for bound in (right.high, right.low))
-    return replace(right, value=1 - right.value, low=low, high=high)
-
-
-def _of_one_check(version: Version) -> float | None:
-    """What a check really cost; nothing where the judge calls no service, None where no price is set."""
-    if version.kind == Judge.Kind.LEXICAL:
-        return 0.0
-    thousand = _of_thousand(version.cost)
-    return None if thousand is None else thousand / 1000
 
 
 def _report(

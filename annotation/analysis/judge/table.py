@@ -26,19 +26,9 @@ def version_rows(made: Figures) -> Iterator[FigureRow]:
             **_intervals(report, SHARES),
             "calibration_error": report["by_quantile"]["error"],
             "calibration_error_by_chance": report["by_quantile"]["chance_error"],
-            **_recalibrated(version["recalibrated"]),
             **{name: cost[name] for name in ("calls", "prompt_tokens", "completion_tokens", "cost")},
             "cost_per_right_answer": cost["per_right"],
         }
-
-
-def _recalibrated(found: Mapping[str, Any] | None) -> FigureRow:
-    none: Mapping[str, Any] = dict.fromkeys(("value", "low", "high"))
-    names = {"brier_recalibrated": "brier_after", "brier_gain": "gain", "kappa_recalibrated": "kappa_after"}
-    columns: FigureRow = {}
-    for name, figure in names.items():
-        columns |= interval(name, found[figure] if found else none)
-    return columns
 
 
 def confusion_rows(made: Figures) -> Iterator[FigureRow]:
@@ -82,32 +72,6 @@ def bin_rows(made: Figures) -> Iterator[FigureRow]:
                 }
 
 
-def frontier_rows(made: Figures) -> Iterator[FigureRow]:
-    for found in made["frontiers"]:
-        for point in found["points"]:
-            yield {
-                "cheap": found["cheap"],
-                "dear": found["dear"],
-                "checks": found["checks"],
-                "share": point["share"],
-                "risk": point["risk"],
-                **interval("error", point["error"]),
-                "cost": point["cost"],
-                "tried": "",
-            }
-        for tried in found["tried"]:
-            yield {
-                "cheap": found["cheap"],
-                "dear": found["dear"],
-                "checks": found["checks"],
-                "share": None,
-                "risk": tried["risk"],
-                **interval("error", tried["error"]),
-                "cost": tried["cost"],
-                "tried": tried["id"],
-            }
-
-
 def pair_rows(made: Figures) -> Iterator[FigureRow]:
     for pair in made["pairs"]:
         yield {
@@ -132,6 +96,5 @@ JUDGE_TABLES: FigureTables = {
     "parts": part_rows,
     "bins": bin_rows,
     "pairs": pair_rows,
-    "frontiers": frontier_rows,
 }
 """By the name of the table."""

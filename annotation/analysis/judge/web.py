@@ -11,23 +11,19 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.analysis.figures import EMPTY, figures
-from annotation.analysis.judge.follow_suggestions import follow_suggestions, has_suggestions
 from annotation.analysis.judge.judge_quality import judge_key
-from annotation.analysis.judge.pair_judges import pair_judges, refuse_pair
-from annotation.analysis.judge.recalibrate import end_recalibration, recalibrate_judge
 from annotation.analysis.judge.table import JUDGE_TABLES
 from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
 from annotation.analysis.judge.words import MOVES_AT_MOST, RIGHT_AT_LEAST, cost_in_words
 from annotation.analysis.web import asked_score, figures_page, file_view
 from annotation.core.permissions import Verb
-from annotation.core.refusals import Invalid, NotFound
+from annotation.core.refusals import NotFound
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import POOR_SHARE
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cap_in
 from annotation.models import Analysis, Judge, Project, Run
-from annotation.scoring.recalibrated import calibrator_of
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.rooms import Room, enter
@@ -65,13 +61,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "moves_at_most": 100 * MOVES_AT_MOST,
         "unscored_at_most": POOR_SHARE,
         "few_documents": FEW_DOCUMENTS,
-        "is_recalibrated": calibrator_of(room.project) is not None,
         "taught": taught,
-        "has_suggestions": not key
-        and version is not None
-        and version["is_deciding"]
-        and has_suggestions(room.project),
-        "frontiers": [each for each in found["frontiers"] if version and each["cheap"] == version["id"]],
         "latest_run": _latest_run(room.project, version) if taught else None,
     }
     return figures_page(request, room, "judge", stored, JUDGE_TABLES, context)
@@ -114,61 +104,6 @@ def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
         back=reverse("judge", args=[room.project.slug]),
         fields={},
     )
-
-
-@screen("POST")
-def pair(request: Request, slug: str) -> HttpResponse:
-    """Pair the judges of these names at a risk, and lead to the run that tries it."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
-    cheap, dear = (judge_by_name(request.POST.get(name, ""), room.project) for name in ("cheap", "dear"))
-    try:
-        risk = float(request.POST.get("risk", ""))
-    except ValueError:
-        raise Invalid("The risk must be between 0 and 1.", field="risk", code="no_pair") from None
-    max_cost = cap_in(request.POST)
-    if not is_confirmed(request):
-        refuse_pair(cheap, dear, risk)
-        return ask_to_confirm(
-            request,
-            room,
-            title=f"Ask {dear.name} for a second opinion?",
-            says=(
-                f"A panel asks {cheap.name} first, and {dear.name} if {cheap.name} is wrong with a "
-                f"probability of at least {risk:.2f}. It judges the whole project; stored answers are free.",
-                f"A summary with a single such claim costs almost a full call to {dear.name}, even if all its claims "
-                "were answered before. The panel's answers do not affect scores until you choose it.",
-            ),
-            act="Start the run",
-            back=reverse("judge", args=[room.project.slug]),
-            fields={},
-        )
-    run = pair_judges(
-        project=room.project, cheap=cheap, dear=dear, risk=risk, by=request.user, max_cost=max_cost
-    )
-    messages.success(request, f"{run.judge.name} is running.")
-    return redirect("run", slug=slug, run_id=run.public_id)
-
-
-@screen("POST")
-def follow(request: Request, slug: str) -> HttpResponse:
-    """Make a judge of the suggested verdicts, and lead to its run."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
-    run = follow_suggestions(project=room.project, by=request.user, max_cost=cap_in(request.POST))
-    messages.success(request, f"Judge {run.judge.name} is running.")
-    return redirect("run", slug=slug, run_id=run.public_id)
-
-
-@screen("POST")
-def recalibrate(request: Request, slug: str) -> HttpResponse:
-    """Order the queue by recalibrated probabilities, or by the judge's own again where the form says so."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
-    if "end" in request.POST:
-        end_recalibration(project=room.project, by=request.user)
-        messages.success(request, "Judge uncertainty uses the original probabilities again.")
-    else:
-        recalibrate_judge(project=room.project, by=request.user)
-        messages.success(request, "Judge uncertainty uses recalibrated probabilities.")
-    return redirect("judge", slug=slug)
 
 
 def _latest_run(project: Project, version: Mapping[str, Any] | None) -> Run | None:

@@ -8,12 +8,11 @@ from typing import Any
 from annotation.analysis.agreement.words import in_percent
 from annotation.analysis.intervals import no_interval_in_words
 from annotation.analysis.judge.judge_answers import AnswerBasis
-from annotation.analysis.judge.judge_quality import Frontier
 from annotation.analysis.judge.judge_splits import SplitPart
 from annotation.analysis.stored import read
 from annotation.judging.queries.runs import POOR_SHARE
 from annotation.models import SIDE_SCORES, Check
-from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport, Recalibration
+from evaluation.statistics import FEW_DOCUMENTS, Estimate, JudgeComparison, JudgeReport
 
 RIGHT_AT_LEAST = 0.9
 MOVES_AT_MOST = 0.05
@@ -23,15 +22,11 @@ FEWEST_SYSTEMS = 2
 APART = 0.05
 """The level at which two versions are told apart."""
 
-WITHIN = 0.01
-"""Shares of wrong answers that differ by no more are as good as each other."""
-
 
 def told(quality: Mapping[str, Any]) -> dict[str, Any]:
     """The stored figures of judges with their sentences."""
     basis, people = read(AnswerBasis, quality["basis"]), Estimate(**quality["people_agree"])
     compared = quality["people_compared"]
-    judges = {version["id"]: version["judge"] for version in quality["versions"]}
     return {
         **quality,
         "basis_in_words": basis_in_words(basis, quality["checks"]),
@@ -39,18 +34,6 @@ def told(quality: Mapping[str, Any]) -> dict[str, Any]:
         "taught": [
             {**each, **_told_examples(read(JudgeComparison, each["comparison"]), each)}
             for each in quality["taught"]
-        ],
-        "frontiers": [
-            {
-                **each,
-                **{
-                    name: [{**point, "thousand": 1000 * point["cost"]} for point in each[name]]
-                    for name in ("points", "tried")
-                },
-                "dear_judge": judges[each["dear"]],
-                "sentence": frontier_in_words(read(Frontier, each)),
-            }
-            for each in quality["frontiers"]
         ],
         "pairs": [
             {
@@ -78,19 +61,14 @@ def _told_version(
     by_system = next((split["parts"] for split in version["splits"] if split["key"] == "system"), ())
     systems = [read(SplitPart, part) for part in by_system]
     weakness = " ".join(filter(None, (favour_in_words(systems), weakness_in_words(report.accuracy, parts))))
-    picked, gained = version["picked"], version["recalibrated"]
+    picked = version["picked"]
     return {
         **version,
         "trust": trust,
         "is_trusted": is_trusted,
         "weakness": weakness,
         "contrast": contrast_in_words(Estimate(**picked), report.accuracy) if picked else "",
-        "recalibrated": gained and _told_recalibration(read(Recalibration, gained), gained),
     }
-
-
-def _told_recalibration(found: Recalibration, stored: Mapping[str, Any]) -> dict[str, Any]:
-    return {**stored, "helps": found.helps, "sentence": recalibration_in_words(found)}
 
 
 def basis_in_words(basis: AnswerBasis, checks: int) -> str:
@@ -159,30 +137,6 @@ def contrast_in_words(picked: Estimate, drawn: Estimate) -> str:
     )
 
 
-def frontier_in_words(found: Frontier) -> str:
-    """How often the dear judge should be asked, and what that brings: the fewest checks within a point of the least
-    error.
-    """
-    alone, dear = found.points[0], found.points[-1]
-    errors = [(each, each.error.value) for each in found.points if each.error.value is not None]
-    if alone.error.value is None or dear.error.value is None:
-        return ""
-    least = min(error for _, error in errors)
-    best, error = next((each, error) for each, error in errors if error <= least + WITHIN)
-    if best is alone:
-        return f"No gain: {found.cheap} alone has as few errors as with a second opinion from {found.dear}."
-    if best is dear:
-        return (
-            f"{found.cheap} alone is wrong on {in_percent(alone.error.value)} of checks, {found.dear} on "
-            f"{in_percent(dear.error.value)}. Asking {found.dear} about fewer checks leaves more errors."
-        )
-    return (
-        f"{found.cheap} alone is wrong on {in_percent(alone.error.value)} of checks, {found.dear} on "
-        f"{in_percent(dear.error.value)}. Asking {found.dear} about the {in_percent(best.share)} that {found.cheap} is "
-        f"most likely to get wrong leaves {in_percent(error)}."
-    )
-
-
 def _told_examples(comparison: JudgeComparison, stored: Mapping[str, Any]) -> dict[str, Any]:
     p, difference = comparison.clustered_p, comparison.difference
     helps = p is not None and difference is not None and p < APART and difference > 0
@@ -214,23 +168,6 @@ def examples_in_words(checks: int, difference: float | None, p: float | None) ->
 def cost_in_words(cost: float | None) -> str:
     """What a run's calls come to, where the judge has a price."""
     return "no price is set" if cost is None else f"cost about {cost:.2f}"
-
-
-def recalibration_in_words(found: Recalibration) -> str:
-    """Whether its probabilities are better recalibrated, and by how much."""
-    gain, before, after = found.gain, found.brier, found.brier_after
-    if gain.value is None or before.value is None or after.value is None:
-        return "Not known yet: people answered no check that has a judge probability."
-    if gain.low is None or gain.high is None:
-        why = no_interval_in_words(gain.clusters).removeprefix("no interval: ")
-        return f"Not known yet: {why or 'the gain is the same in all document sets'}."
-    measured = (
-        f"on held-out document sets, the Brier score goes from {before.value:.3f} to {after.value:.3f} "
-        f"(improvement {_small(gain.value)}, {_small(gain.low)} to {_small(gain.high)})"
-    )
-    if found.helps:
-        return f"Yes: {measured}."
-    return f"No proven gain: {measured}. The whole interval must be above 0."
 
 
 def trust_in_words(
@@ -415,10 +352,6 @@ def _share(estimate: Estimate) -> str:
 
 def _points(value: float) -> str:
     return f"{100 * value:+.1f}".replace("-", "−")
-
-
-def _small(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
 
 
 def _checks(count: int) -> str:

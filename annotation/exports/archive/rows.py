@@ -15,7 +15,6 @@ from annotation.core.project_rows import held_by_projects, of_project
 from annotation.exports.archive.kinds import Cell, CellKind, Kind, between
 from annotation.models import (
     Judge,
-    JudgeCascade,
     JudgeExamples,
     Project,
     QuestionAnswer,
@@ -53,7 +52,7 @@ def rows_of(kind: Kind, project: Project) -> QuerySet[Any]:
         return rows.filter(pk=project.pk)
     if kind.model is Judge:
         return rows.filter(pk__in=judges_of_archive(project))
-    if kind.model in (JudgeExamples, JudgeCascade):
+    if kind.model is JudgeExamples:
         return rows.filter(judge__in=judges_of_archive(project))
     return rows.filter(of_project(kind.model, project.pk, held_by_projects())).distinct()
 
@@ -119,8 +118,6 @@ def _spelling(cell: Cell, names: Names) -> Callable[..., Any]:
     if cell.kind is CellKind.MOMENT:
         return _moment
     if cell.kind is CellKind.JSON:
-        if cell.field.model is Project and cell.field.name == "recalibration":
-            return _recalibration
         if cell.holds_votes:
             return partial(_votes, names)
         return partial(_json, names) if cell.holds_names else _json_alone
@@ -152,11 +149,3 @@ def _votes(names: Names, votes: list[tuple[str, str | None]], source: str) -> st
 
 def _json_alone(value: object) -> str | None:
     return None if value is None else as_json(value)
-
-
-def _recalibration(value: dict[str, Any] | None) -> str | None:
-    """Its judge is kept by its key, which says nothing elsewhere."""
-    if value is None:
-        return None
-    judge = Judge.objects.filter(pk=value["judge"]).values_list("public_id", flat=True).first()
-    return as_json({**value, "judge": judge})

@@ -265,7 +265,7 @@ class _Restored:
         if len(lines) != 1:
             raise unreadable(f"has {len(lines)} rows and not one.", file=kind.file)
         values = self._values(kind, lines[0], self._readers(kind))
-        self._later = {name: values.pop(name) for name in ("deciding_judge", "recalibration")}
+        self._later = {name: values.pop(name) for name in ("deciding_judge",)}
         for name, value in values.items():
             if name not in ("public_id", "slug"):
                 setattr(self.project, name, value)
@@ -283,13 +283,9 @@ class _Restored:
         self.counts[kind.name] = 1
 
     def _set_decider(self) -> None:
-        name, kept = self._later["deciding_judge"], self._later["recalibration"]
-        keys = self._found(Judge, [each for each in (name, (kept or {}).get("judge")) if each])
-        self.project.deciding_judge_id = keys.get(name)
-        if kept is not None:
-            kept = {**kept, "judge": keys.get(kept.get("judge"))}
-        self.project.recalibration = kept
-        self.project.save(update_fields=["deciding_judge", "recalibration"])
+        name = self._later["deciding_judge"]
+        self.project.deciding_judge_id = self._found(Judge, [name] if name else []).get(name)
+        self.project.save(update_fields=["deciding_judge"])
 
     def _add(self, kind: Kind) -> None:
         readers = self._readers(kind)

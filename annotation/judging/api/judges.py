@@ -102,6 +102,11 @@ class JudgeProfile(serializers.Serializer[Any]):
         max_length=MOST_MEMBERS,
         help_text="Names of a panel's members.",
     )
+    ask_next_below = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; null: it asks all.",
+    )
 
 
 class NewJudge(JudgeProfile):
@@ -125,6 +130,7 @@ class JudgeDetail(JudgeRow):
     completion_price = serializers.FloatField()
     custom_instruction = serializers.CharField()
     may_change_model = serializers.BooleanField()
+    ask_next_below = serializers.FloatField(allow_null=True)
     served_model = serializers.CharField(help_text="The model that its server named in its first reply.")
     reply_format = serializers.CharField(help_text="The best format that its server accepts.")
     refused_parameters = serializers.ListField(

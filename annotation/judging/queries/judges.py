@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 
-from annotation.models import Judge, JudgeCascade, Project, TextPermission
+from annotation.models import Judge, Project, TextPermission
 from evaluation.judging.openai import DEFAULT_BASE_URL
 
 
@@ -31,18 +31,14 @@ def is_of(judge: Judge, project: Project) -> bool:
 
 
 def members_of(judge: Judge) -> list[Judge]:
-    """The judges that are asked: the members of a panel, else the judge itself."""
-    return list(judge.members.order_by("name")) if judge.kind == Judge.Kind.PANEL else [judge]
+    """The judges that are asked: the members of a panel, else the judge itself.
 
-
-def base_of(judge: Judge) -> Judge:
-    """The judge whose answers suggestions correct; any other one is its own."""
-    return judge.members.get() if judge.follows_suggestions else judge
-
-
-def cascade_of(judge: Judge) -> JudgeCascade | None:
-    """How a panel of two is asked in turn; None where all members are asked everything. One query."""
-    return JudgeCascade.objects.filter(judge=judge).first()
+    Members are ordered by name, those of a panel that asks in turn by price.
+    """
+    if judge.kind != Judge.Kind.PANEL:
+        return [judge]
+    by_price = () if judge.ask_next_below is None else ("prompt_price", "completion_price")
+    return list(judge.members.order_by(*by_price, "name"))
 
 
 def address_of(judge: Judge) -> str:

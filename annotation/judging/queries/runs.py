@@ -14,7 +14,7 @@ from django.utils.text import Truncator
 
 from annotation.core.jobs import workers_alive
 from annotation.core.paging import page_after
-from annotation.judging.queries.judges import cascade_of, members_of
+from annotation.judging.queries.judges import members_of
 from annotation.models import Event, Job, Judge, JudgeCall, JudgeExamples, Project, Run, Summary, Verdict
 from evaluation.judging import Usage
 
@@ -233,12 +233,9 @@ def _served(run: Run) -> list[ServedModel]:
 def other_models(run: Run) -> dict[Judge, str]:
     """The judges asked in a run whose servers named a model last that is not theirs, and that model.
 
-    None of a pair that is asked in turn, nor of one that says suggested verdicts: how often its first judge errs was
-    learned of the model that it had. None where examples are told: its base is followed, and taught again.
+    None where examples are told: its base is followed, and taught again.
     """
     members = members_of(run.judge)
-    if run.judge.follows_suggestions or cascade_of(run.judge) is not None:
-        return {}
     if JudgeExamples.objects.filter(judge__in=members).exists():
         return {}
     found = {}

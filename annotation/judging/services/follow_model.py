@@ -70,7 +70,7 @@ def _followed(project: Project, judge: Judge, model: str, by: User | None) -> Ju
 
 
 def _panel_of(project: Project, panel: Judge, members: Sequence[Judge], by: User | None) -> Judge:
-    panels = Judge.objects.filter(project=project, kind=Judge.Kind.PANEL, archived_at=None, cascade=None)
+    panels = Judge.objects.filter(project=project, kind=Judge.Kind.PANEL, archived_at=None)
     for each in panels.prefetch_related("members"):
         if set(each.members.all()) == set(members):
             return each

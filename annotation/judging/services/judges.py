@@ -21,7 +21,6 @@ from annotation.core.refusals import Invalid, NotFound, Refusal
 from annotation.judging.queries.examples import examples_of, prompts_with
 from annotation.judging.queries.judges import (
     address_of,
-    cascade_of,
     is_of,
     judges_of,
     members_of,
@@ -33,8 +32,6 @@ from annotation.judging.services.judge_calls import RowCallStore
 from annotation.judging.services.shared_limits import RowPace, RowSlots
 from annotation.judging.services.spend import RunBudget
 from annotation.models import DocumentSet, Judge, JudgeExamples, Project, Run
-from annotation.scoring.recalibrated import read_calibrator
-from evaluation.judging.cascade import CascadeJudge
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import OpenAIJudge, base_url_fault
@@ -176,17 +173,7 @@ def build(
             )
             for member in (members_of(judge) if members is None else members)
         ]
-        cascade = None if members is not None else cascade_of(judge)
-        if cascade is None:
-            return JudgePanel(built, name=judge.name)
-        by_key = dict(zip([member.pk for member in members_of(judge)], built, strict=True))
-        return CascadeJudge(
-            by_key[cascade.cheap_id],
-            by_key[cascade.dear_id],
-            risk=cascade.risk,
-            calibrated=read_calibrator(cascade.calibrators[-1]).calibrated,
-            name=judge.name,
-        )
+        return JudgePanel(built, name=judge.name, ask_next_below=judge.ask_next_below)
     slots, pace = (None, None) if shared_by is None else shared_by(judge)
     return OpenAIJudge(
         judge.model,
@@ -355,9 +342,6 @@ def _of_clusters(
     if examples is not None and isinstance(built, OpenAIJudge):
         folds = examples.folds
         of_fold += [built.reworded(prompts_with(examples, told, prompts)) for told in examples.chosen[:-1]]
-    elif isinstance(built, CascadeJudge) and (cascade := cascade_of(judge)) is not None:
-        folds = cascade.folds
-        of_fold += [built.recalibrated(read_calibrator(kept).calibrated) for kept in cascade.calibrators[:-1]]
     return {cluster: of_fold[fold] for cluster, fold in folds.items()}
 
 

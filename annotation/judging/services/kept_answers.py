@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from django.db.models import Q
@@ -21,7 +21,6 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.claim import has_number, new_queue_key
-from evaluation.judging import Label
 from evaluation.judging.protocol import Verdict as Answer
 
 First = TypeVar("First")
@@ -146,14 +145,6 @@ def write(
     """Write what is new of these peers, inside the caller's transaction, which holds their locks."""
     given = Given.of(judge, [each.peer.pk for each in judged])
     checks = _checks(judged, project)
-    suggested = _suggested(judged) if judge.follows_suggestions else {}
-    for each in judged:
-        each.answers = {
-            claim: replace(located, answer=_as_suggested(located.answer, suggested[claim, each.peer.pk]))
-            if (claim, each.peer.pk) in suggested
-            else located
-            for claim, located in each.answers.items()
-        }
     verdicts = [
         Verdict(
             check_row_id=checks[claim, each.peer.pk],
@@ -206,26 +197,6 @@ def write(
             and before.is_same(rated.value, rated.reason, rated.signature)
         )
     )
-
-
-def _suggested(judged: Sequence[Judged]) -> dict[AnswerPair, float]:
-    """The suggested probabilities that these peers' checks have now."""
-    rows = Check.objects.filter(
-        peer__in=[each.peer.pk for each in judged], suggested_probability__isnull=False
-    ).values_list("claim_id", "peer_id", "suggested_probability")
-    return {(claim, peer): chance for claim, peer, chance in rows if chance is not None}
-
-
-def _as_suggested(answer: Answer, chance: float) -> Answer:
-    """The suggested verdict with the evidence of the judge's; where the judge gave no usable one there is none."""
-    if answer.label is None:
-        return answer
-    reason = (
-        f"Suggested: people would say yes with a probability of {chance:.2f}, by the judge's {answer.label} and "
-        "people's answers on other systems' summaries."
-    )
-    label: Label = "yes" if chance >= 0.5 else "no"
-    return replace(answer, label=label, probability=chance, reason=reason, doubt=None, votes=())
 
 
 def _is_new(before: LatestWord | None, answer: Answer, signature: str) -> bool:

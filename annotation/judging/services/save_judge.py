@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, cascade_of, judges_of, members_of
+from annotation.judging.queries.judges import address_of, judges_of, members_of
 from annotation.judging.services.judges import LEXICAL, is_allowed_url, key_fault, url_fault
 from annotation.models import Judge, JudgeExamples, Project, Run
 
@@ -48,6 +48,7 @@ PROFILE = (
     *PRICES,
     "custom_instruction",
     "may_change_model",
+    "ask_next_below",
 )
 """What can be said of a judge, beside the members of a panel."""
 
@@ -67,6 +68,7 @@ NUMBER_BOUNDS: dict[str, tuple[Callable[[float], bool], str]] = {
     "calls_per_minute": (lambda value: value >= 1, "Enter at least 1, or leave it empty for no limit."),
     "tokens_per_minute": (lambda value: value >= 1, "Enter at least 1, or leave it empty for no limit."),
     "prompt_price": (lambda value: 0 <= value < math.inf, "The price must be 0 or more."),
+    "ask_next_below": (lambda value: 0 <= value <= 1, "The confidence must be between 0 and 1."),
     "completion_price": (lambda value: 0 <= value < math.inf, "The price must be 0 or more."),
 }
 """What the numbers of a profile may be, as the database holds them to it, and that in words."""
@@ -291,6 +293,8 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
     if judge.kind != Judge.Kind.PANEL:
         if members:
             yield "members", "Only a panel has members."
+        if judge.ask_next_below is not None:
+            yield "ask_next_below", "Only a panel asks its members in turn."
         return
     if not members:
         yield "members", "Choose the panel's members."
@@ -301,18 +305,6 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
     taught = list(of_members.order_by("judge__name").values_list("judge__name", flat=True))
     if taught:
         yield "members", f"A panel cannot include judges with examples: {', '.join(taught)}."
-    if not judge._state.adding:
-        cascade = cascade_of(judge)
-        if cascade is not None and {member.pk for member in members} != {cascade.cheap_id, cascade.dear_id}:
-            yield (
-                "members",
-                "This panel asks two judges in turn, so its members cannot change. Create another pair.",
-            )
-        if judge.follows_suggestions and set(members) != set(judge.members.all()):
-            yield (
-                "members",
-                "This judge gives the suggested verdicts of its member, so its member cannot change.",
-            )
     reach = {None, judge.project_id}
     if any(member.project_id not in reach for member in members):
         yield (

@@ -63,6 +63,7 @@ else:
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """What a project can have of its own: the lexical judge is built in, and there is one."""
 OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "may_change_model")
+OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*LIMITS, "custom_instruction", "may_change_model")
 """What most people leave as it is."""
 
@@ -79,6 +80,7 @@ LABELS = {
     "context_tokens": "Context length in tokens",
     "may_change_model": "Continue if the model changes",
     "members": "Members",
+    "ask_next_below": "Ask the next member below confidence",
 }
 HINTS = {
     "prompt_price": "In any currency.",
@@ -87,6 +89,7 @@ HINTS = {
     "max_tokens": "Longer replies are cut off and unusable.",
     "calls_per_minute": "Per 60 seconds; empty: no limit.",
     "tokens_per_minute": "Per 60 seconds; empty: no limit.",
+    "ask_next_below": "0 to 1, cheapest member first; empty: every member answers everything.",
     "context_tokens": "Maximum size of request and reply; longer texts are split into windows.",
 }
 """What a label does not say already."""
@@ -97,7 +100,7 @@ class ProfileForm(JudgeModelForm):
 
     class Meta:
         model = Judge
-        fields = ("name", *OF_SERVER, "members")
+        fields = ("name", *OF_SERVER, *OF_PANEL)
         labels = LABELS
         help_texts = HINTS
         widgets = {"custom_instruction": forms.Textarea(attrs={"rows": 3})}
@@ -105,7 +108,7 @@ class ProfileForm(JudgeModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         is_panel = self.instance.kind == Judge.Kind.PANEL
-        for name in OF_SERVER if is_panel else ("members",):
+        for name in OF_SERVER if is_panel else OF_PANEL:
             del self.fields[name]
         if is_panel:
             field: Any = self.fields["members"]

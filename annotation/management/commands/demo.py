@@ -29,6 +29,7 @@ from annotation.analysis.make_analysis import recompute
 from annotation.judging.queries.runs import is_under_way, run_progress
 from annotation.management.commands.leaderboard import table_lines
 from annotation.management.commands.serve import gunicorn_command
+from annotation.management.earlier_database import refuse_earlier_database
 from annotation.management.setup_link import setup_words
 from annotation.management.supervisor import LOOK_EVERY_SECONDS, Child, Supervisor, forked, run_here, spawned
 from annotation.models import Analysis, Project, Run
@@ -71,6 +72,7 @@ class Command(BaseCommand):
             # The demo's people can be signed in as by anybody: that must not depend on other settings.
             os.environ["DJANGO_SETTINGS_MODULE"] = wanted
             os.execv(sys.executable, [sys.executable, *sys.argv])
+        refuse_earlier_database(connection)
         number = _free_port(port)
         address = f"http://{settings.DEMO_HOST}:{number}/"
         _purge_queue(settings.VAR_DIR / "queue")

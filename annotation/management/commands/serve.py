@@ -11,7 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
+from django.db import connection
 
+from annotation.management.earlier_database import refuse_earlier_database
 from annotation.management.setup_link import setup_words
 
 FEWEST_WORKERS = 2
@@ -41,6 +43,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, bind: str, workers: int | None, threads: int, **__: Any) -> None:
+        refuse_earlier_database(connection)
         call_command("collectstatic", interactive=False, verbosity=0)
         if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
             call_command("migrate", interactive=False, verbosity=0)

@@ -14,7 +14,6 @@ from annotation.core.paging import batches
 from annotation.management.named import project_named
 from annotation.models import SCORES, Check, Dispute, Score
 from annotation.scoring.open_disputes import DisputeTarget, dues, stored_disputes
-from annotation.scoring.recalibrated import calibrator_of
 from annotation.scoring.records import RECORDS_AT_ONCE, SummaryRecord, score_rules, summary_records
 from annotation.scoring.rescore import columns_of, score_row
 from evaluation.blend import score
@@ -22,7 +21,6 @@ from evaluation.blend import score
 if TYPE_CHECKING:
     from annotation.models import Project
     from evaluation.blend import ScoreRules, SummaryScore
-    from evaluation.statistics import Calibrator
 
 COMPARED_COLUMNS = ("peer_words", *SCORES, "claims", "claims_unscored", "flags", "signature")
 # Sums in another order, on another machine, may differ in the last digits.
@@ -63,7 +61,7 @@ def differences(project: Project) -> Iterator[str]:
             else "is not in force, though its claim is"
         )
         yield f"check {check.public_id}: {told}"
-    rules, calibrator = score_rules(project), calibrator_of(project)
+    rules = score_rules(project)
     for batch in batches(summary_records(project), RECORDS_AT_ONCE):
         stored = {
             row.summary_id: row
@@ -72,7 +70,7 @@ def differences(project: Project) -> Iterator[str]:
         waiting = stored_disputes([record.summary.pk for record in batch])
         for record in batch:
             result = score(record.value, rules)
-            yield from _of_checks(record, result, rules, calibrator)
+            yield from _of_checks(record, result, rules)
             yield from _of_score(project, record, stored.get(record.summary.pk), result)
             yield from _of_disputes(project, record, waiting)
         for row in waiting.values():
@@ -81,10 +79,8 @@ def differences(project: Project) -> Iterator[str]:
         yield f"{stray.summary}: has a score, but is no peer summary"
 
 
-def _of_checks(
-    record: SummaryRecord, result: SummaryScore, rules: ScoreRules, calibrator: Calibrator | None
-) -> Iterator[str]:
-    for row, fresh in columns_of(record, result, rules, calibrator):
+def _of_checks(record: SummaryRecord, result: SummaryScore, rules: ScoreRules) -> Iterator[str]:
+    for row, fresh in columns_of(record, result, rules):
         stored = {name: getattr(row.check, name) for name in fresh}
         for line in _unlike(stored, fresh):
             yield f"{_name(record)}, claim {row.claim_id}: {line}"

@@ -7,7 +7,9 @@ import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db import connection
 
+from annotation.management.earlier_database import refuse_earlier_database
 from annotation.workers import worker_command, worker_environment
 
 
@@ -19,6 +21,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *_: Any, **__: Any) -> None:
+        refuse_earlier_database(connection)
         # In the place of this process, so that signals reach Celery.
         os.environ.update(worker_environment())
         os.execv(sys.executable, worker_command())

@@ -129,11 +129,6 @@ class CheckRow(serializers.Serializer[Check]):
     target_words = serializers.IntegerField(source="peer.target_words", allow_null=True)
     judge_label = LabelField(allow_null=True)
     judge_probability = serializers.FloatField(allow_null=True, help_text="Of yes, 0 to 1.")
-    suggested_probability = serializers.FloatField(
-        allow_null=True,
-        help_text="Of yes, from the judge and people's answers on other systems' summaries; null if missing "
-        "or hidden.",
-    )
     human_label = LabelField(allow_null=True)
     final_label = LabelField(allow_null=True)
     final_source = NamedChoice("Decider", Check.Decider.choices, allow_null=True)
@@ -161,8 +156,6 @@ class CheckRow(serializers.Serializer[Check]):
         shown |= {name: getattr(check, column) for name, column in COLUMNS_SEEN.items()}
         # Known or not: beside a planted verdict the figure of the true one would stand.
         shown["doubt"] = None
-        if not check.is_known or access.may_plant:
-            shown["suggested_probability"] = None
         if not check.is_known:
             shown |= dict.fromkeys(OF_THE_JUDGE)
         elif check.planted_now:

@@ -41,8 +41,7 @@ class QueueFilter(serializers.Serializer[Any]):
         choices=list(Order),
         default=Order.SET,
         help_text="set: document set by document set, the most uncertain claims first in each. document: summary by "
-        "summary, claims in their order. change: what people are likeliest to answer otherwise than the judge, by the "
-        "suggested verdicts; refused while the project keeps back from the caller what the judge said.",
+        "summary, claims in their order.",
     )
     only = WordChoice(
         choices=list(Only),
@@ -108,10 +107,6 @@ class QueuedCheck(serializers.Serializer[QueuedCheckRow]):
         help_text="Judge uncertainty, 0 to 1; null if the project hides the verdict.",
     )
     effect = serializers.FloatField()
-    change = serializers.FloatField(
-        allow_null=True,
-        help_text="Probability that people change the judge's verdict, 0 to 1; null in other orders.",
-    )
     human_label: Any = LabelField(allow_null=True, help_text="Null also if hidden from the caller.")
     is_disputed = serializers.BooleanField(allow_null=True, help_text="Null if hidden from the caller.")
 

@@ -130,8 +130,7 @@ class Outcome:
     one as long as they have not been told; `planted` is the label that was planted, once they have been. `is_settled`
     tells that an adjudicator has decided, so that no answer moves a score; that much everybody is told.
     `coverage_stays_because` is told with the judge's answer: `percents` or `adjudicated` where an answer cannot move
-    coverage, else nothing. `suggested` is the probability of yes that is told with the judge's answer, and never where
-    verdicts are planted: it would give these away.
+    coverage, else nothing.
     """
 
     check_id: str
@@ -147,7 +146,6 @@ class Outcome:
     is_disputed: bool
     is_settled: bool
     coverage_stays_because: str
-    suggested: float | None
 
     @property
     def others(self) -> tuple[PersonAnswer, ...]:
@@ -318,7 +316,6 @@ def outcome_of(check: Check, person: User) -> Outcome:
         is_disputed=bool(seen.disputed),
         is_settled=check.final_source == Check.Decider.ADJUDICATOR,
         coverage_stays_because=_why_coverage_stays(check) if seen.is_known else "",
-        suggested=check.suggested_probability if seen.is_known and not may_plant else None,
     )
 
 

@@ -16,9 +16,8 @@ from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
 from annotation.core.known_checks import knows_the_truth
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.readers import CheckReader
-from annotation.core.refusals import Invalid, NotAllowed
+from annotation.core.refusals import Invalid
 from annotation.core.search import holds, searched_for
-from annotation.judging.queries.judges import cascade_of
 from annotation.models import (
     SIDE_SCORES,
     Check,
@@ -51,7 +50,6 @@ QUEUE_COLUMNS = (
     "doubt",
     "effect",
     "queue_key",
-    "change",
     "human_label",
     "final_label",
     "is_disputed",
@@ -65,7 +63,6 @@ class Order(StrEnum):
     SET = "set"
     DOUBT = "doubt"
     EFFECT = "effect"
-    CHANGE = "change"
     DOCUMENT = "document"
 
 
@@ -86,8 +83,7 @@ class Filter:
     answered otherwise than the judge; to whoever must not know yet what others said, both and `label` hold only
     what they have answered or been shown. `set` goes through the document sets as they were imported, and in each
     begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
-    order of its claims; `change` begins with what people are likeliest to answer otherwise than the judge, by the
-    suggested verdicts. `label` is what people have answered and `reviewer` the name of one who did;
+    order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
     `document_set` is a public id, `system` one or a name; `q` is searched for in claims and names of sets. With
     `draw`, the public id of one, the queue holds what was drawn and still waits for an answer, in random order, and
     no other word counts but the side.
@@ -151,7 +147,7 @@ CHOICES: dict[str, list[str]] = {
 @dataclass(frozen=True, slots=True)
 class QueuedCheckRow:
     """`human_label` and `is_disputed` are left out where the reader must not know them yet, `doubt` where the project
-    keeps back what the judge said, `change` beyond the order that goes by it."""
+    keeps back what the judge said."""
 
     check_id: str
     claim: str
@@ -162,7 +158,6 @@ class QueuedCheckRow:
     effect: float
     human_label: str | None
     is_disputed: bool | None
-    change: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +196,8 @@ def queue(project: Project, reader: CheckReader, filters: Filter, *, after: str 
     shown = page[:QUEUE_PAGE_SIZE]
     counted = count(waiting)
     is_kept_back = keeps_back(project, reader)
-    tells_change = filters.order == Order.CHANGE
     return QueuePage(
-        rows=tuple(
-            _queue_row(check, is_kept_back=is_kept_back, tells_change=tells_change) for check in shown
-        ),
+        rows=tuple(_queue_row(check, is_kept_back=is_kept_back) for check in shown),
         after=shown[-1].public_id if len(page) > QUEUE_PAGE_SIZE else None,
         counted=min(counted, CHECKS_COUNTED_UP_TO),
         is_counted_out=counted <= CHECKS_COUNTED_UP_TO,
@@ -256,7 +248,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     """The checks of a queue in its order. Two with one random key, which hardly occur, come in any.
 
     Raises NotAllowed for a filter that would tell this reader which system wrote a summary, or who
-    answered what, and for an order that would tell them where others contradict the judge.
+    answered what.
     """
     if filters.draw:
         return _sampled_checks(project, reader, filters)
@@ -280,22 +272,15 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
             reader.need_all("reviewer")
         said = Verdict.objects.filter(person__username=filters.reviewer, withdrawn_at=None)
         waiting = waiting.filter(Exists(said.filter(check_row=OuterRef("pk"))))
-    return _in_order(waiting, project, reader, filters.order)
+    return _in_order(waiting, filters.order)
 
 
-def _in_order(
-    waiting: QuerySet[Check], project: Project, reader: CheckReader, order: Order
-) -> QuerySet[Check]:
+def _in_order(waiting: QuerySet[Check], order: Order) -> QuerySet[Check]:
     match order:
         case Order.SET:
             return waiting.order_by("document_set_id", "-doubt", "queue_key")
         case Order.DOCUMENT:
             return waiting.order_by("peer_id", "claim_id")
-        case Order.CHANGE if keeps_back(project, reader):
-            raise NotAllowed(
-                "This order reveals what the judge and other people answered, which you see only after your "
-                "own answer."
-            )
         case _:
             return waiting.order_by(f"-{order.value}", "queue_key")
 
@@ -360,23 +345,10 @@ def _only(checks: QuerySet[Check], project: Project, only: Only) -> QuerySet[Che
             return checks
 
 
-def has_suggestions(project: Project, reader: CheckReader) -> bool:
-    """Whether the queue can go by the suggested verdicts, and this reader may know them."""
-    if keeps_back(project, reader):
-        return False
-    waiting = Check.objects.filter(project=project, is_current=True, human_label__isnull=True)
-    return waiting.filter(change__gt=0).exists()
-
-
 def has_panel(project: Project) -> bool:
     """Whether the deciding judge is a panel whose members are all asked, and may differ."""
     judge = project.deciding_judge
-    return (
-        judge is not None
-        and judge.kind == Judge.Kind.PANEL
-        and not judge.follows_suggestions
-        and cascade_of(judge) is None
-    )
+    return judge is not None and judge.kind == Judge.Kind.PANEL
 
 
 def _by_answers(checks: QuerySet[Check], filters: Filter) -> QuerySet[Check]:
@@ -451,7 +423,7 @@ class _PlaceInSample(Func):
         return sql.PLACE_IN_DRAW, self.keys
 
 
-def _queue_row(check: Any, *, is_kept_back: bool, tells_change: bool) -> QueuedCheckRow:
+def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
     return QueuedCheckRow(
         check_id=check.public_id,
         claim=check.claim.text,
@@ -462,5 +434,4 @@ def _queue_row(check: Any, *, is_kept_back: bool, tells_change: bool) -> QueuedC
         effect=check.effect,
         human_label=check.seen_human,
         is_disputed=check.seen_disputed,
-        change=check.change if tells_change else None,
     )

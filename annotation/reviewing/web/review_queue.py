@@ -20,9 +20,7 @@ from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import (
     Filter,
     Only,
-    Order,
     has_panel,
-    has_suggestions,
     is_finished_sample,
     queue,
     reviewers,
@@ -271,8 +269,6 @@ def _settable(project: Project, filters: Filter, reader: CheckReader) -> list[Se
     options = {name: dict(words) for name, words in OPTIONS.items()}
     if not has_panel(project):
         del options["only"][Only.SPLIT]
-    if not has_suggestions(project, reader):
-        del options["order"][Order.CHANGE]
     if reader.may_see_all:
         rows = System.objects.filter(project=project).order_by("name")
         options["system"] = {"": "All", **dict(rows.values_list("public_id", "name"))}

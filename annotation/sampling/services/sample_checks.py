@@ -16,8 +16,7 @@ from annotation.core.events import log
 from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require, roles_with
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.judges import base_of
-from annotation.models import Check, Draw, DrawnCheck, Membership, Notice, Project, Verdict
+from annotation.models import Check, Draw, DrawnCheck, Membership, Notice, Project
 from annotation.models.base import new_seed
 from annotation.sampling.queries.check_samples import blind_answers, drawable
 from evaluation.statistics import active_probabilities, fixed_size_draw, stratified_draw, uniform_draw
@@ -195,20 +194,8 @@ def _validate(*, method: str, share: float, side: str) -> None:
 
 
 def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
-    found, probability = drawable(project, side).order_by("pk"), "judge_probability"
-    if project.deciding_judge is not None and project.deciding_judge.follows_suggestions:
-        # Suggestions know answers that an estimate pools with those of this sample; the judge behind them knows none.
-        given = Verdict.objects.filter(
-            judge=base_of(project.deciding_judge),
-            check_row=OuterRef("pk"),
-            label__isnull=False,
-            withdrawn_at=None,
-        ).order_by("-pk")
-        found, probability = (
-            found.annotate(before_suggestions=Subquery(given.values("probability")[:1])),
-            "before_suggestions",
-        )
-    rows = found.values_list("pk", "public_id", "peer__system_id", "peer__target_words", probability)
+    columns = ("pk", "public_id", "peer__system_id", "peer__target_words", "judge_probability")
+    rows = drawable(project, side).order_by("pk").values_list(*columns)
     return (FramedCheck(*row) for row in rows.iterator(chunk_size=SAMPLED_AT_ONCE))
 
 

@@ -185,27 +185,6 @@ def estimate_systems_from_draw(
     }
 
 
-def suggested_verdicts(systems: Mapping[str, Sequence[DrawnItem]]) -> dict[str, list[float | None]]:
-    """The probability that people say yes to each item, from the judge and their answers on other systems' summaries.
-
-    `systems` as for `estimate_systems_from_draw`, with the answers that there are so far. Cross-fitted: neither an
-    item's own answer nor any other of its system in its document is looked at, so that the probabilities can be
-    compared with answers. Of a single system, and where no answered item names its claim, they are the judge's own,
-    None where it gave none. Raises as `estimate_systems_from_draw`.
-    Example: `suggested_verdicts({"alder": items, "birch": others})["alder"][0] >= 0.5` suggests yes.
-    """
-    frames = {name: frame_of(name, items, {}) for name, items in systems.items()}
-    items = _asked(frames, _folds(frames))
-    if items is None:
-        return {name: [item.judge for item in own] for name, own in systems.items()}
-    expected = np.empty(len(items.judge))
-    for fold, found in enumerate(expected_by_fold(items)):
-        of_fold = items.folds == fold
-        expected[of_fold] = found[of_fold]
-    parts = np.split(expected, np.cumsum([len(own) for own in systems.values()])[:-1])
-    return {name: part.tolist() for name, part in zip(systems, parts, strict=True)}
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Columns of a system's items.

@@ -31,7 +31,6 @@ from annotation.models import (
     Job,
     Judge,
     JudgeCall,
-    JudgeCascade,
     JudgeExamples,
     JudgeShare,
     JudgeTrial,
@@ -109,7 +108,6 @@ TELLING = {
     "Export",
     "Import",
     "JudgeCall",
-    "JudgeCascade",
     "JudgeExamples",
     "PublishedPercent",
     "PublishedScore",
@@ -192,8 +190,6 @@ def _fill_what_is_kept(world: World) -> None:
     CachedValue.objects.create(cache_key="counted", value="", expires=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
     JudgeExamples.objects.create(judge=own, base=world.judge)
-    panel = Judge.objects.create(project=world.project, name="pair", kind="panel")
-    JudgeCascade.objects.create(judge=panel, cheap=world.judge, dear=own, risk=0.2)
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)

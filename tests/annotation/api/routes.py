@@ -201,13 +201,6 @@ IN_PROJECT = (
     Route("post", _in("judges/{own_judge}/texts/"), (Verb.RUN,), {"may_receive_texts": True}),
     Route("post", _in("judges/{own_judge}/try/"), (Verb.RUN,)),
     Route("post", _in("judges/{own_judge}/examples/"), (Verb.CHANGE_PROJECT,)),
-    Route("post", _in("judge-quality/suggested/"), (Verb.CHANGE_PROJECT,)),
-    Route(
-        "post",
-        _in("judges/{own_judge}/second-opinion/"),
-        (Verb.CHANGE_PROJECT,),
-        {"dear": "lexical", "risk": 0.2},
-    ),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
     # Steps are the same in every project, so their names are no ids of rows.
     Route("get", _in("prompts/extract/"), (Verb.VIEW_RUNS,)),
@@ -227,8 +220,6 @@ IN_PROJECT = (
     Route("get", _in("leaderboard/differences/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
-    Route("post", _in("judge-quality/recalibration/"), (Verb.CHANGE_PROJECT,)),
-    Route("delete", _in("judge-quality/recalibration/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("plan/"), (Verb.VIEW_SCORES,)),
     Route("post", _in("plan/draws/"), (Verb.ASSIGN,), {"size": 2, "design": "uniform"}),
     Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),

@@ -38,7 +38,6 @@ def test_a_check_that_the_judge_alone_answered(world: World, tmp_path: Path) -> 
         "judge_label": "yes",
         "judge_confidence": 0.9,
         "judge_reason": None,
-        "suggested_probability": None,
         "human_label": None,
         "human_reason": None,
         "final_label": "yes",

@@ -15,6 +15,7 @@ from evaluation import (
     check_claims,
     evaluate_summary,
 )
+from evaluation.errors import InvalidPercent
 from evaluation.judging import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable, Text
 from evaluation.judging._lexical_questions import LexicalQuestions
 from evaluation.judging.panel import majority
@@ -222,3 +223,72 @@ def test_panels_that_end_alike_never_sign_alike() -> None:
     tail = [Member(f"{number}" * 60) for number in range(5)]
     signatures = {JudgePanel([Member(first), *tail]).signature[-200:] for first in ("one", "other")}
     assert len(signatures) == 2
+
+
+class Recording(Member):
+    """Remembers the claims that it was asked about; sure of its answer to the first, unsure of the rest."""
+
+    def __init__(self, name: str, label: Label, probability: float) -> None:
+        super().__init__(name, label)
+        self.asked: list[list[str]] = []
+        self._probability = probability
+
+    async def check(
+        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
+    ) -> tuple[Verdict, ...]:
+        self.asked.append(list(claims))
+        return tuple(
+            Verdict("yes", 0.95) if claim == "sure" else Verdict("no", self._probability) for claim in claims
+        )
+
+
+def test_in_turn_the_next_member_answers_only_what_the_one_before_is_unsure_of() -> None:
+    # A no with .4 for yes is held with confidence .6, a yes with .95 with .95.
+    first, second, third = (
+        Recording(name, "no", chance) for name, chance in zip("abc", (0.4, 0.1, 0), strict=True)
+    )
+    panel = JudgePanel([first, second, third], ask_next_below=0.8)
+    verdicts = check_claims(["sure", "unsure"], TEXT, judge=panel)
+    assert (first.asked, second.asked, third.asked) == ([["sure", "unsure"]], [["unsure"]], [])
+    assert [(found.label, found.probability) for found in verdicts] == [("yes", 0.95), ("no", 0.1)]
+    assert [found.votes for found in verdicts] == [(("a", "yes"),), (("a", "no"), ("b", "no"))]
+
+
+def test_in_turn_a_later_member_without_a_usable_answer_changes_nothing() -> None:
+    first = Recording("a", "no", 0.4)
+    for later in (Member("b", None), Member("b", failure=JudgeUnavailable("away"))):
+        (found,) = check_claims(["unsure"], TEXT, judge=JudgePanel([first, later], ask_next_below=0.8))
+        assert (found.label, found.probability) == ("no", 0.4)
+
+
+def test_in_turn_what_the_first_leaves_unscored_goes_to_the_next() -> None:
+    for before in (Member("a", None), Member("a", failure=JudgeUnavailable("away"))):
+        (found,) = check_claims(
+            ["claim"], TEXT, judge=JudgePanel([before, Member("b", "yes")], ask_next_below=0.0)
+        )
+        assert found.label == "yes"
+    away = [Member(name, failure=JudgeUnavailable(f"{name} away")) for name in "ab"]
+    with pytest.raises(JudgeUnavailable, match="a away"):
+        check_claims(["claim"], TEXT, judge=JudgePanel(away, ask_next_below=0.5))
+
+
+def test_in_turn_a_whole_evaluation_asks_the_second_less() -> None:
+    result = evaluate_summary(
+        TEXT,
+        "The council met. The school burned.",
+        judge=JudgePanel([LexicalJudge(), Member("b", "yes")], ask_next_below=0.7),
+        metrics=["coverage", "alignment", "question_coverage"],
+        verbose=True,
+    )
+    assert result.details is not None
+    votes = [[name for name, _ in claim.verdict.votes] for claim in result.details.summary_claims]
+    assert votes[0] == ["lexical"]
+    assert 0 <= result["coverage"] <= 1
+
+
+def test_a_threshold_is_part_of_the_signature_and_lies_in_0_to_1() -> None:
+    members = [Member("a"), Member("b")]
+    signatures = {JudgePanel(members, ask_next_below=threshold).signature for threshold in (None, 0.5, 0.8)}
+    assert len(signatures) == 3
+    with pytest.raises(InvalidPercent):
+        JudgePanel(members, ask_next_below=1.5)

@@ -16,7 +16,6 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_systems_from_draw,
     frame_of,
     sharpened_and_tuned,
-    suggested_verdicts,
 )
 from evaluation.statistics.estimates._sampling import active_probabilities, fixed_size_draw, uniform_draw
 
@@ -272,7 +271,6 @@ def test_one_system_alone_learns_from_nobody() -> None:
     items = next(iter(asked_of_all(2).values()))
     alone = [replace(item, claim=None) for item in items]
     assert estimate_from_draw(items) == estimate_from_draw(alone)
-    assert suggested_verdicts({"": items}) == {"": [item.judge for item in items]}
 
 
 def test_claims_of_two_documents_are_never_one() -> None:
@@ -297,17 +295,6 @@ def with_other_answers(systems: dict[str, list[DrawnItem]], name: str) -> dict[s
     return {**systems, name: turned}
 
 
-def test_what_is_expected_never_looks_at_the_systems_own_answers_in_the_document() -> None:
-    systems = asked_of_all(5)
-    name, *others = systems
-    turned = with_other_answers(systems, name)
-    document = next(item.document for item in systems[name] if item.is_drawn)
-    before, after = suggested_verdicts(systems), suggested_verdicts(turned)
-    places = [place for place, item in enumerate(systems[name]) if item.document == document]
-    assert [before[name][place] for place in places] == [after[name][place] for place in places]
-    assert any(before[other][place] != after[other][place] for other in others for place in places)
-
-
 def test_neither_line_nor_slopes_of_a_document_have_seen_its_answers() -> None:
     systems = asked_of_all(5)
     name = next(iter(systems))
@@ -321,27 +308,6 @@ def test_neither_line_nor_slopes_of_a_document_have_seen_its_answers() -> None:
         # Centred at the frame's mean, which knows of other documents; within one, differences stay.
         both.append([*np.diff(expected), *slopes_of[place]])
     assert both[0] == pytest.approx(both[1], rel=1e-12)
-
-
-def test_a_suggested_verdict_goes_by_what_people_said_of_the_claim_elsewhere() -> None:
-    # One document, one claim, judge at .5: three systems' yes draw the fourth's up, three no down, nothing leaves it.
-    def suggested(answer: float | None) -> float:
-        items = {
-            str(number): [DrawnItem(0, 1.0, 0.5, 0.5, answer is not None, answer, claim="c")]
-            for number in range(3)
-        }
-        others = [
-            DrawnItem(1, 1.0, 0.5, 0.5, True, 1.0, claim="d"),
-            DrawnItem(2, 1.0, 0.5, 0.5, True, 0.0, claim="d"),
-        ]
-        return (
-            suggested_verdicts({**items, "open": [DrawnItem(0, 1.0, 0.5, 0.5, False, claim="c"), *others]})[
-                "open"
-            ][0]
-            or 0.0
-        )
-
-    assert suggested(1.0) > 0.7 > suggested(None) > 0.3 > suggested(0.0)
 
 
 @pytest.mark.slow

@@ -15,7 +15,6 @@ from annotation.sampling.services.sample_checks import sample_checks
 from annotation.texts.services.change_claims import reword_claim
 from evaluation.judging import LABELS
 from tests.annotation.answering import add_checks, say
-from tests.annotation.planning import lay_sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,33 +189,6 @@ def test_a_right_answer_has_a_price(world: World) -> None:
     assert (cost["calls"], cost["cost"], cost["answered"]) == (1, pytest.approx(0.012), 4)
     assert cost["per_right"] == pytest.approx(0.004)
     assert cost["tokens_per_right"] == pytest.approx(3750 / 3)
-
-
-def test_a_second_opinion_is_priced_at_what_was_paid(world: World) -> None:
-    Check.objects.filter(project=world.project).delete()
-    lay_sets(world, 6)
-    checks = list(Check.objects.filter(project=world.project).order_by("pk"))
-    judge = Judge.objects.create(
-        name="paid", kind=Judge.Kind.OPENAI, model="m", prompt_price=2, completion_price=8
-    )
-    run = Run.objects.create(project=world.project, judge=judge)
-    for check in checks:
-        say(check, world.rex, "no")
-    judge_checks(checks, judge, ["no"] * 48, chances=[0.1] * 48, signature="paid|m", run=run)
-    JudgeCall.objects.create(
-        judge=judge, key="a", step="check_covered", prompt_version="1", request="{}", run=run,
-        prompt_tokens=24_000, completion_tokens=0,
-    )  # fmt: skip
-    [found] = told(judge_quality(world.project))["frontiers"]
-    assert (found["cheap"], found["dear"], found["checks"]) == ("lexical", "paid", 48)
-    first, last = found["points"][0], found["points"][-1]
-    # People never say yes; the lexical judge does to half, the paid one never. 24,000 tokens at 2 a million for 48.
-    assert (first["error"]["value"], first["cost"]) == (0.5, 0.0)
-    assert (last["error"]["value"], last["cost"]) == (0.0, pytest.approx(0.001))
-    assert last["thousand"] == pytest.approx(1.0)
-    assert found["sentence"].startswith(
-        "lexical alone is wrong on 50 % of checks, paid on 0 %. Asking paid about "
-    )
 
 
 def test_without_a_price_tokens_are_told(world: World, checks: list[Check]) -> None:

@@ -11,7 +11,6 @@ from annotation.adjudicating.services.adjudicate import decide_check, decide_uni
 from annotation.models import (
     SCORES,
     Adjudication,
-    Check,
     CheckLook,
     Event,
     Membership,
@@ -315,17 +314,6 @@ class TestReveal:
         waiting = next(row for row in queued if row["id"] == public_id)
         shown = client.get(at(world, "alder", 2)).json()
         assert [listed["doubt"], shown["doubt"], waiting["doubt"]] == [None] * 3
-
-    def test_the_suggested_probability_comes_with_the_judge_s(self, world: World, client_of: ApiDoor) -> None:
-        Check.objects.update(suggested_probability=0.75)
-        client = client_of("rex")
-        assert {row["suggested_probability"] for row in results(client, "")} == {None}
-        client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json")
-        assert client.get(at(world, "alder", 2)).json()["suggested_probability"] == 0.75
-        assert client.get(at(world, "alder", 1)).json()["suggested_probability"] is None
-        assert client.get(f"{HERE}review-queue/?order=change").status_code == 403
-        Project.objects.update(planted_share=0.5)
-        assert client.get(at(world, "alder", 2)).json()["suggested_probability"] is None
 
     def test_who_wrote_a_summary_is_not_told_even_after_the_own_answer(
         self, world: World, client_of: ApiDoor

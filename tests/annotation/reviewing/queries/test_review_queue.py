@@ -13,7 +13,6 @@ from annotation.models import Check, CheckLook, ClaimSet, Project
 from annotation.reviewing.queries.review_queue import (
     Filter,
     Only,
-    Order,
     following_check,
     queue,
     waiting_checks,
@@ -125,17 +124,6 @@ def test_an_index_gives_the_first_of_each_part(world: World, only: str) -> None:
     for part in (waiting, *following_check(waiting, world.check("birch", 1), filters)):
         plan = part.values("pk")[:1].explain()
         assert "by_set" in plan
-        assert "TEMP B-TREE" not in plan
-
-
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads so few rows without an index")
-def test_an_index_gives_what_is_likeliest_to_be_changed(world: World) -> None:
-    Check.objects.update(change=0.75)
-    filters = Filter(order=Order.CHANGE)
-    waiting = waiting_checks(world.project, CheckReader(world.olga, must_wait=False), filters)
-    for part in (waiting, *following_check(waiting, world.check("birch", 1), filters)):
-        plan = part.values("pk")[:1].explain()
-        assert "check_waits_by_change" in plan
         assert "TEMP B-TREE" not in plan
 
 

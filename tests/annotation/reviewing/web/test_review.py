@@ -19,7 +19,6 @@ from annotation.reviewing.services.lease_check import keep
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.sampling.services.sample_checks import sample_checks
-from annotation.scoring.suggested import store_suggested
 from annotation.texts.services.change_claims import reword_claim
 from tests.annotation.cast import CLAIMS, finish
 from tests.annotation.conftest import HTMX
@@ -93,32 +92,6 @@ def test_the_figure_of_doubt_is_kept_back_with_the_verdict(world: World, rex: Cl
     assert "Judge uncertainty</th>" in rex.get(QUEUE).text
 
 
-def test_the_queue_by_suggestion_begins_with_what_contradicts_the_judge(world: World, rex: Client) -> None:
-    Project.objects.update(reveal=Project.Reveal.SHOWN)
-    assert "order=change" not in rex.get(QUEUE).text
-    # The judge said yes to the first and no to the other: 1 - .3, and .6.
-    suggested = {world.check("alder", 1).public_id: 0.3, world.check("alder", 2).public_id: 0.6}
-    store_suggested(project=world.project, suggested=suggested)
-    assert "order=change" in rex.get(QUEUE).text
-    page = rex.get(f"{QUEUE}?order=change")
-    rows = page.context["page"].rows
-    assert [row.check_id for row in rows[:2]] == [world.check("alder", place).public_id for place in (1, 2)]
-    assert [row.change for row in rows] == [pytest.approx(0.7), 0.6, *[0.0] * (len(rows) - 2)]
-    assert "Probability of change</th>" in page.text
-
-
-def test_no_order_tells_a_reviewer_who_waits_where_others_contradict_the_judge(
-    world: World, rex: Client
-) -> None:
-    check = world.check("alder", 1)
-    Check.objects.filter(pk=check.pk).update(suggested_probability=0.3)
-    assert "order=change" not in rex.get(QUEUE).text
-    assert rex.get(f"{QUEUE}?order=change").status_code == 403
-    # A queue by the true verdicts would tell which were planted.
-    Project.objects.update(reveal=Project.Reveal.SHOWN, planted_share=0.5)
-    assert rex.get(f"{QUEUE}?order=change").status_code == 403
-
-
 def test_no_list_tells_a_reviewer_who_waits_where_the_judge_gave_no_usable_answer(
     world: World, rex: Client
 ) -> None:
@@ -128,19 +101,6 @@ def test_no_list_tells_a_reviewer_who_waits_where_the_judge_gave_no_usable_answe
     before = rows()
     Check.objects.update(final_label=None, final_source=None)
     assert rows() == before
-
-
-def test_the_suggestion_is_told_with_the_judge_s_verdict(world: World, rex: Client) -> None:
-    check = world.check("alder", 1)
-    Check.objects.filter(pk=check.pk).update(suggested_probability=0.3125)
-    address = f"/p/harbour/review/{check.public_id}/"
-    assert rex.get(address).context["outcome"].suggested is None
-    override(check=check, by=world.rex, label="yes")
-    page = rex.get(address)
-    assert page.context["outcome"].suggested == 0.3125
-    assert "yes with probability 0.31" in " ".join(page.text.split())
-    Project.objects.update(planted_share=0.5)
-    assert rex.get(address).context["outcome"].suggested is None
 
 
 def test_a_sign_of_life_reads_the_check_once_and_no_texts(world: World, rex: Client) -> None:
@@ -189,14 +149,11 @@ def test_the_address_of_the_next_page_tells_nothing_of_how_sure_the_judge_is(
     assert page.after == page.rows[-1].check_id
 
 
-@pytest.mark.parametrize("order", ["set", "doubt", "effect", "change", "document", "drawn"])
+@pytest.mark.parametrize("order", ["set", "doubt", "effect", "document", "drawn"])
 def test_the_queue_is_paged_without_a_gap_or_a_repeat(
     world: World, rex: Client, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
     query = {"order": order}
-    if order == "change":
-        Project.objects.update(reveal=Project.Reveal.SHOWN)
-        Check.objects.exclude(claim__position=1).update(change=0.75)
     if order == "drawn":
         drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
         query = {"draw": drawn.public_id}

@@ -1,0 +1,58 @@
+"""Triggers that keep the event log append-only.
+
+PostgreSQL lets a removed project's entries go with it, and an erased person's entries be rewritten: the statements set
+`coverdict.removed_project` and `coverdict.erased_person` for their transaction. On SQLite deleting is not refused,
+because Django empties tables by DELETE there.
+
+SQLite makes a table anew to alter a column, which drops its triggers: a migration that alters a column of events has to
+call `guard` again.
+"""
+
+from typing import Any
+
+WORDS = "The log is append-only: an event is never changed and never deleted."
+
+ON_POSTGRESQL = (
+    f"""
+    CREATE FUNCTION annotation_event_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF TG_OP = 'DELETE' AND current_setting('coverdict.removed_project', true) = OLD.project_id::text THEN
+            RETURN OLD;
+        END IF;
+        IF TG_OP = 'UPDATE' AND current_setting('coverdict.erased_person', true) = 'yes' THEN
+            RETURN NEW;
+        END IF;
+        RAISE EXCEPTION '{WORDS}' USING ERRCODE = 'restrict_violation';
+    END
+    $$
+    """,
+    """
+    CREATE TRIGGER annotation_event_stays BEFORE UPDATE OR DELETE ON annotation_event
+    FOR EACH ROW EXECUTE FUNCTION annotation_event_stays()
+    """,
+)
+ON_SQLITE = (
+    f"""
+    CREATE TRIGGER annotation_event_stays BEFORE UPDATE ON annotation_event
+    BEGIN
+        SELECT RAISE(ABORT, '{WORDS}');
+    END
+    """,
+)
+OFF_POSTGRESQL = (
+    "DROP TRIGGER annotation_event_stays ON annotation_event",
+    "DROP FUNCTION annotation_event_stays()",
+)
+OFF_SQLITE = ("DROP TRIGGER annotation_event_stays",)
+
+
+def guard(apps: Any, schema_editor: Any) -> None:
+    is_postgresql = schema_editor.connection.vendor == "postgresql"
+    for statement in ON_POSTGRESQL if is_postgresql else ON_SQLITE:
+        schema_editor.execute(statement)
+
+
+def release(apps: Any, schema_editor: Any) -> None:
+    is_postgresql = schema_editor.connection.vendor == "postgresql"
+    for statement in OFF_POSTGRESQL if is_postgresql else OFF_SQLITE:
+        schema_editor.execute(statement)
