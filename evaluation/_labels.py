@@ -21,6 +21,8 @@ LABEL_VALUES_IN_WORDS = ", ".join(_told_values).replace(" ", " is ", 1)
 LEAST_SCORED = 0.5
 """The share of claims or questions that has to be scored, unless somebody chooses another."""
 MOSTLY_UNSCORED = "mostly_unscored"
+MOST_UNSCORED = 0.1
+"""A summary with a larger share of claims without a usable answer is flagged."""
 
 FEWEST_CLAIMS = 3
 FEW_CLAIMS = "few_claims"

@@ -3,6 +3,7 @@
 Those with a reason name words of it that the unscored results must tell.
 """
 
+import json
 from collections.abc import Callable, Mapping
 
 from tests.llm_server import Answer, Fault, faults
@@ -64,6 +65,20 @@ def each_opposite(entry: Answer) -> Answer:
     return opposite(entry)
 
 
+def draft(text: str) -> str:
+    """The opposite of an answer, which a model may think of before it answers."""
+    return json.dumps(
+        {
+            name: [each_opposite(entry) if isinstance(entry, dict) else entry for entry in entries]
+            for name, entries in json.loads(text).items()
+        }
+    )
+
+
+def labelled(entry: Answer, labels: Mapping[str, object]) -> Answer:
+    return {**entry, "label": labels[entry["label"]]} if entry.get("label") in labels else entry
+
+
 MENDED: Mapping[str, Fault] = {
     "prose around the JSON": faults.prose(),
     "fences": faults.fenced(),
@@ -73,6 +88,34 @@ MENDED: Mapping[str, Fault] = {
     ),
     "duplicate ids that agree": faults.changed(listed(lambda entries: [*entries, *entries])),
     "fields that nobody asked for": faults.changed(each(lambda entry: {**entry, "mood": "good"})),
+    **{
+        f"thinking with a draft, {name}": faults.around(
+            lambda text, begin=begin, end=end: f"{begin}Maybe {draft(text)}?{end}{text}"
+        )
+        for name, (begin, end) in {
+            "think": ("<think>", "</think>\n"),
+            "its end alone": ("", "</think>"),
+            "thinking": ("<thinking>", "</THINKING>"),
+            "brackets": ("[THINK]", "[/THINK]"),
+            "channels": (
+                "<|channel|>analysis<|message|>",
+                "<|end|><|start|>assistant<|channel|>final<|message|>",
+            ),
+            "twice": ("<think>So</think><think>", "</think>"),
+        }.items()
+    },
+    "a quoted tag": faults.changed(each(lambda entry: {**entry, "reason": "It says </think> twice."})),
+    "line breaks inside strings": faults.around(
+        lambda text: json.dumps(json.loads(text) | {"note": "a|b"}).replace("a|b", "a\nb\tc")
+    ),
+    "a comma after the last item": faults.around(
+        lambda text: text.replace("}]", "},\n ]").replace("]}", "], }")
+    ),
+    "a JSON string": faults.around(json.dumps),
+    "true and false as labels": faults.changed(
+        each(lambda entry: labelled(entry, {"yes": True, "no": False}))
+    ),
+    "1 and 0 as labels": faults.changed(each(lambda entry: labelled(entry, {"yes": 1, "no": 0}))),
     "labels in other dress": faults.changed(
         each(lambda entry: {**entry, "label": f" {entry['label'].upper()}. "} if "label" in entry else entry)
     ),
@@ -95,6 +138,11 @@ ASKED_AGAIN: Mapping[str, tuple[Fault, str]] = {
     "empty content": (faults.text(""), "empty"),
     "white space alone": (faults.text(" \n\t "), "empty"),
     "no content": (faults.text(None), "empty"),
+    "a draft alone": (
+        faults.around(lambda text: f"<think>{text}</think>"),
+        "no answer in the form asked for",
+    ),
+    "thinking without an end": (faults.around(lambda text: f"<think>So: {text}"), "no answer"),
     "prose alone": (faults.text("All of it is supported: yes."), "no answer in the form asked for"),
     "half of the JSON": (faults.text('{"units": [{"unit": 1, "cl'), "no answer in the form asked for"),
     "a page": (faults.body(b"<html>try later</html>"), "not a chat completion"),
@@ -107,6 +155,8 @@ FINAL: Mapping[str, tuple[Fault, str]] = {
     "refusal": (faults.refusal("I will not judge this."), "I will not judge this"),
     "content filter": (faults.filtered(), "content filter"),
     "too long for it": (faults.status(400, "too long", "context_length_exceeded"), "too long"),
+    "a reply without end": (faults.endless(), "longer than 4 MiB"),
+    "a reply without end, packed": (faults.endless(packed=True), "longer than 4 MiB"),
     "rejected": (faults.status(422, "cannot be processed"), "cannot be processed"),
 }
 """What asking again would only repeat."""

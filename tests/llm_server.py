@@ -14,6 +14,7 @@ text's first words for its topics. Ratings are .8.
 """
 
 import asyncio
+import gzip
 import json
 import re
 import threading
@@ -31,6 +32,7 @@ Answer = dict[str, Any]
 ClaimsOf = Callable[[str], list[str]]
 _WORD = re.compile(r"\w+")
 _SECONDS_TO_STOP = 60
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Fault:
     refusal: str | None = None
     delay: float = 0.0
     reset_after: int | None = None
+    endless_bytes: int = 0
 
 
 class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
@@ -140,6 +143,18 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
     def text(content: str | None) -> Fault:
         """This content and nothing else."""
         return Fault(content=lambda _: content)
+
+    @staticmethod
+    def around(change: Callable[[str], str]) -> Fault:
+        """The right answer, written otherwise."""
+        return Fault(content=change)
+
+    @staticmethod
+    def endless(*, packed: bool = False) -> Fault:
+        """A body of 256 MiB, unless the client stops reading; packed, of 64 MiB that are small on the wire."""
+        if packed:
+            return Fault(raw_body=gzip.compress(bytes(1 << 26), 1), headers={"Content-Encoding": "gzip"})
+        return Fault(endless_bytes=256 * (1 << 20))
 
     @staticmethod
     def fenced() -> Fault:
@@ -337,7 +352,11 @@ class LLMServer:
             writer.transport.abort()
             return
         await _send(response, fault, writer)
-        if fault.raw_response is not None:
+        for _ in range(0, fault.endless_bytes, _PIECE):
+            # The client hangs up as soon as it has enough.
+            writer.write(b"x" * _PIECE)
+            await writer.drain()
+        if fault.raw_response is not None or fault.endless_bytes:
             writer.close()
 
     def _fault(self, call: Call) -> Fault:
@@ -376,6 +395,8 @@ class LLMServer:
     def _response(self, call: Call, fault: Fault) -> bytes:
         if fault.raw_response is not None:
             return fault.raw_response
+        if fault.endless_bytes:
+            return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
         if fault.raw_body is not None:
             return _http(fault.status, fault.headers, fault.raw_body)
         if fault.status != 200:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,7 +21,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from requests import RequestException
+from requests import RequestException, Response, Session
+from requests.adapters import HTTPAdapter
 
 from annotation.accounts.lock_out import check_password
 from annotation.accounts.second_factor import confirm
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 AWAY_SECONDS = 30.0
 STARTS_A_MINUTE = 60
+MOST_BODY_BYTES = 4 * 1024**2
 
 logger = logging.getLogger(__name__)
 
@@ -103,8 +106,27 @@ def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
     return response
 
 
+class _Bounded(HTTPAdapter):
+    """Reads at most `MOST_BODY_BYTES` of a provider's answer."""
+
+    def send(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().send(*args, **{**kwargs, "stream": True})
+        body = response.raw.read(MOST_BODY_BYTES + 1, decode_content=True)
+        response.raw.close()
+        if len(body) > MOST_BODY_BYTES:
+            raise RequestException(f"The answer is longer than {MOST_BODY_BYTES // 1024**2} MiB.")
+        response.raw = io.BytesIO(body)
+        return response
+
+
 class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """What django-allauth asks on the way: the settings' one provider, and `single_sign_on` decides who it is."""
+
+    def get_requests_session(self) -> Session:
+        session: Session = super().get_requests_session()
+        for scheme in ("https://", "http://"):
+            session.mount(scheme, _Bounded())
+        return session
 
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
         """The provider of the settings; never one of a row."""

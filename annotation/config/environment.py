@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from evaluation.judging.openai import base_url_fault
+from evaluation.judging.openai import ANY_PORT, base_url_fault
 
 SQLITE_OPTIONS: dict[str, Any] = {
     # IMMEDIATE takes the write lock at BEGIN, so that two writers wait for each other instead of failing.
@@ -37,6 +37,7 @@ MOST_IN_MEMORY = 2 * 1024**2
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 EMAIL_DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 NOT_FOR_JUDGES = (
     "SECRET_KEY",
     "DATABASE_URL",
@@ -235,11 +236,17 @@ def new_accounts(entries: list[str]) -> list[str]:
 def judge_urls(entries: list[str]) -> list[str]:
     """The base URLs that judges may call. Raises ImproperlyConfigured for one that would match nothing.
 
+    `:*` allows every port of this machine, and is refused for another host.
+
     The message names its place and not the URL, which may hold a password.
     """
     for place, entry in enumerate(entries, start=1):
-        if fault := base_url_fault(entry):
+        if fault := base_url_fault(entry.replace(ANY_PORT, "", 1)):
             raise ImproperlyConfigured(f"COVERDICT_JUDGE_URLS, entry {place}: {fault}")
+        if ANY_PORT in entry and urlsplit(entry.replace(ANY_PORT, "", 1)).hostname not in LOOPBACK:
+            raise ImproperlyConfigured(
+                f"COVERDICT_JUDGE_URLS, entry {place}: only this machine may be named with every port. Name the port."
+            )
     return entries
 
 

@@ -21,6 +21,7 @@ from evaluation._labels import (
     FEW_CLAIMS,
     FEWEST_CLAIMS,
     LEAST_SCORED,
+    MOST_UNSCORED,
     MOSTLY_UNSCORED,
     Label,
     checked_labels,
@@ -279,7 +280,8 @@ class SummaryScore:
     `claims` and `claims_unscored` count both sides, reference and peer. `flags` are plain words: "no_claims",
     "few_claims" (a reference has fewer than 3), "mostly_unscored" (less than the least share, or than half, of
     what scores rest on), "empty_peer", "addresses_judge", "no_word_breaks", "over_length", "no_model_summary",
-    "partial:N" for N units without a value, "comparisons_left_out:N" for N comparisons without coverage.
+    "unscored:N" for N claims without a usable answer where these are more than one in ten, "partial:N" for N units
+    without a value, "comparisons_left_out:N" for N comparisons without coverage.
     """
 
     summary_id: str
@@ -594,6 +596,7 @@ def _brevity(summary: ScoredSummary, rules: ScoreRules) -> float | None:
 def _flags(
     summary: ScoredSummary, comparisons: Sequence[ComparisonScore], rules: ScoreRules
 ) -> Iterable[str]:
+    own = count_labels(claim.final for claim in summary.peer_claims)
     if not summary.comparisons:
         yield "no_model_summary"
     if summary.claims_extracted and not any(comparison.claims for comparison in comparisons):
@@ -602,6 +605,10 @@ def _flags(
         yield FEW_CLAIMS
     if _is_mostly_unscored(summary, comparisons, rules):
         yield MOSTLY_UNSCORED
+    unscored = own.unscored + sum(comparison.claims_unscored for comparison in comparisons)
+    claims = own.scored + own.unscored + sum(comparison.claims for comparison in comparisons)
+    if MOST_UNSCORED * claims < unscored < claims:
+        yield f"unscored:{unscored}"
     if summary.is_empty:
         yield "empty_peer"
     if summary.addresses_judge:

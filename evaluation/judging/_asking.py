@@ -159,7 +159,7 @@ def _fault(call: StoredCall) -> str:
         case "content_filter":
             return "the provider's content filter withheld the reply"
         case "rejected":
-            return f"the server rejected the request: {said}"
+            return f"the server gave no answer: {said}"
         case "not a completion":
             return f"the server's answer was not a chat completion{f': {said}' if said else ''}"
     return "" if call.reply.strip() else "the reply was empty"

@@ -39,11 +39,15 @@ if TYPE_CHECKING:
 _FIRST_BACKOFF_SECONDS = 0.5
 # A server that does not know a format says so at once: one that is silent so long is answering.
 _LONGEST_WAIT_FOR_FIRST = 3.0
-_ABOUT_THE_CONTENT = frozenset({"context_length_exceeded", "content_filter", "content_policy_violation"})
+_ABOUT_THE_CONTENT = frozenset(
+    {"reply_too_long", "context_length_exceeded", "content_filter", "content_policy_violation"}
+)
 # By longer names first: "max_tokens" stands in others' names.
 _NAMED = re.compile(
     r"\b(?:response_format|streaming|" + "|".join(sorted(OPTIONAL, key=len, reverse=True)) + r")\b"
 )
+EXPECTED_SHARE = 10
+"""The first reply is expected to have a tenth of the tokens that it may have."""
 _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 _OTHER_LENGTH = re.compile(r"too (large|long|high)|maximum|at most|exceed", re.IGNORECASE)
 
@@ -73,6 +77,21 @@ class _Bill:
     """What an attempt costs, as soon as that is known."""
 
     cost: float = 0.0
+
+
+@dataclass(slots=True)
+class _Replies:
+    """How long a judge's replies have been so far, in tokens."""
+
+    calls: int = 0
+    tokens: int = 0
+
+    def add(self, tokens: int) -> None:
+        self.calls += 1
+        self.tokens += tokens
+
+    def mean(self) -> float:
+        return self.tokens / self.calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +142,7 @@ class Caller:
         self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
         self._guard = threading.Lock()
         limits = settings.limits
+        self._replies = _Replies()
         self._pace = settings.pace or Pace(limits.calls_per_minute, limits.tokens_per_minute)
 
     async def call(
@@ -313,10 +333,12 @@ class Caller:
         What the server turns down costs nothing; what is broken off costs its prompt (see `Usage`).
         """
         price, limits = self._settings.price or Price(), self._settings.limits
-        most = price.of(prompt_tokens, limits.max_tokens)
+        # A reply is rarely as long as it may be: holding that back would leave a small cap without a single call.
+        likely = self._replies.mean() if self._replies.calls else limits.max_tokens / EXPECTED_SHARE
+        expected = price.of(prompt_tokens, round(likely))
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
         # Money first: who waits for it must not keep others from calls that would give some back.
-        async with _set_aside(self._settings.budget, most) as bill, session.slots:
+        async with _set_aside(self._settings.budget, expected) as bill, session.slots:
             try:
                 reply = await self._timed(session, body)
             except (Transient, asyncio.CancelledError) as failure:
@@ -325,7 +347,11 @@ class Caller:
                     note_usage(broken)
                 raise
             prompt, completion = reply.prompt_tokens, reply.completion_tokens
-            bill.cost = most if prompt is None else price.of(prompt, completion or 0)
+            if prompt is None:
+                bill.cost = price.of(prompt_tokens, limits.max_tokens)
+            else:
+                bill.cost = price.of(prompt, completion or 0)
+                self._replies.add(completion or 0)
             note_usage(Usage(1, prompt or 0, completion or 0, reply.seconds, bill.cost))
             return reply
 

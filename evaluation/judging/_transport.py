@@ -7,7 +7,8 @@ import json
 import re
 import ssl
 import time
-from collections.abc import Mapping
+import zlib
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -44,6 +45,10 @@ NO_COMPLETION = "not a completion"
 # A reply that tells of more is not believed: such numbers cannot be counted with, or be kept in a row.
 _MOST_TOKENS = 2**31 - 1
 _POOLS = 16
+MOST_REPLY_BYTES = 4 * 1024**2
+"""A longer reply, counted after decompression, is not read to its end."""
+_ABOUT_LENGTH = frozenset({b"content-encoding", b"content-length"})
+_ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
 class Transient(Exception):
@@ -109,6 +114,41 @@ def _trusted() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
+class _TooLong(httpx2.ReadError):
+    pass
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A response's body, decompressed here: a decoder of the client would unpack a whole chunk at any size."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding != "identity" and encoding not in _ENCODINGS:
+            raise httpx2.DecodingError(f"the content encoding {encoding!r} was not asked for")
+        self._unpacking = zlib.decompressobj(_ENCODINGS[encoding]) if encoding in _ENCODINGS else None
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MOST_REPLY_BYTES
+        stream: Any = self._response.stream
+        async for chunk in stream:
+            data = chunk if self._unpacking is None else self._unpacked(chunk, left + 1)
+            left -= len(data)
+            if left < 0:
+                raise _TooLong("too long")
+            yield data
+
+    def _unpacked(self, chunk: bytes, most: int) -> bytes:
+        assert self._unpacking is not None
+        try:
+            return self._unpacking.decompress(chunk, most)
+        except zlib.error as error:
+            raise httpx2.DecodingError(str(error)) from error
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
 class _Spread(httpx2.AsyncBaseTransport):
     """Several small pools of connections as one, for a pool looks at all its connections for every request.
 
@@ -124,13 +164,21 @@ class _Spread(httpx2.AsyncBaseTransport):
         self._busy = [0] * pools
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response of the pool chosen."""
+        """The response of the pool chosen, with at most `MOST_REPLY_BYTES` of body."""
         chosen = self._busy.index(min(self._busy))
         self._busy[chosen] += 1
         try:
-            return await self._pools[chosen].handle_async_request(request)
+            response = await self._pools[chosen].handle_async_request(request)
         finally:
             self._busy[chosen] -= 1
+        headers = [pair for pair in response.headers.raw if pair[0].lower() not in _ABOUT_LENGTH]
+        return httpx2.Response(
+            response.status_code,
+            headers=headers,
+            stream=_Bounded(response),
+            extensions=response.extensions,
+            request=request,
+        )
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -184,6 +232,9 @@ class Service:
         except openai.APITimeoutError as failure:
             raise Transient("it did not answer in time", is_broken=_is_broken(failure)) from None
         except openai.APIConnectionError as failure:
+            if isinstance(failure.__cause__, _TooLong):
+                message = f"its reply is longer than {MOST_REPLY_BYTES // 1024**2} MiB"
+                raise Rejected(message, code="reply_too_long") from None
             message = f"the connection failed ({_cause_name(failure)})"
             raise Transient(message, is_broken=_is_broken(failure)) from None
         except openai.APIStatusError as failure:
@@ -241,7 +292,11 @@ _HINTS = {
 def _own_http_client(timeout_seconds: float) -> httpx2.AsyncClient:
     # Redirects are not followed: a judge calls the address it was given and no other.
     return httpx2.AsyncClient(
-        timeout=timeout_seconds, trust_env=False, follow_redirects=False, transport=_Spread(_POOLS)
+        timeout=timeout_seconds,
+        trust_env=False,
+        follow_redirects=False,
+        transport=_Spread(_POOLS),
+        headers={"Accept-Encoding": ", ".join(_ENCODINGS)},
     )
 
 

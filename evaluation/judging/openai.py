@@ -454,6 +454,10 @@ def _check_texts(**settings: object) -> None:
             raise JudgeSettings(f"A judge's {name} must be a text, got {type(value).__name__}.")
 
 
+ANY_PORT = ":*"
+"""In place of a port, in a list of base URLs that judges may call: every port of that host."""
+
+
 def base_url_fault(base_url: str) -> str:
     """Why no judge can be asked at that base URL, in words; empty where nothing is wrong with it.
 

@@ -1,14 +1,16 @@
 """From what an LLM wrote to answers by id.
 
 Nothing here raises on any reply, and nothing guesses: an answer counts only if it stands in JSON, names a
-known id once (or several times alike) and carries a label that can be read one way only. What is certain is
-repaired: code fences and prose around the JSON, letter case, "Yes.", numbers written as strings.
+known id once (or several times alike) and carries a label that can be read one way only. A model's thinking is no
+answer and is dropped first. What is certain is repaired: code fences and prose around the JSON, JSON inside a JSON
+string, raw line breaks in strings, a comma after the last item, letter case, "Yes.", numbers in place of strings.
 """
 
 import json
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -21,6 +23,19 @@ LONGEST_CLAIM = 2000
 # A reply of nothing but brackets must not cost a parse from each of them.
 _MOST_STARTS = 200
 _START = re.compile(r"[{\[]")
+# Tags around the thinking of open models: DeepSeek, Qwen and others; Magistral; Seed; Kimi; Command; Sky; gpt-oss.
+_THOUGHT = re.compile(
+    r"</(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|longcat_think)>|\[/THINK\]|◁/think▷"
+    r"|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|channel\|>\s*final\b[^<]*<\|message\|>",
+    re.IGNORECASE,
+)
+_THINKING = re.compile(
+    r"<(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|longcat_think)>|\[THINK\]|◁think▷"
+    r"|<\|START_THINKING\|>|<\|begin_of_thought\|>|<\|channel\|>\s*(?:analysis|commentary)\b",
+    re.IGNORECASE,
+)
+# A string is taken to its end, or to the reply's, so that a reply of nothing but quotes is read once.
+_TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])""", re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _AROUND_LABEL = " \t\r\n.,;:!?\"'`*_()[]«»„“”¡¿。！、「」،؟।"
@@ -30,9 +45,11 @@ _IN_OTHER_LANGUAGES: Mapping[Label, str] = {
     "unsure": "unsicher unklar incertain incerto incierto inseguro onzeker osäker usikker неясно неизвестно niepewne "
     "belirsiz 不明 不確か 不确定 不確定 불확실 غير‌مؤكد",
 }
-_LABELS: dict[str, Label] = {label: label for label in LABELS} | {
-    word: label for label, words in _IN_OTHER_LANGUAGES.items() for word in words.split()
-}
+_LABELS: dict[str, Label] = (
+    {label: label for label in LABELS}
+    | {word: label for label, words in _IN_OTHER_LANGUAGES.items() for word in words.split()}
+    | {"true": "yes", "false": "no", "partial": "unsure", "partially": "unsure", "partly": "unsure"}
+)
 """Judges that are told in another language may answer in it. No word means another label in another of them."""
 
 _A = TypeVar("_A")
@@ -58,10 +75,10 @@ def parse_verdicts(
     Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
-    known = {identity.casefold(): identity for identity in ids}
+    known = _by_spelling(ids)
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
-        identity = known.get(_text(entry.get("id")).strip().casefold())
+        identity = known.get(_spelling(entry.get("id")))
         answer = _answer(entry, units)
         return None if identity is None or answer is None else (identity, answer)
 
@@ -141,10 +158,10 @@ def parse_topics(reply: str) -> tuple[str, ...]:
 
 def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:
     """The ratings of a reply, each in [0, 1] with its reason, by name; one without a usable number is absent."""
-    known = {name.casefold(): name for name in names}
+    known = _by_spelling(names)
 
     def read(entry: dict[str, Any]) -> tuple[str, tuple[float, str]] | None:
-        name = known.get(_text(entry.get("id")).strip().casefold())
+        name = known.get(_spelling(entry.get("id")))
         value = _number(entry.get("rating"))
         if name is None or value is None or not 0 <= value <= 1:
             return None
@@ -165,9 +182,10 @@ def parse_reason(reply: str) -> str:
 def read_label(value: object) -> Label | None:
     """The label that a value means beyond doubt, or None.
 
-    Example: `read_label("Yes.")`, `read_label("はい")` and `read_label(True)` are "yes"; "not yes" is None.
+    Example: `read_label("Yes.")`, `read_label("はい")`, `read_label(True)` and `read_label(1)` are "yes";
+    `read_label("partially")` is "unsure"; "not yes" is None.
     """
-    if isinstance(value, bool):
+    if isinstance(value, int | float) and value in (0, 1):
         return "yes" if value else "no"
     if not isinstance(value, str):
         return None
@@ -243,11 +261,12 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 
 def _json_values(reply: str) -> Iterator[Any]:
-    """The outermost JSON objects and arrays in a text, in order."""
+    """The outermost JSON objects and arrays of an answer, in order."""
+    reply = _without_thinking(_TRAILING_COMMA.sub(r"\1", reply))
     position = 0
     for _ in range(_MOST_STARTS):
         start = _START.search(reply, position)
@@ -262,6 +281,32 @@ def _json_values(reply: str) -> Iterator[Any]:
             position = start.end()
             continue
         yield value
+
+
+def _without_thinking(reply: str) -> str:
+    """The answer itself: what stands after the thinking, out of the string if it is one JSON string."""
+    try:
+        # A tag inside the strings of a whole answer is a quotation.
+        value = _DECODER.decode(reply.strip())
+    except (ValueError, RecursionError):
+        after = reply[max((found.end() for found in _THOUGHT.finditer(reply)), default=0) :]
+        begun = _THINKING.search(after)
+        return after[: begun.start()] if begun else after
+    return value if isinstance(value, str) else reply
+
+
+def _by_spelling(ids: Collection[str]) -> dict[str, str]:
+    """The ids by how a judge may write them: in any case, and by their number alone where no other id has it."""
+    known = {identity.casefold(): identity for identity in ids}
+    numbers = [(match.group(), identity) for identity in ids if (match := re.search(r"\d+$", identity))]
+    counts = Counter(number for number, _ in numbers)
+    return {number: identity for number, identity in numbers if counts[number] == 1} | known
+
+
+def _spelling(identity: object) -> str:
+    if isinstance(identity, int) and not isinstance(identity, bool):
+        return str(identity)
+    return _text(identity).strip().casefold()
 
 
 def _text(value: object) -> str:

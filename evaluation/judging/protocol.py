@@ -379,7 +379,7 @@ class Budget(Protocol):
     """
 
     async def reserve(self, cost: float) -> None:
-        """Set aside what a call may cost at most, once there is room. Raises BudgetSpent where there will be none."""
+        """Set aside what a call should cost, once there is room. Raises BudgetSpent where there will be none."""
         ...
 
     async def settle(self, reserved: float, cost: float) -> None:
@@ -407,19 +407,18 @@ class Pacing(Protocol):
         ...
 
 
-def most_of_a_call(cost: float) -> str:
-    """A sentence for budgets that have no room: what the next call may cost at most, and why so much."""
-    return (
-        f"The next one may cost up to {cost:.4g}, that of its prompt and of a reply as long as max_tokens lets "
-        "it be."
-    )
+def cost_of_next_call(cost: float) -> str:
+    """A sentence for budgets that have no room: what the next call is expected to cost."""
+    return f"The next one is expected to cost {cost:.4g}: its prompt, and a reply as long as those so far."
 
 
 class MoneyCap:
-    """A budget of a fixed sum, which is never exceeded. Safe to share between judges and threads.
+    """A budget of a fixed sum. Safe to share between judges and threads.
 
-    What a call costs is known from its reply, and is mostly less than was set aside: calls that find no room wait for
-    those under way. One that was broken off has no reply, and counts with its prompt alone (see `Usage`).
+    Before a call, what such calls have cost so far is set aside (at first its prompt and a tenth of the longest reply);
+    what it costs is known from its reply. Calls that find no room wait for those under way. The sum is exceeded at most
+    by what the replies under way are longer than expected. One that was broken off has no reply, and counts with its
+    prompt alone (see `Usage`).
     Raises InvalidWeight unless the sum is finite and above 0.
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
     """
@@ -433,7 +432,7 @@ class MoneyCap:
         self._queue = Queue()
 
     async def reserve(self, cost: float) -> None:
-        """Set aside what a call may cost at most, once there is room. Raises BudgetSpent where there will be none."""
+        """Set aside what a call should cost, once there is room. Raises BudgetSpent where there will be none."""
         await self._queue.take(cost, self._take)
 
     async def _take(self, cost: float, beside: float) -> Room:
@@ -445,7 +444,7 @@ class MoneyCap:
                 return "taken"
             if cost > left:
                 raise BudgetSpent(
-                    f"The money cap of {self.limit:g} leaves no room for another call. {most_of_a_call(cost)} "
+                    f"The money cap of {self.limit:g} leaves no room for another call. {cost_of_next_call(cost)} "
                     "Raise the cap and start again: what was answered is kept and not paid for twice."
                 )
             return "busy" if self._open else "idle"

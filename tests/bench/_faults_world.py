@@ -149,7 +149,7 @@ class World:
             "DATABASE_URL": self.database.url,
             "CELERY_BROKER_URL": self.broker_url,
             "COVERDICT_VAR": str(folder / "var"),
-            "COVERDICT_JUDGE_URLS": f"http://{HOST}",
+            "COVERDICT_JUDGE_URLS": f"http://{HOST}:*",
             "DJANGO_SETTINGS_MODULE": SETTINGS,
             "TMPDIR": str(folder),
         }

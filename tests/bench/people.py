@@ -65,7 +65,7 @@ def run() -> list[Row]:
             return []
         address, counts = opened.enter_context(scripted_server())
         os.environ |= {"CELERY_BROKER_URL": broker, "PEOPLE_JUDGE": address}
-        os.environ["COVERDICT_JUDGE_URLS"] = "http://127.0.0.1"
+        os.environ["COVERDICT_JUDGE_URLS"] = "http://127.0.0.1:*"
         environment, world = filled("tests.bench._people_world", database.url, folder)
         opened.enter_context(at_work(environment))
         with served(environment, folder, PROCESSES) as server:

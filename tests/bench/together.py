@@ -37,7 +37,7 @@ def _measure(database: str, url: str, folder: Path) -> list[Row]:
     with ExitStack() as opened:
         address, _ = opened.enter_context(scripted_server())
         os.environ |= {"TOGETHER_JUDGE": address, "TOGETHER_SETS": str(SETS)}
-        os.environ["COVERDICT_JUDGE_URLS"] = "http://127.0.0.1"
+        os.environ["COVERDICT_JUDGE_URLS"] = "http://127.0.0.1:*"
         os.environ.pop("CELERY_BROKER_URL", None)
         if database == "PostgreSQL":
             os.environ["CELERY_BROKER_URL"] = opened.enter_context(redis_server.running())

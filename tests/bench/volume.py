@@ -119,7 +119,7 @@ def told_of(
             "DATABASE_URL": f"sqlite:///{Path(folder) / 'volume.sqlite3'}",
             "COVERDICT_VAR": str(Path(folder) / "var"),
             "DJANGO_SETTINGS_MODULE": "annotation.config.settings.local",
-            "COVERDICT_JUDGE_URLS": "http://127.0.0.1",
+            "COVERDICT_JUDGE_URLS": "http://127.0.0.1:*",
             **outside,
         }
         words = [str(word) for word in (sets, systems, workers, address, kills)]

@@ -165,3 +165,11 @@ def test_who_gets_an_account_is_a_domain_or_invited() -> None:
     for entry in ("*", "everybody", "@example.org", "example", "a@example.org"):
         with pytest.raises(ImproperlyConfigured, match="OIDC_NEW_ACCOUNTS"):
             environment.new_accounts([entry])
+
+
+def test_every_port_may_be_named_of_this_machine_alone_and_never_for_a_key() -> None:
+    assert environment.judge_urls(["http://127.0.0.1:*", "http://[::1]:*/v1"])
+    with pytest.raises(ImproperlyConfigured, match="Name the port"):
+        environment.judge_urls(["https://llm.example.org:*"])
+    with pytest.raises(ImproperlyConfigured, match="cannot be read"):
+        environment.judge_keys(["A_KEY=http://127.0.0.1:*"])

@@ -50,6 +50,7 @@ FLAGS: dict[str, str] = {
     "few_claims": "A reference has fewer than 3 claims, so each has a large weight and some may be missing.",
     "mostly_unscored": "Few claims or questions have a usable answer. Scores below the project's minimum share of "
     "answers are blank.",
+    "unscored": "Claims without a usable answer, which count neither as expressed nor as missing:",
     "empty_peer": "The summary is empty, so every claim counts as not expressed without a check.",
     "addresses_judge": "The summary seems to address its judge, so check the judge's verdicts on it. "
     "This does not change scores. The passage:",

@@ -25,8 +25,8 @@ DEBUG = False
 DEMO_SIGN_IN = False
 # Anybody may sign in as anybody in the demo, so nobody outside of this machine may reach it.
 DEMO_HOST = "127.0.0.1"
-# Base URLs that a judge may call. An entry allows what has its scheme, its host, its port (any port where
-# it names none) and its path at the start; an empty list allows no judge that needs a network.
+# Base URLs that a judge may call. An entry allows what has its scheme, its host, its port (the scheme's own where it
+# names none) and its path at the start; an empty list allows no judge that needs a network.
 COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", default=[]))
 # Environment variables whose keys judges may be given, each with the base URLs that its key may be sent to, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1

@@ -9,7 +9,7 @@ DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or environment.kept_secret(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 COVERDICT_JUDGE_URLS = environment.judge_urls(
-    env.list("COVERDICT_JUDGE_URLS", default=["http://127.0.0.1", "http://localhost", "http://[::1]"])
+    env.list("COVERDICT_JUDGE_URLS", default=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"])
 )
 
 _embedded = embedded_services()

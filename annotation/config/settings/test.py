@@ -6,7 +6,7 @@ from annotation.config.settings.base import STATIC_ROOT, VAR_DIR, embedded_servi
 
 SECRET_KEY = "known to everybody, and good for tests alone: it guards nothing"
 ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
-COVERDICT_JUDGE_URLS = ["http://127.0.0.1", "http://localhost"]
+COVERDICT_JUDGE_URLS = ["http://127.0.0.1:*", "http://localhost:*"]
 COVERDICT_JUDGE_KEYS = dict.fromkeys(("SCRIPTED_KEY", "REMOTE_KEY", "A_KEY", "TWO_KEY"), COVERDICT_JUDGE_URLS)
 COVERDICT_WEBHOOK_HOSTS = ["hooks.test", "127.0.0.0/8"]
 

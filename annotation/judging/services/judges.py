@@ -34,7 +34,7 @@ from annotation.judging.services.spend import RunBudget
 from annotation.models import DocumentSet, Judge, JudgeExamples, Project, Run
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
-from evaluation.judging.openai import OpenAIJudge, base_url_fault
+from evaluation.judging.openai import ANY_PORT, OpenAIJudge, base_url_fault
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.prompts import Prompt, Step
 from evaluation.judging.protocol import (
@@ -381,12 +381,17 @@ def kept_signature(signature: str) -> str:
 def is_allowed_url(url: str, allowed: list[str]) -> bool:
     """Whether a judge may call that base URL.
 
-    An entry allows what has its scheme, its host, its port (any port where it names none) and its
-    path or what lies below it.
+    An entry allows what has its scheme, its host, its port (the scheme's own where it names none) and its path or what
+    lies below it. `:*` in place of a port allows every port.
     """
     wanted = _address(url)
-    entries = (_address(entry) for entry in allowed)
-    return wanted is not None and any(entry is not None and entry.covers(wanted) for entry in entries)
+    if wanted is None:
+        return False
+    for entry in allowed:
+        covering = _address(entry.replace(ANY_PORT, "", 1))
+        if covering is not None and covering.covers(wanted, any_port=ANY_PORT in entry):
+            return True
+    return False
 
 
 def _fault(judge: Judge, members: Sequence[Judge] | None = None) -> str:
@@ -444,17 +449,17 @@ def _api_key(judge: Judge) -> str | None:
 
 
 class _Address(NamedTuple):
-    """The parts of a base URL that decide; `port` is None where none is named."""
+    """The parts of a base URL that decide."""
 
     scheme: str
     host: str
-    port: int | None
+    port: int
     folders: tuple[str, ...]
 
-    def covers(self, other: _Address) -> bool:
+    def covers(self, other: _Address, *, any_port: bool) -> bool:
         if (self.scheme, self.host) != (other.scheme, other.host):
             return False
-        if self.port is not None and self.port != (other.port or _PORTS.get(other.scheme)):
+        if self.port != other.port and not any_port:
             return False
         return other.folders[: len(self.folders)] == self.folders
 
@@ -468,4 +473,4 @@ def _address(url: str) -> _Address | None:
     # A path with dots names a place outside of the one where it begins.
     if ".." in folders or "\\" in url:
         return None
-    return _Address(parts.scheme, parts.hostname or "", parts.port, folders)
+    return _Address(parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme], folders)

@@ -1,4 +1,4 @@
-"""What a run's calls cost: set aside before a call, taken after it, never more than the run may spend."""
+"""What a run's calls cost: set aside before a call, taken after it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotation.core.shared.clock import shared_now
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import Job, Run
 from evaluation.judging.errors import BudgetSpent
-from evaluation.judging.protocol import most_of_a_call
+from evaluation.judging.protocol import cost_of_next_call
 from evaluation.judging.turns import Queue, Room
 
 paying_job: ContextVar[int] = ContextVar("paying_job")
@@ -60,7 +60,7 @@ class RunBudget:
         self._thread.close()
 
     async def reserve(self, cost: float) -> None:
-        """Set aside what a call may cost at most, once there is room. Raises BudgetSpent where there will be none.
+        """Set aside what a call is expected to cost, once there is room. Raises BudgetSpent where there will be none.
 
         Whoever is cancelled meanwhile has set nothing aside.
         """
@@ -111,7 +111,7 @@ class RunBudget:
                 told.append(
                     BudgetSpent(
                         f"The run may cost {run.max_cost:g}, which leaves no room for another call. "
-                        f"{most_of_a_call(bill.aside)} Resume it with a higher cap; stored answers are not "
+                        f"{cost_of_next_call(bill.aside)} Resume it with a higher cap; stored answers are not "
                         "paid again."
                     )
                 )

@@ -12,7 +12,9 @@ from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib.auth.models import User
 from django.test import Client
+from requests import RequestException
 
+from annotation.accounts.single_sign_on_door import ProviderDoor
 from annotation.exports.archive.kinds import KINDS
 from annotation.models import AccountEvent
 from annotation.privacy.erase_person import erase_person
@@ -20,6 +22,7 @@ from annotation.projects.services.invite import invite, revoke_invitation
 from annotation.projects.services.service_accounts import make_service
 from tests.annotation.accounts.codes import code_at
 from tests.annotation.accounts.test_second_factor import CODE_PAGE, sets_up
+from tests.llm_server import LLMServer, faults
 from tests.oidc_provider import Provider, onward, running
 
 if TYPE_CHECKING:
@@ -356,3 +359,12 @@ def test_an_erased_person_is_known_by_no_identity(provider: Provider, world: Wor
     assert signs_on(provider, "r7").status_code == 403
     # And no archive takes such rows along.
     assert {kind.model._meta.app_label for kind in KINDS}.isdisjoint({"account", "mfa", "socialaccount"})
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_no_more_than_4_mib_is_read_of_what_a_provider_answers(packed: bool) -> None:
+    with LLMServer() as server:
+        server.always(faults.endless(packed=packed))
+        session = ProviderDoor().get_requests_session()
+        with pytest.raises(RequestException, match="longer than 4 MiB"):
+            session.post(f"{server.base_url}/chat/completions", json={"messages": [{"content": "{}"}]})

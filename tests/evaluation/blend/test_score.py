@@ -175,7 +175,7 @@ def test_all_figures_of_a_mixed_comparison() -> None:
     assert result.human_share == pytest.approx(0.625)  # (1 + 3 * .5) / 4
     assert result.claim_coverage == 0.5  # finals yes, no, yes, None, no
     assert (result.claims, result.claims_unscored) == (5, 1)
-    assert result.flags == ("partial:1",)
+    assert result.flags == ("unscored:1", "partial:1")
     assert result.composite_2_3 == pytest.approx(2 / 3 * 0.55 + 1 / 3 * 0.5)
 
 
@@ -319,7 +319,7 @@ def test_without_a_model_summary_the_documents_claims_are_the_reference() -> Non
     assert result.coverage == result.claim_coverage == pytest.approx(2 / 3)
     assert result.coverage_judge == pytest.approx(1 / 3)
     assert result.human_share == pytest.approx(1 / 3)
-    assert result.flags == ("no_model_summary", "partial:1")
+    assert result.flags == ("no_model_summary", "unscored:1", "partial:1")
     assert (result.claims, result.claims_unscored) == (4, 1)
 
 
@@ -483,3 +483,16 @@ def test_the_signature_is_that_of_the_rules() -> None:
 def test_values_that_cannot_be_are_refused(make: Any, error: type[EvaluationError]) -> None:
     with pytest.raises(error):
         make()
+
+
+@pytest.mark.parametrize(
+    ("labels", "flagged"), [(10 * ["yes"], False), (9 * ["no"], False), (8 * ["no"], True)]
+)
+def test_more_than_one_claim_in_ten_without_an_answer_is_flagged(labels: list[Label], flagged: bool) -> None:
+    # Unscored: 0 of 10, 1 of 10, 2 of 10.
+    unscored = 10 - len(labels)
+    claims = judged(*labels, *[None] * unscored)
+    result = score(
+        ScoredSummary("s", comparisons=(ScoredComparison("m", (ScoredUnit("u", claims=claims),)),))
+    )
+    assert (f"unscored:{unscored}" in result.flags) == flagged

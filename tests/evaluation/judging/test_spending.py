@@ -88,12 +88,12 @@ def test_what_was_broken_off_and_asked_again_costs_both(judge_of: JudgeMaker, ll
 
 
 def test_every_attempt_sets_its_own_money_aside(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    # The first attempt, broken off, leaves no room for the replies of a second one: 50 tokens at 10.
+    # The first attempt, broken off, leaves no room for the reply of a second one: a tenth of 50 tokens at 10.
     llm_server.always(faults.reset())
     with pytest.raises(JudgeUnavailable):
         check_claims(["a"], TEXT, judge=judge_of(limits=ONCE))
     prompt = tokens_of(llm_server.calls[0])
-    cap = MoneyCap(2 * prompt + 50 * 10 - 1)
+    cap = MoneyCap(2 * prompt + 5 * 10 - 1)
     with pytest.raises(BudgetSpent):
         check_claims(["a"], TEXT, judge=judge_of(limits=TWICE, price=PRICE, budget=cap))
     assert cap.spent == pytest.approx(prompt)
@@ -317,3 +317,18 @@ def test_what_was_begun_goes_before_what_was_not() -> None:
 
     # The second turn came first and is finished first; then the others in their order.
     assert asyncio.run(order()) == ["b1", "b2", "a1", "a2", "c1"]
+
+
+def test_a_small_cap_buys_what_it_is_worth(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
+    # A reply may have 400 tokens at 10; the cap of 700 and the prompts holds not even one of that length. What is held
+    # back at first is a tenth of it, then as much as the replies took: about 30 tokens each.
+    limits = Limits(timeout_seconds=5, max_attempts=1, max_tokens=400, concurrency=1)
+    check_claims(["a"], TEXT, judge=judge_of(limits=limits))
+    prompt = tokens_of(llm_server.calls[0])
+    cap = MoneyCap(2 * prompt + 700)
+    judge = judge_of(limits=limits, price=PRICE, budget=cap)
+    check_claims(["first"], TEXT, judge=judge)
+    check_claims(["second"], TEXT, judge=judge)
+    with pytest.raises(BudgetSpent, match="expected to cost"):
+        check_claims(["long enough to be beyond the cap " * 40], TEXT, judge=judge)
+    assert cap.spent <= cap.limit

@@ -18,6 +18,7 @@ from annotation.judging.services.judges import (
     is_allowed_url,
     judge_by_name,
     kept_signature,
+    key_fault,
 )
 from annotation.models import DocumentSet, Judge
 from evaluation.judging.errors import JudgeSettings
@@ -72,12 +73,13 @@ def test_a_set_and_a_group_of_one_name_have_folds_of_their_own() -> None:
     ("url", "allowed"),
     [
         ("https://api.example.org/v1", ["https://api.example.org"]),
-        ("https://api.example.org:8443/v1", ["https://api.example.org"]),
+        ("https://api.example.org:443/v1", ["https://api.example.org"]),
+        ("http://127.0.0.1:8000/v1", ["http://127.0.0.1:*"]),
         ("https://api.example.org/v1", ["https://api.example.org:443"]),
         ("https://api.example.org/v1/", ["https://api.example.org/v1"]),
         ("https://api.example.org/v1/llm", ["https://api.example.org/v1/"]),
         ("HTTPS://API.example.org/v1", ["https://api.example.org"]),
-        ("http://[::1]:11434/v1", ["http://127.0.0.1", "http://[::1]"]),
+        ("http://[::1]:11434/v1", ["http://127.0.0.1", "http://[::1]:*"]),
     ],
 )
 def test_addresses_that_are_covered_by_an_entry_are_allowed(url: str, allowed: list[str]) -> None:
@@ -93,6 +95,8 @@ def test_addresses_that_are_covered_by_an_entry_are_allowed(url: str, allowed: l
         ("https://api.example.org@evil.net/v1", ["https://api.example.org"]),
         ("https://evil.net/https://api.example.org", ["https://api.example.org"]),
         ("https://api.example.org:8443/v1", ["https://api.example.org:443"]),
+        ("https://api.example.org:8443/v1", ["https://api.example.org"]),
+        ("http://api.example.org:443/v1", ["https://api.example.org"]),
         ("https://api.example.org/v10", ["https://api.example.org/v1"]),
         ("https://api.example.org/v1/../admin", ["https://api.example.org/v1"]),
         ("https://api.example.org/v1/%2e%2e/admin", ["https://api.example.org/v1"]),
@@ -111,6 +115,14 @@ def test_addresses_that_are_covered_by_an_entry_are_allowed(url: str, allowed: l
 )
 def test_all_other_addresses_are_not(url: str, allowed: list[str]) -> None:
     assert not is_allowed_url(url, allowed)
+
+
+def test_a_key_goes_to_its_own_port_alone(settings: Any) -> None:
+    settings.COVERDICT_JUDGE_KEYS = {"A_KEY": ["https://llm.example.org"]}
+    assert key_fault("A_KEY", "https://llm.example.org/v1") == ""
+    assert "may not be sent to https://llm.example.org:8443/v1" in key_fault(
+        "A_KEY", "https://llm.example.org:8443/v1"
+    )
 
 
 def test_a_judge_without_an_address_would_call_openai_and_needs_leave_too(settings: Any) -> None:
