@@ -30,7 +30,7 @@ def asks_about_summaries(call: Call) -> bool:
 
 @pytest.mark.parametrize(
     ("metrics", "answers"),
-    # Four summaries: a rating each, three topics each; of questions as many as the document has sentences.
+    # Four summaries, each with one rating, or with one share of topics.
     [(["coherence"], 4), (["conciseness", "redundancy"], 4), (["topic_preservation"], 4)],
 )
 def test_a_run_for_what_is_no_verdict_fails_too(
