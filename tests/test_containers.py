@@ -104,21 +104,24 @@ def test_the_image_serves_and_works_as_nobody_in_particular(engine: Engine) -> N
         port = probe.getsockname()[1]
     with engine.service("coverdict", "serve", "--bind", f"127.0.0.1:{port}"):
         with engine.service("coverdict", "worker"):
-            parts_of_it = ready(port)["parts"]
-        assert parts_of_it == dict.fromkeys(("database", "migrations", "broker", "worker"), "ok")
+            ready(port)
         assert f"https://{NAME}/setup/" in engine.once(
             "coverdict", "setup-link", "--address", f"https://{NAME}"
         )
 
 
-def ready(port: int) -> dict[str, dict[str, str]]:
-    """What /readyz says once it says that all is there."""
+def ready(port: int) -> None:
+    """Wait until /readyz says that all is there."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/readyz", headers={"Host": NAME})
     end = time.monotonic() + UP_SECONDS
     while True:
+        said: object = None
         try:
             with urllib.request.urlopen(request) as answer:
-                return json.load(answer)  # type: ignore[no-any-return]
+                said = json.load(answer)["warnings"]
         except (urllib.error.URLError, ConnectionError):
-            assert time.monotonic() < end, "the image did not come up"
-            time.sleep(0.2)
+            pass
+        if said == {}:
+            return
+        assert time.monotonic() < end, f"the image did not come up: {said}"
+        time.sleep(0.2)

@@ -52,9 +52,9 @@ EXAMPLES = [
     pytest.param(example, id=f"{path.stem}-{number}")
     for path, text in TEXTS.items()
     for number, example in enumerate(re.findall(r"```python\n(.*?)```", text, re.DOTALL), 1)
-    # Those of the client ask a server: `tests/annotation/api/test_client.py` has one. Those of exports read a file:
-    # `tests/annotation/exports/test_ratings.py` has it.
-    if "evaluation.client" not in example and "ratings.parquet" not in example
+    # Those of the client ask a server: `tests/annotation/api/test_client.py` has one. Those of exports read files:
+    # `test_ratings.py` and `test_weights.py` in `tests/annotation/exports` have them.
+    if "evaluation.client" not in example and "pd.read_parquet" not in example
 ]
 LINKS = [(path, link) for path, text in TEXTS.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
 FOREIGN_PROGRAMS = {"export", "pg_dump", "pg_restore"}

@@ -168,7 +168,7 @@ def imports_judges_and_serves_from_an_empty_folder(fresh: Fresh) -> None:
         page = wait_for(f"http://127.0.0.1:{port}/sign-in/")
         assert b"Coverdict" in page
         assert b"--" in wait_for(f"http://127.0.0.1:{port}/static/css/base.css")
-        assert b'"worker": "ok"' in wait_for(f"http://127.0.0.1:{port}/readyz")
+        wait_for(f"http://127.0.0.1:{port}/readyz", until=b'"worker": "ok"')
 
 
 def free_port() -> int:
@@ -190,13 +190,17 @@ def running(fresh: Fresh, *words: str) -> Iterator[None]:
         process.wait()
 
 
-def wait_for(address: str, *, seconds: float = 300.0) -> bytes:
+def wait_for(address: str, *, until: bytes = b"", seconds: float = 300.0) -> bytes:
     end = time.monotonic() + seconds
     while True:
         try:
             with urllib.request.urlopen(address, timeout=5) as reply:
-                return bytes(reply.read())
+                body = bytes(reply.read())
         except OSError:
             if time.monotonic() > end:
                 raise
-            time.sleep(0.2)
+        else:
+            if until in body:
+                return body
+            assert time.monotonic() < end, body
+        time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""Two questions from outside: is this process alive, and can the whole do its work?"""
+"""Two questions from outside: is this process alive, and can it serve pages?"""
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -21,13 +21,15 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when work can be taken and done; 503 otherwise. For a load balancer or an operator.
+    """200 while pages can be served, 503 where the database fails. For a load balancer or an operator.
 
-    The JSON names each part with "ok" or what is wrong: database, migrations, broker, worker, files.
+    The JSON names each part with "ok" or what is wrong: database, migrations, broker, worker, files. What delays work
+    but keeps no page from being served is among the warnings: taking servers away would not help.
     """
     parts = _parts()
-    ready = all(state == "ok" for state in parts.values())
-    return JsonResponse({"ready": ready, "parts": parts}, status=200 if ready else 503)
+    ready = parts["database"] == parts["migrations"] == "ok"
+    warnings = {name: parts[name] for name in ("broker", "worker", "files") if parts[name] != "ok"}
+    return JsonResponse({"ready": ready, "parts": parts, "warnings": warnings}, status=200 if ready else 503)
 
 
 def _parts() -> dict[str, str]:

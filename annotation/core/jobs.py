@@ -36,6 +36,7 @@ from kombu.exceptions import KombuError, OperationalError
 from annotation.core import tallies
 from annotation.core.events import log
 from annotation.core.notices import tell
+from annotation.core.run_answers import is_useless, most_common_reason
 from annotation.core.shared.clock import LeapWatch, shared_now
 from annotation.models import DocumentSet, Job, Notice, Run, Worker
 
@@ -427,7 +428,7 @@ def do_again(run: Run, document_set: DocumentSet, *, total: int) -> Job:
 
 
 def settle(run: Run | None) -> None:
-    """Finish the run if nothing of it waits or is worked on.
+    """Finish the run if nothing of it waits or is worked on; it has failed if it came to nothing.
 
     Inside the caller's transaction, which has locked the run.
     """
@@ -437,9 +438,12 @@ def settle(run: Run | None) -> None:
         return
     jobs = Job.objects.filter(run=run)
     failed, total = jobs.filter(state=Job.State.FAILED).count(), jobs.count()
-    run.state = Run.State.FAILED if failed == total else Run.State.FINISHED
+    useless = is_useless(run)
+    run.state = Run.State.FAILED if useless or failed == total else Run.State.FINISHED
     tallies.count("runs", state=run.state)
-    run.stop_reason = f"{failed} of {total} document sets failed." if failed else ""
+    told = [f"{failed} of {total} document sets failed."] if failed else []
+    told += [f"No answer was usable.{most_common_reason(run)}"] if useless else []
+    run.stop_reason = " ".join(told)[:500]
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
     log(project=run.project, actor=None, verb="finish run", target=run, data={"failed": failed})

@@ -33,6 +33,8 @@ COLUMNS = (
     *HEAD,
     Column("reference_id"),
     Column("unit", ColumnKind.INTEGER),
+    Column("claim_id"),
+    Column("weight", ColumnKind.NUMBER),
     Column("text"),
     Column("judge_share", ColumnKind.NUMBER),
     Column("assessor_percents", ColumnKind.INTEGERS),
@@ -60,7 +62,10 @@ UnitPlace = tuple[str, str]
 
 
 class _Passage(NamedTuple):
+    """A unit of a list; `claim_id` where a claim stands in for it."""
+
     number: int
+    claim_id: str | None
     text: str
 
 
@@ -114,10 +119,14 @@ def _rows_of(project: Project, peer: Peer, around: _Around, rules: ScoreRules) -
             # The documents' own claims have been judged by nobody but the checks themselves.
             statement = given.get(place, ScoredUnit(unit_id=unit.unit_id))
             claims = [claim.claim_id for claim in statement.claims] or [unit.unit_id]
+            passage = around.passages[unit.unit_id]
             yield (
                 *peer.head(project),
                 reference_id,
-                *around.passages[unit.unit_id],
+                passage.number,
+                passage.claim_id,
+                number(unit.weight),
+                passage.text,
                 *_figures(statement, unit),
                 _decided_by(unit, place, around, [deciders[c] for c in claims if c in deciders]),
             )
@@ -170,7 +179,7 @@ def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Pas
     texts = dict(Summary.objects.filter(pk__in=model_ids).values_list("pk", "text"))
     units = Unit.objects.filter(summary_id__in=model_ids)
     passages = {
-        public_id: _Passage(position, texts[summary_id][start:end])
+        public_id: _Passage(position, None, texts[summary_id][start:end])
         for public_id, summary_id, position, start, end in units.values_list(
             "public_id", "summary__pk", "position", "start", "end"
         )
@@ -182,7 +191,7 @@ def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Pas
         active.filter(claim_set__document_set_id__in=document_set_ids),
     ):
         for public_id, position, text in claims.values_list("public_id", "position", "text"):
-            passages[public_id] = _Passage(position, text)
+            passages[public_id] = _Passage(position, public_id, text)
     return passages
 
 

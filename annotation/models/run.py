@@ -33,7 +33,7 @@ class Run(PublicRow):
     """One pass of a judge over a project's document sets.
 
     A person cancels it; a judge that would refuse everything stops it; it has failed where no document
-    set came through, and is finished where at least one did. `stop_reason` says why it is not whole.
+    set came through or no answer was usable, and is finished otherwise. `stop_reason` says why it is not whole.
     """
 
     class State(models.TextChoices):

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import django
@@ -127,18 +128,21 @@ class Disk:
 
 
 def disk() -> Disk:
-    usage = shutil.disk_usage(settings.VAR_DIR)
+    usage = shutil.disk_usage(_existing(settings.VAR_DIR))
     return Disk(usage.total, usage.free)
 
 
 def files_fault() -> str | None:
     """Which folder for files this process cannot write to; None where it can, or object storage holds them."""
     for folder in filter(None, (settings.VAR_DIR, kept_folder())):
-        # What is not there yet is made when it is needed.
-        there = next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
-        if not os.access(there, os.W_OK | os.X_OK):
+        if not os.access(_existing(folder), os.W_OK | os.X_OK):
             return f"{folder} is not writable by the user {own_user()}"
     return None
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest one above: what is not there yet is made when it is needed."""
+    return next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
 
 
 def last_backup() -> datetime | None:

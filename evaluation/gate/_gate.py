@@ -28,6 +28,9 @@ Answer = Literal["yes", "no", "cannot tell"]
 CONFIDENCE = 0.95
 BELOW_OR_WORSE, CANNOT_TELL, FAILED = 3, 4, 1
 
+_WITHOUT_JUDGE = frozenset({"brevity", "completeness", "redundancy"})
+"""The metrics that no judge has a part in."""
+
 _Series = tuple[str, int | None]
 """A system and a target length: scores are never averaged across target lengths."""
 
@@ -67,7 +70,7 @@ class ScoredRow:
 class SystemMean:
     """A metric's macro mean over documents with its 95 % bootstrap interval over groups of documents.
 
-    `mean` is None where no summary has a value, `low` and `high` with fewer than 5 groups or where all are equal.
+    `mean` is None where no summary has a value, `low` and `high` with fewer than 5 groups or where all are alike.
     `unscored` counts the summaries without a value.
     """
 
@@ -91,8 +94,8 @@ class GatedSystem:
 class BaselineComparison:
     """A system against its baseline on the documents of both: `difference` is now minus before, p two-sided.
 
-    The interval is None with fewer than 5 groups of documents, unless the texts are the same everywhere. `unscored`
-    counts documents that lack a value on either side.
+    The interval is None with fewer than 5 groups of documents or where all moved alike. `unscored` counts documents
+    that lack a value on either side.
     """
 
     metric: str
@@ -122,7 +125,7 @@ class GateCheck:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What a gate found. `exit_code`: 0 good, 1 nothing could be scored, 3 below or worse, 4 cannot tell."""
+    """What a gate found. `exit_code`: 0 good, 1 nothing could be judged, 3 below or worse, 4 cannot tell."""
 
     metrics: tuple[str, ...]
     systems: tuple[GatedSystem, ...]
@@ -140,9 +143,22 @@ class GateReport:
         answers = {check.answer for check in self.checks}
         if "yes" in answers:
             return BELOW_OR_WORSE
-        if all(value is None for row in self.summaries for value in row.scores.values()):
+        if self._is_nothing_judged:
             return FAILED
         return CANNOT_TELL if "cannot tell" in answers else 0
+
+    @property
+    def _is_nothing_judged(self) -> bool:
+        """Whether no score came about that a judge has a part in, where it was asked; else whether none did at all."""
+        asked = [
+            value
+            for row in self.summaries
+            if "empty_peer" not in row.flags
+            for name, value in row.scores.items()
+            if name not in _WITHOUT_JUDGE
+        ]
+        scores = asked or [value for row in self.summaries for value in row.scores.values()]
+        return all(value is None for value in scores)
 
 
 def run_gate(
@@ -161,7 +177,8 @@ def run_gate(
 
     `fail_under`: by metric, the least mean in [0, 1] of every system. `fail_if_worse`: by metric, how much worse than
     the baseline, above 0 and up to 1, is too much: yes where the whole 95 % interval of the difference lies there, no
-    where none of it does. Answers hold whatever the scores are that could not be made, else nobody can tell.
+    where none of it does or the summaries are the same; without an interval nobody can tell. Answers hold whatever the
+    scores are that could not be made, else nobody can tell.
     Raises EvaluationError for bars that cannot be; JudgeRefused.
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
@@ -313,15 +330,17 @@ def _answered(row: GateSummary) -> int:
 def _interval(
     values: Mapping[str, float], cluster_of: Mapping[str, str], seed: int
 ) -> tuple[float | None, float | None]:
-    """The 95 % interval of the mean, None twice where there are too few clusters or no spread at all."""
+    """The 95 % interval of the mean, None twice where there are too few clusters or none differs from another."""
     clusters = sorted({cluster_of[name] for name in values})
-    if len(clusters) < FEWEST_FOR_INTERVAL or max(values.values()) - min(values.values()) < ROUNDING:
+    if len(clusters) < FEWEST_FOR_INTERVAL:
         return None, None
     places = {name: place for place, name in enumerate(clusters)}
     sums, sizes = np.zeros((len(clusters), 1)), np.zeros((len(clusters), 1))
     for name, value in values.items():
         sums[places[cluster_of[name]], 0] += value
         sizes[places[cluster_of[name]], 0] += 1
+    if np.ptp(sums / sizes) < ROUNDING:
+        return None, None
     drawn, _ = bootstrap_means(sums, sizes, seed=seed)
     low, high = np.quantile(drawn[:, 0], expanded_tails(CONFIDENCE, len(clusters)))
     return float(low), float(high)
@@ -376,7 +395,10 @@ class _Difference:
         new, old = now.values(metric, series), before.values(metric, other)
         names = [name for name in common if name in new and name in old]
         self.sides = {name: (new[name], old[name]) for name in names}
-        self.is_same_text = all(now.texts[series, name] == before.texts[other, name] for name in names)
+        # The same texts with the same scores are not worse, however few they are.
+        self.is_unchanged = bool(self.moved()) and all(
+            now.texts[series, name] == before.texts[other, name] and new[name] == old[name] for name in names
+        )
 
     def moved(self, lacking: tuple[float, float] | None = None) -> dict[str, float]:
         """Now minus before by document; without those that lack a value, or with these for now and before."""
@@ -387,24 +409,28 @@ class _Difference:
         }
         return {name: new - old for name, (new, old) in sides.items() if new is not None and old is not None}
 
-    def interval(self, moved: Mapping[str, float]) -> tuple[float | None, float | None]:
-        if not moved:
-            return None, None
-        values = list(moved.values())
-        clusters = {self.clusters[name] for name in moved}
-        if max(values) - min(values) < ROUNDING and (
-            self.is_same_text or len(clusters) >= FEWEST_FOR_INTERVAL
-        ):
-            return min(values), max(values)
-        return _interval(moved, self.clusters, self.seed)
-
     def is_worse(self, by: float) -> Answer:
         """Whether it is worse by at least so much, whatever the scores are that are missing."""
+        if self.is_unchanged:
+            return "no"
         worst, best = self.moved((0.0, 1.0)), self.moved((1.0, 0.0))
-        answer = self._answer(by, self.interval(worst))
-        if best == worst or self._answer(by, self.interval(best)) == answer:
+        answer = self._answer(by, self._interval(worst))
+        if best == worst or self._answer(by, self._interval(best)) == answer:
             return answer
         return "cannot tell"
+
+    def why_no_interval(self, told: BaselineComparison) -> str:
+        """In words, behind the figures; nothing where there is an interval, or no difference either."""
+        if told.difference is None or told.low is not None:
+            return ""
+        if self.is_unchanged:
+            return "; the summaries are the same"
+        if len({self.clusters[name] for name in self.moved()}) < FEWEST_FOR_INTERVAL:
+            return f"; no interval with fewer than {FEWEST_FOR_INTERVAL} documents or groups"
+        return "; no interval, because the difference is the same everywhere"
+
+    def _interval(self, moved: Mapping[str, float]) -> tuple[float | None, float | None]:
+        return _interval(moved, self.clusters, self.seed)
 
     @staticmethod
     def _answer(by: float, interval: tuple[float | None, float | None]) -> Answer:
@@ -417,7 +443,7 @@ class _Difference:
 
     def told(self) -> BaselineComparison:
         moved = self.moved()
-        low, high = self.interval(moved)
+        low, high = self._interval(moved)
         scored = [name for name in self.sides if name in moved]
         (tested,) = compare_systems(
             {
@@ -477,6 +503,7 @@ def _worse(
         said = (
             f"{number(told.difference, sign='+')}{interval_in_words(told.low, told.high, sign='+')}"
             f"{'' if told.p is None else f', p {told.p:.4f}'}, {documents_in_words(told)} of both files"
+            f"{found.why_no_interval(told)}"
         )
     return GateCheck(
         "worse",

@@ -78,18 +78,20 @@ class Scores:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many claims, questions and topics there are, are yes, and are unscored."""
-        kinds: dict[str, list[Label | None]] = {
-            "reference_claims": [judged.verdict.label for judged in self._claims or ()],
-            "summary_claims": [judged.verdict.label for judged in self.facts.aligned or ()],
-            "questions": [judged.summary.label for judged in self._questions or ()],
-            "topics": [judged.verdict.label for judged in self._topics or ()],
+        """How many claims, questions and topics there are, are yes, and are unscored, of what was asked and found."""
+        options = self.case.options
+        kinds: dict[str, tuple[bool, list[Label | None] | None]] = {
+            "reference_claims": (options.needs_claims, _labels(self._claims)),
+            "summary_claims": (options.needs_alignment, _labels(self.facts.aligned)),
+            "questions": (options.asks_questions, _labels(self._questions)),
+            "topics": (options.wants("topic_preservation"), _labels(self._topics)),
         }
         counts: dict[str, int] = {}
-        for kind, labels in kinds.items():
-            counts[kind] = len(labels)
-            counts[f"{kind}_yes"] = labels.count("yes")
-            counts[f"{kind}_unscored"] = labels.count(None)
+        for kind, (is_asked, labels) in kinds.items():
+            if is_asked and labels is not None and not self.case.summary.is_blank:
+                counts[kind] = len(labels)
+                counts[f"{kind}_yes"] = labels.count("yes")
+                counts[f"{kind}_unscored"] = labels.count(None)
         return counts
 
     def details(self) -> EvaluationDetails:
@@ -340,6 +342,14 @@ class Scores:
     def _lacking(self, parts: Mapping[Metric, float | None]) -> str:
         lacking = [name for name, value in parts.items() if value is None]
         return " ".join(f"No {name.replace('_', ' ')}: {self._part(name)[1]}" for name in lacking)
+
+
+def _labels(
+    judged: Sequence[JudgedClaim | JudgedQuestion | JudgedTopic] | None,
+) -> list[Label | None] | None:
+    if judged is None:
+        return None
+    return [each.summary.label if isinstance(each, JudgedQuestion) else each.verdict.label for each in judged]
 
 
 def _told(what: str, otherwise: str, judged: Sequence[JudgedClaim]) -> str:

@@ -71,15 +71,15 @@ CLAIMS_ANALYSIS = "claims_analysis"
 
 @dataclass(frozen=True, slots=True)
 class SummaryEvaluation(Mapping[str, Any]):
-    """The scores of one summary; as a mapping, the scores that are numbers and the counts of claims.
+    """The scores of one summary; as a mapping, the scores that are numbers and the counts of claims, 0 included.
 
     `result["coverage"]` is None where nothing can be said, and is then not among `result.items()`. With `verbose`
     there is `result["claims_analysis"]` too: each claim of the reference and whether the summary covers it.
 
     `scores` has every metric asked for, None where nothing can be said; `reasons` why, for each metric.
     `passed` is whether summarization reaches the threshold. `counts` are of claims, questions and topics:
-    how many, how many of them yes, how many unscored. `flags`: `empty_peer`, `addresses_judge`, `no_claims`,
-    `few_claims`, `mostly_unscored`. `usage` is what was
+    how many, how many of them yes, how many unscored; none of those that were not asked for or not found.
+    `flags`: `empty_peer`, `addresses_judge`, `no_claims`, `few_claims`, `mostly_unscored`. `usage` is what was
     paid for this summary now: what a store held costs nothing, and what depends on the document alone stands
     with the summary that asked for it first. `explanation` is the judge's own, where it was asked for.
     """
@@ -107,11 +107,11 @@ class SummaryEvaluation(Mapping[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         is_told = name == CLAIMS_ANALYSIS and self.details is not None
-        return is_told or name in self.scores or (name in _CLAIM_COUNTS and bool(self.counts))
+        return is_told or name in self.scores or _CLAIM_COUNTS.get(str(name)) in self.counts
 
     def __iter__(self) -> Iterator[str]:
         yield from (name for name, value in self.scores.items() if value is not None)
-        yield from (name for name, count in _CLAIM_COUNTS.items() if self.counts.get(count))
+        yield from (name for name, count in _CLAIM_COUNTS.items() if count in self.counts)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -67,8 +67,10 @@ class ProgressRow(serializers.Serializer[RunProgress]):
     cancelled = serializers.IntegerField()
     summaries_total = serializers.IntegerField()
     summaries_done = serializers.IntegerField()
-    unscored = serializers.IntegerField(help_text="Checks without a usable answer.")
-    usable = serializers.IntegerField(help_text="Checks with a usable answer.")
+    unscored = serializers.IntegerField(
+        help_text="Verdicts, answers to questions and ratings that are unusable."
+    )
+    usable = serializers.IntegerField(help_text="Those that are usable.")
     outcome = NamedChoice(
         "RunOutcome",
         [("good", "good"), ("poor", "a tenth or more came to nothing"), ("unusable", "nothing can be used")],

@@ -10,17 +10,16 @@ from typing import Literal, NamedTuple
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Left
 from django.utils import timezone
-from django.utils.text import Truncator
 
 from annotation.core.jobs import workers_alive
 from annotation.core.paging import page_after
+from annotation.core.run_answers import answers, most_common_reason, usable_in, why_unusable
 from annotation.judging.queries.judges import members_of
 from annotation.models import Event, Job, Judge, JudgeCall, JudgeExamples, Project, Run, Summary, Verdict
 from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
-REASON_SHOWN = 200
 SETS_WITHOUT_USE = 10
 """After so many document sets in a row without a usable answer a run asks no further."""
 POOR_SHARE = 0.1
@@ -59,10 +58,11 @@ class ServedModel:
 class RunProgress:
     """Where a run stands. Jobs count document sets; summaries are peer summaries.
 
-    `unscored` counts the checks that got no usable answer, `usable` those that got one. `failures` are the first of
-    the jobs with an error, in the order of the document sets; `unscored_reasons` why answers were not usable, the
-    commonest first, with how often. `calls` and tokens are what the run paid for, at the `cost` that it
-    came to; what was known already costs nothing. `rate` is summaries a minute of late, None where none were done.
+    `unscored` counts the verdicts, answers to questions and ratings that cannot be used, `usable` the others.
+    `failures` are the first of the jobs with an error, in the order of the document sets; `unscored_reasons` why
+    answers were not usable, the commonest first, with how often. `calls` and tokens are what the run paid for, at the
+    `cost` that it came to; what was known already costs nothing. `rate` is summaries a minute of late, None where none
+    were done.
     `served` tells of each judge which model answered.
     """
 
@@ -87,16 +87,16 @@ class RunProgress:
 
     @property
     def asked(self) -> int:
-        """The checks that were asked."""
+        """How many answers the judge was asked for."""
         return self.unscored + self.usable
 
     @property
     def share_unusable(self) -> float:
-        """Share of what was asked that came to nothing, in [0, 1]: checks without a usable answer, or sets that failed,
+        """Share of what was asked that came to nothing, in [0, 1]: answers that cannot be used, or sets that failed,
         whichever is worse; 0 where nothing was asked.
         """
-        checks = self.unscored / self.asked if self.asked else 0.0
-        return max(checks, self.failed / self.total_jobs if self.total_jobs else 0.0)
+        answers = self.unscored / self.asked if self.asked else 0.0
+        return max(answers, self.failed / self.total_jobs if self.total_jobs else 0.0)
 
     @property
     def outcome(self) -> Outcome:
@@ -143,7 +143,7 @@ def run_progress(run: Run) -> RunProgress:
         cancelled_jobs=jobs_in(Job.State.CANCELLED),
         summaries_total=Sum("total", default=0),
         summaries_done=Sum("done", default=0),
-        checks_unscored=Sum("unscored", default=0),
+        unusable=Sum("unscored", default=0),
     )
     paid = usage_of(JudgeCall.objects.filter(run=run))
     return RunProgress(
@@ -155,15 +155,15 @@ def run_progress(run: Run) -> RunProgress:
         cancelled=counts["cancelled_jobs"],
         summaries_total=counts["summaries_total"],
         summaries_done=counts["summaries_done"],
-        unscored=counts["checks_unscored"],
-        usable=Verdict.objects.filter(run=run, label__isnull=False).count(),
+        unscored=counts["unusable"],
+        usable=sum(rows.count() for rows in answers(run, usable=True)),
         calls=paid.calls,
         prompt_tokens=paid.prompt_tokens,
         completion_tokens=paid.completion_tokens,
         # A job may have paid since the run's row was read.
         cost=Run.objects.filter(pk=run.pk).values_list("cost", flat=True).get(),
         failures=_failures(run),
-        unscored_reasons=_unscored_reasons(run) if counts["checks_unscored"] else [],
+        unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if counts["unusable"] else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
         served=_served(run) if paid.calls else [],
     )
@@ -184,20 +184,15 @@ def is_without_use(run: Run) -> bool:
         state == "done" and not unscored for _, state, unscored in latest
     ):
         return False
-    usable = Verdict.objects.filter(run=run, label__isnull=False)
-    return not usable.filter(check_row__document_set__in=[key for key, *_ in latest]).exists()
+    return not usable_in(run, [key for key, *_ in latest])
 
 
 def why_without_use(run: Run) -> str:
     """What a run is stopped with whose judge is of no use, with the commonest reason."""
-    reasons = _unscored_reasons(run)
-    # A server may have said much, and the advice after it must have room in the run's row.
-    most = (
-        f" Most common reason: {Truncator(reasons[0][0].rstrip('.')).chars(REASON_SHOWN)}." if reasons else ""
-    )
     return (
-        f"No usable answer for the last {SETS_WITHOUT_USE} document sets.{most} Fix the judge or its server, resume "
-        "for the rest, then start another run: it asks only what has no usable answer yet."
+        f"No usable answer for the last {SETS_WITHOUT_USE} document sets.{most_common_reason(run)} "
+        "Fix the judge or its server, resume for the rest, then start another run: it asks only what has no usable "
+        "answer yet."
     )
 
 
@@ -288,12 +283,6 @@ def _failures(run: Run) -> list[Failure]:
         .values_list("document_set__external_id", "error", "attempt")[:FAILURES_SHOWN]
     )
     return [Failure(*row) for row in rows]
-
-
-def _unscored_reasons(run: Run) -> list[tuple[str, int]]:
-    unusable = Verdict.objects.filter(run=run, label__isnull=True).order_by().values_list("reason")
-    counted = unusable.annotate(times=Count("pk")).order_by("-times", "reason")
-    return list(counted[:REASONS_SHOWN])
 
 
 def _rate(run: Run) -> float | None:

@@ -393,8 +393,8 @@ class _Turn:
                 self._write([(flow, each) for flow, each in some if flow.claimed.job.pk in held])
             for flow, each in some:
                 flow.written.add(each.peer.pk)
-                flow.unscored += each.unscored
-                flow.usable += len(each.answers) - each.unscored
+                flow.unscored += each.asked.count(None)
+                flow.usable += len(each.asked) - each.asked.count(None)
         for flow in flows.values():
             self._advance(flow, None)
 
@@ -417,7 +417,7 @@ class _Turn:
         unscored: dict[int, int] = defaultdict(int)
         for flow, each in some:
             done[flow.claimed.job.pk] += 1
-            unscored[flow.claimed.job.pk] += each.unscored
+            unscored[flow.claimed.job.pk] += each.asked.count(None)
         Job.objects.filter(pk__in=done).update(
             done=F("done") + _by_key(done), unscored=F("unscored") + _by_key(unscored)
         )

@@ -60,9 +60,13 @@ class Judged:
     is_incomplete: bool = False
 
     @property
-    def unscored(self) -> int:
-        """How many checks got no usable answer."""
-        return sum(located.answer.label is None for located in self.answers.values())
+    def asked(self) -> list[object]:
+        """What the judge said to everything that it was asked for: labels and values, None where unusable."""
+        located = [*self.answers.values(), *self.questions.values()]
+        return [
+            *(each.answer.label for each in located),
+            *(rated.value for rated in self.ratings.values() if rated.judge is not None),
+        ]
 
 
 @dataclass(frozen=True, slots=True)

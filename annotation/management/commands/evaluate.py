@@ -21,7 +21,7 @@ from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.start_run import cancel_run, names_once, start_run
 from annotation.management.named import project_named
 from annotation.management.supervisor import Child, Supervisor, spawned
-from annotation.models import SCORES, Check, Project, Run, Verdict
+from annotation.models import SCORES, Check, Judge, Project, Run, Verdict
 from annotation.operator_commands import as_typed
 from annotation.workers import worker_command, worker_environment
 from evaluation.gate import is_below
@@ -82,7 +82,8 @@ class Command(BaseCommand):
             default=[],
             type=_bar,
             dest="bars",
-            help="exit with 3 if any system's mean of the score is below the value or missing",
+            help="exit with 3 if any system's mean of the score is below the value or missing; only with the "
+            "deciding judge",
         )
 
     def handle(
@@ -101,6 +102,8 @@ class Command(BaseCommand):
             raise CommandError("--fail-under needs --wait, because nothing has been judged before that.")
         row = project_named(project)
         try:
+            if bars:
+                _require_deciding(_judge_named(judge, row), row)
             wanted = [name.strip() for name in metrics.split(",") if name.strip()]
             run = self._run(row, judge, wanted, n_questions, max_cost, wait)
         except Refusal as refusal:
@@ -109,7 +112,10 @@ class Command(BaseCommand):
             self._say_started(run)
             return
         self._report(run, self._wait(run))
-        _check_bars(bars, row)
+        if bars:
+            row.refresh_from_db()
+            _require_deciding(run.judge, row)
+            _check_bars(bars, row)
 
     def _run(
         self,
@@ -121,8 +127,7 @@ class Command(BaseCommand):
         wait: bool,
     ) -> Run:
         """A new run, or with --wait the one that this judge has under way over all of the project for the same."""
-        deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
-        chosen = judge_by_name(judge or deciding, project)
+        chosen = _judge_named(judge, project)
         try:
             return start_run(
                 project=project,
@@ -195,11 +200,12 @@ class Command(BaseCommand):
         checks = (
             Check.objects.filter(verdicts__judge=run.judge, project=run.project).order_by().distinct().count()
         )
-        self.stdout.write(
-            f"Judged by {run.judge} in {seconds:.1f} s: {progress.summaries_done:,} of "
-            f"{progress.summaries_total:,} peer summaries in {progress.total_jobs:,} document sets, "
-            f"{checks:,} checks, {asked:,} of them now, {progress.unscored:,} unscored."
-        )
+        if run.state != Run.State.FAILED:
+            self.stdout.write(
+                f"Judged by {run.judge} in {seconds:.1f} s: {progress.summaries_done:,} of "
+                f"{progress.summaries_total:,} peer summaries in {progress.total_jobs:,} document sets, "
+                f"{checks:,} checks, {asked:,} of them now, {progress.unscored:,} unscored."
+            )
         if progress.calls:
             self.stdout.write(_paid(progress))
         for failure in progress.failures:
@@ -208,8 +214,6 @@ class Command(BaseCommand):
             self.stderr.write(f"Unscored {times:,} times: {reason}")
         if run.state != Run.State.FINISHED or progress.failed:
             raise CommandError(f"The run is {run.get_state_display().lower()}. {run.stop_reason}")
-        if asked and progress.unscored == asked:
-            raise CommandError(f"{run.judge} gave no usable answer to any check; see above for why.")
 
 
 class _ProgressLine:
@@ -261,9 +265,25 @@ def _bar(argument: str) -> ScoreBar:
     return ScoreBar(name, least)
 
 
+def _judge_named(name: str | None, project: Project) -> Judge:
+    """The judge of that name, unless named the deciding one, else the lexical one."""
+    deciding = project.deciding_judge.name if project.deciding_judge else LEXICAL
+    return judge_by_name(name or deciding, project)
+
+
+def _require_deciding(judge: Judge, project: Project) -> None:
+    """Refuse a bar for a judge whose answers the scores do not rest on: it would be held against another's."""
+    deciding = project.deciding_judge
+    if deciding is not None and deciding != judge:
+        raise CommandError(
+            f"--fail-under tests the scores of {project.name}, which use the judge {deciding}, not {judge}. "
+            f"Make {judge} the deciding judge first, or leave --fail-under out."
+        )
+
+
 def _check_bars(bars: list[ScoreBar], project: Project) -> None:
     """Refuse if any system's mean is below a bar, at any target length; no mean reaches no bar."""
-    tables = leaderboard(project).tables if bars else ()
+    tables = leaderboard(project).tables
     below = [
         f"{row.system}: {bar.score} {'none' if mean is None else f'{mean:.4f}'} < {bar.least:g}"
         for bar in bars

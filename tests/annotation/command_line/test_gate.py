@@ -60,12 +60,13 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--fail-under", "coverage=.6,alignment=1"], None, 0),
         (["--fail-under", "coverage=.61"], None, 3),
         (["--fail-if-worse", "coverage:.02"], [3] * 6, 0),
-        (["--fail-if-worse", "coverage:.2"], [4] * 6, 3),
+        (["--fail-if-worse", "coverage:.2"], [4] * 5 + [5], 3),
+        (["--fail-if-worse", "coverage:.2"], [4] * 6, 4),
         (["--fail-if-worse", "coverage:.02"], [4, 2] * 3, 4),
         (["--fail-under", "brevity=.1"], None, 1),
         # Every flag counts, whichever is the last.
         (["--fail-under", "coverage=.61", "--fail-under", "alignment=.1"], None, 3),
-        (["--fail-if-worse", "coverage:.2", "--fail-if-worse", "alignment:.2"], [4] * 6, 3),
+        (["--fail-if-worse", "coverage:.2", "--fail-if-worse", "alignment:.2"], [4] * 5 + [5], 3),
         (["--fail-under", "coverage=.6", "--fail-under", "coverage=.6"], None, 0),
     ],
 )
@@ -307,6 +308,14 @@ def test_a_server_that_refuses_the_key_ends_it_with_1(
     llm_server.always(faults.status(401, "no such key"))
     assert asked(llm_server, release) == 1
     assert "HTTP 401 (check the API key)" in capsys.readouterr().err
+
+
+def test_replies_of_which_none_is_usable_end_it_with_1(
+    llm_server: LLMServer, release: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    llm_server.always(faults.text("Well, well."))
+    assert asked(llm_server, release, "--metrics", "conciseness,redundancy") == 1
+    assert "Failed: nothing could be judged." in capsys.readouterr().out
 
 
 def test_a_server_that_is_away_ends_it_with_1(

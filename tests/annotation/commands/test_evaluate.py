@@ -11,13 +11,14 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
+from django.db.models.signals import post_save
 from django.test.utils import CaptureQueriesContext
 
 from annotation.config.environment import judge_keys
 from annotation.core.refusals import Conflict
 from annotation.judging.services.start_run import start_run
 from annotation.management.commands.evaluate import Command, ScoreBar, _check_bars
-from annotation.models import Job, Judge, Run, Score, Summary, Verdict, Worker
+from annotation.models import Job, Judge, Project, Run, Score, Summary, Verdict, Worker
 from annotation.operator_commands import as_typed
 from annotation.workers import report_alive
 from tests.annotation.judging.processes import manage, start_manage, wait_until
@@ -158,6 +159,16 @@ def test_a_bar_needs_waiting(world: World) -> None:
     assert not Run.objects.exists()
 
 
+def test_a_bar_is_refused_for_a_judge_that_does_not_decide_before_it_costs_anything(world: World) -> None:
+    Judge.objects.create(name="other", kind="lexical")
+    told = str(complaint("harbour", "--judge", "other", "--wait", "--fail-under", "coverage=0"))
+    assert told == (
+        "--fail-under tests the scores of Harbour study, which use the judge lexical, not other. Make other the "
+        "deciding judge first, or leave --fail-under out."
+    )
+    assert not Run.objects.exists()
+
+
 @pytest.mark.parametrize("bar", ["coverage", "coverage=high", "coverage=1.5", "coverage=nan", "bleu=0.5"])
 def test_a_bar_that_makes_no_sense_is_told(world: World, bar: str) -> None:
     assert "--fail-under" in str(complaint("harbour", "--wait", "--fail-under", bar))
@@ -235,6 +246,37 @@ def test_bars_that_are_reached_fail_nothing(world: World, colleague: None) -> No
     assert "Judged by lexical" in evaluate("harbour", "--wait", "--fail-under", "coverage=0")[0]
 
 
+def test_a_bar_goes_with_a_named_judge_that_decides(world: World, colleague: None) -> None:
+    said, _ = evaluate("harbour", "--judge", "lexical", "--wait", "--fail-under", "coverage=0")
+    assert "Judged by lexical" in said
+
+
+def test_a_bar_goes_with_the_judge_that_comes_to_decide(world: World, colleague: None) -> None:
+    Judge.objects.create(name="first", kind="lexical")
+    world.project.deciding_judge = None
+    world.project.save()
+    failed = complaint("harbour", "--judge", "first", "--wait", "--fail-under", "coverage=1")
+    assert failed.returncode == 3
+    world.project.refresh_from_db()
+    assert str(world.project.deciding_judge) == "first"
+
+
+def test_a_bar_is_refused_where_another_judge_came_to_decide_meanwhile(world: World, colleague: None) -> None:
+    other = Judge.objects.create(name="other", kind="lexical")
+
+    def choose_other(instance: Run, **_: Any) -> None:
+        if instance.state == "finished":
+            Project.objects.filter(pk=instance.project_id).update(deciding_judge=other)
+
+    post_save.connect(choose_other, sender=Run)
+    try:
+        failed = complaint("harbour", "--wait", "--fail-under", "coverage=0")
+    finally:
+        post_save.disconnect(choose_other, sender=Run)
+    assert failed.returncode == 1
+    assert "which use the judge other, not lexical" in str(failed)
+
+
 def test_a_run_that_is_stopped_ends_in_a_failure_with_the_reason(
     world: World, colleague: None, slow_judge: Judge, settings: Any
 ) -> None:
@@ -257,14 +299,20 @@ def test_document_sets_that_failed_are_told(
     assert "bridge: No claims could be extracted from the model summary" in stderr.getvalue()
 
 
+@pytest.mark.parametrize("metric", ["coverage", "coherence"])
 def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
-    world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer
+    world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer, metric: str
 ) -> None:
     slow_server.where(lambda call: None if "units_wanted" in call.question else faults.text("Well, well."))
-    stderr = io.StringIO()
-    with pytest.raises(CommandError, match="gave no usable answer to any check"):
-        call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
-    assert re.search(r"Unscored \d+ times: \w+", stderr.getvalue())
+    # Asked again, it fails again.
+    for _ in range(2):
+        out, err = io.StringIO(), io.StringIO()
+        words = ("harbour", "--judge", "slow", "--wait", "--metrics", metric)
+        with pytest.raises(CommandError, match=r"The run is failed\. No answer was usable\.") as failed:
+            call_command("evaluate", *words, stdout=out, stderr=err)
+        assert failed.value.returncode == 1
+        assert "Judged by" not in out.getvalue()
+        assert re.search(r"Unscored \d+ times: \w+", err.getvalue())
 
 
 # Waiting, with a worker of its own

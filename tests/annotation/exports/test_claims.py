@@ -34,6 +34,7 @@ def test_a_check_that_the_judge_alone_answered(world: World, tmp_path: Path) -> 
         "claim_id": world.check("alder", 1).claim.public_id,
         "side": "reference",
         "unit": 1,
+        "weight": 1.0,
         "claim": "The harbour closes in April",
         "judge_label": "yes",
         "judge_confidence": 0.9,

@@ -43,7 +43,7 @@ def test_the_example_of_the_documents_gives_what_agreement_says(
     }
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    [example] = re.findall(r"```python\n(.*?)```", TEXTS[DOCS / "exports.md"], re.DOTALL)
+    _, example = re.findall(r"```python\n(.*?)```", TEXTS[DOCS / "exports.md"], re.DOTALL)
     exec(example, names)  # the project's own words, read from its own file
     assert names["alpha"] == pytest.approx(8 / 15)
     [scale] = [each for each in agreement(world.project)["scales"] if each["key"] == "verdicts-reference"]

@@ -35,6 +35,8 @@ def test_units_of_the_judge_alone(world: World, tmp_path: Path) -> None:
         "target_words": 20,
         "reference_id": None,
         "unit": 1,
+        "claim_id": None,
+        "weight": 1.0,
         "text": "The harbour closes in April because its wall is weak.",
         "judge_share": 0.5,
         "assessor_percents": None,
@@ -150,7 +152,9 @@ def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World,
     claim_set = ClaimSet.objects.create(
         document_set=world.sets["bridge"], origin="imported", origin_name="facts.jsonl"
     )
-    claim = Claim.objects.create(claim_set=claim_set, position=1, text="It costs money", origin="imported")
+    claim = Claim.objects.create(
+        claim_set=claim_set, position=1, text="It costs money", weight=2.0, origin="imported"
+    )
     check = Check.objects.create(
         project=world.project, claim=claim, peer=peer, document_set_id=peer.document_set_id, side="reference"
     )
@@ -158,6 +162,8 @@ def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World,
     rescore(project=world.project)
     (row,) = units_of(world, "alder", tmp_path, document="bridge")
     assert (row["reference_id"], row["unit"], row["text"]) == (None, 1, "It costs money")
+    # Coverage of the documents is claim coverage, in which every claim weighs the same.
+    assert (row["claim_id"], row["weight"]) == (claim.public_id, 1.0)
     assert (row["unit_coverage"], row["source"], row["decided_by"]) == (1.0, "claims", ["rex"])
 
 

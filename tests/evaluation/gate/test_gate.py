@@ -25,7 +25,7 @@ from evaluation.gate._gate import _interval
 from evaluation.judging import Label
 from evaluation.judging._caller import _prompt_tokens
 from evaluation.running import GivenClaim
-from tests.llm_server import LLMServer
+from tests.llm_server import LLMServer, faults
 
 SENTENCES = (
     "The bridge reopened.",
@@ -95,12 +95,31 @@ def test_where_nothing_is_scored_the_gate_has_failed() -> None:
     assert report.checks[0].answer == "cannot tell"
 
 
+def test_what_no_judge_has_a_part_in_is_scored_without_one() -> None:
+    report = gated([5, 3], metrics=["redundancy"], fail_under={"redundancy": 0.5})
+    assert report.exit_code == 0
+
+
+@pytest.mark.parametrize("counts", [[5, 3], [5, 0]], ids=["all", "one is empty, so its coverage is 0"])
+def test_where_no_reply_was_usable_the_gate_has_failed_whatever_is_computed(
+    judge: OpenAIJudge, llm_server: LLMServer, counts: list[int]
+) -> None:
+    llm_server.always(faults.text("Well, well."))
+    report = run_gate(rows(counts), judge=judge, metrics=["coverage", "completeness", "redundancy"])
+    assert report.systems[0].means["redundancy"].mean == 1.0
+    assert report.exit_code == 1
+    assert "Failed: nothing could be judged." in gate_report_text(report)
+
+
 @pytest.mark.parametrize(
     ("before", "by", "answer", "code"),
     [
-        # Each is 0.2 lower: 0.2 is reached, 0.3 is not.
-        ([4] * 10, 0.2, "yes", 3),
-        ([4] * 10, 0.3, "no", 0),
+        # 0.2 lower in eight documents and 0.4 in two, 0.24 on average: 0.2 is reached, 0.4 is not.
+        ([4] * 8 + [5] * 2, 0.2, "yes", 3),
+        ([4] * 8 + [5] * 2, 0.4, "no", 0),
+        # Lower by the same everywhere: without any spread nobody can tell of other documents.
+        ([4] * 10, 0.1, "cannot tell", 4),
+        ([4] * 10, 0.3, "cannot tell", 4),
         # 0.2 up and 0.2 down in turn: no difference on average, and its interval is about 0.14 wide each way.
         ([4, 2] * 5, 0.02, "cannot tell", 4),
         ([4, 2] * 5, 0.2, "no", 0),
@@ -124,6 +143,46 @@ def test_a_comparison_is_paired_with_interval_and_p() -> None:
     assert compared.difference == pytest.approx(-0.8 / 6)
     assert compared.p == pytest.approx(0.125)
     assert -0.2001 < (compared.low or 0.0) < -0.8 / 6 < (compared.high or 0.0) < 0.0
+
+
+def swapped(row: GateSummary) -> GateSummary:
+    """The same in other words, with the same coverage: three sentences of the five, in another order."""
+    return replace(row, text=replace(row.text, summary=" ".join(reversed(SENTENCES[:3]))))
+
+
+def test_other_texts_with_the_same_scores_have_no_interval_and_nobody_can_tell() -> None:
+    report = run_gate(
+        [swapped(row) for row in rows([3] * 10)],
+        judge=LexicalJudge(),
+        baseline=rows([3] * 10),
+        fail_if_worse={"coverage": 0.02},
+    )
+    (compared,) = [each for each in report.comparisons if each.metric == "coverage"]
+    assert (compared.difference, compared.low, compared.high) == (0.0, None, None)
+    (check,) = report.checks
+    assert (check.answer, report.exit_code) == ("cannot tell", 4)
+    assert check.said.endswith(
+        "cannot tell: +0.0000, p 1.0000, 10 documents of both files; no interval, because the difference is "
+        "the same everywhere."
+    )
+
+
+def test_the_same_summaries_are_no_worse_and_have_no_interval_either() -> None:
+    report = gated([3] * 10, [3] * 10, fail_if_worse={"coverage": 0.02})
+    (check,) = report.checks
+    assert (check.answer, report.exit_code, report.comparisons[0].low) == ("no", 0, None)
+    assert check.said.endswith("10 documents of both files; the summaries are the same.")
+
+
+def test_groups_that_are_alike_have_no_interval_however_their_documents_differ() -> None:
+    # Five groups of two documents, 0.2 and 1.0 in each: the mean of any resample is 0.6.
+    some = [
+        replace(row, document_id=f"{group}-{row.document_id}", group=group)
+        for group in "abcde"
+        for row in rows([1, 5])
+    ]
+    mean = run_gate(some, judge=LexicalJudge(), metrics=["coverage"]).systems[0].means["coverage"]
+    assert (mean.mean, mean.low, mean.high) == (pytest.approx(0.6), None, None)
 
 
 @pytest.mark.parametrize("documents", [5, 10, 30])
@@ -276,7 +335,7 @@ def report() -> GateReport:
     return run_gate(
         [*rows([3] * 6), *rows([4] * 6, odd)],
         judge=LexicalJudge(),
-        baseline=[*rows([4] * 6), *rows([4] * 6, odd)],
+        baseline=[*rows([4] * 5 + [5]), *rows([4] * 6, odd)],
         fail_under={"coverage": 0.7},
         fail_if_worse={"coverage": 0.05, "brevity": 0.05},
     )

@@ -215,6 +215,29 @@ def test_counts_are_of_claims(judge: OpenAIJudge) -> None:
     )
 
 
+def test_a_result_as_a_mapping_holds_counts_that_are_0_and_none_of_what_nobody_found_out(
+    judge: OpenAIJudge, llm_server: LLMServer
+) -> None:
+    # Of the document's four claims none stands in the summary, and its one claim not in the document.
+    metrics = ["coverage", "alignment"]
+    counts = {
+        "reference_claims_count": 4,
+        "claims_in_summary_count": 0,
+        "summary_claims_count": 1,
+        "supported_claims_count": 0,
+    }
+    result = evaluate_summary(DOCUMENT, "It snowed.", judge=judge, metrics=metrics)
+    assert dict(result) == {"coverage": 0.0, "alignment": 0.0, **counts}
+    assert (len(result), "supported_claims_count" in result) == (6, True)
+    not_asked = evaluate_summary(DOCUMENT, "It snowed.", judge=judge, metrics=["coverage"])
+    assert list(not_asked) == ["coverage", "reference_claims_count", "claims_in_summary_count"]
+    assert "summary_claims_count" not in not_asked
+    # Coverage is 0 by rule, and no claim was looked for.
+    assert dict(evaluate_summary(DOCUMENT, "", judge=judge, metrics=metrics)) == {"coverage": 0.0}
+    llm_server.where(lambda _: faults.text("Well, well."))
+    assert dict(evaluate_summary("Another text.", "It snowed.", judge=judge, metrics=metrics)) == {}
+
+
 def test_metrics_that_need_no_judge_ask_none(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     result = evaluate_summary(
         DOCUMENT, SUMMARY, judge=judge, metrics=["redundancy", "brevity"], target_words=18
