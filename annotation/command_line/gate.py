@@ -6,14 +6,12 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from annotation.core.refusals import Invalid
 from annotation.imports.dataset import SetData
 from annotation.imports.layouts.layout import Layout, layout_of
-from annotation.imports.layouts.look import look_at
-from annotation.imports.layouts.presets import AUTO, PRESETS
+from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, pair_of, ways_out
 from annotation.imports.read import FileReading, read_dataset
 from evaluation import METRICS, EvaluationError, LexicalJudge, MoneyCap, OpenAIJudge, Price, SummaryInput
@@ -260,9 +258,6 @@ def _judge(options: Namespace) -> Judge:
 def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSummary]:
     """What the file holds, its bad rows refused all at once."""
     try:
-        look = look_at(path, name=path.name)
-        if not (layout.preset or look.is_nested or look.guess().is_own):
-            layout = replace(layout, preset=AUTO)
         reading = read_dataset(path, layout=layout, claims_side=options.claims_side)
     except ModuleNotFoundError as missing:
         raise EvaluationError(
@@ -295,9 +290,9 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in one.claims
         ]
         own = [
-            GivenClaim(claim.text, _label(claim.verdicts[system]), claim.weight)
+            GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
             for claim in one.claims
-            if system in claim.verdicts
+            if system in claim.systems
         ]
         yield GateSummary(
             document_id,

@@ -45,7 +45,7 @@ MOST_PAIRS = 50
 MOST_ROWS = 1000
 
 REMEDY_WORDS = {
-    Remedy.MAP: 'Give other column names in `mapping`, such as ["{pair}"].',
+    Remedy.MAP: "Give other column names in `mapping`, such as [{pairs}].",
     Remedy.PRESET: "To read the columns this way, send the `preset` auto; otherwise, send a `mapping`.",
     Remedy.CLAIMS_SIDE: "Set `claims_side` to reference or peer.",
     Remedy.SKIP_INVALID: "`skip_invalid` skips and lists invalid rows.",

@@ -61,7 +61,8 @@ Votes = tuple[tuple[str, str], ...]
 class ClaimData(NamedTuple):
     """A claim with what people said of it, by system, and where each system's summary says it.
 
-    `verdicts` is what they said together, `votes` what each of several raters did, where the file tells.
+    `verdicts` is what they said together, `votes` what each of several raters did, where the file tells. `systems` are
+    those that the file names beside the claim, with an answer or without.
     """
 
     text: str
@@ -69,6 +70,7 @@ class ClaimData(NamedTuple):
     verdicts: Mapping[str, str]
     places: Mapping[str, tuple[Stretch, ...]] = {}
     votes: Mapping[str, Votes] = {}
+    systems: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ NESTED_FIELDS = (
 )
 NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
 
+_TEXTS = frozenset({"document", "reference", "summary", "source_text", "reference_text", "summary_text"})
+_WRITTEN_FOR_EMPTY = frozenset({"nan", "none", "null", "n/a", "na", "<na>", "#n/a"})
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_LANGUAGE = 12
@@ -214,7 +216,7 @@ class Fields:
             joined = f" Choose {column}[] to join its texts." if is_plain_list else ""
             self.complain(name, f"is {_shown(value)}, not a text.{joined}")
             return ""
-        reason = text_fault(value)
+        reason = text_fault(value) or (_empty_fault(value) if name in _TEXTS else "")
         if reason:
             self.complain(name, reason)
             return ""
@@ -232,6 +234,15 @@ class Fields:
             f"`{name}`.",
             remedy=Remedy.MAP,
         )
+
+
+def _empty_fault(text: str) -> str:
+    if text.strip().casefold() not in _WRITTEN_FOR_EMPTY:
+        return ""
+    return (
+        f"is {_shown(text.strip())}, which tables hold in place of an empty cell. Empty the cell (a row may lack a "
+        "reference, and a summary may be empty), or remove the row."
+    )
 
 
 def _questions_in(cell: str) -> object:

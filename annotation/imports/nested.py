@@ -27,6 +27,7 @@ _OF_DOCUMENT = (
 )
 _OF_SYSTEM = ("system", "summary_text")
 _OF_CLAIM = ("claim_text", "weight", "verdicts", "raw_votes")
+CLAIMS = "claims"
 RATER = "rater {}"
 """What one who has no name in the file is called, by place from 1."""
 
@@ -81,12 +82,12 @@ def drop_ownerless(dataset: Dataset, problems: Problems) -> None:
     """Note and leave out documents whose claims cannot be peer-side: not of exactly one system."""
     for document_id in list(dataset.sets):
         one = dataset.sets[document_id]
-        wrong = [place for place, claim in enumerate(one.claims, start=1) if len(claim.verdicts) != 1]
+        wrong = [place for place, claim in enumerate(one.claims, start=1) if len(claim.systems) != 1]
         for place in wrong:
             problems.add(
                 one.line,
                 f"claims[{place}].verdicts",
-                f"names {len(one.claims[place - 1].verdicts)} systems; a peer-side claim belongs to "
+                f"names {len(one.claims[place - 1].systems)} systems; a peer-side claim belongs to "
                 "exactly one. Take the claims as the reference's, or leave it to the file.",
                 remedy=Remedy.CLAIMS_SIDE,
             )
@@ -95,9 +96,9 @@ def drop_ownerless(dataset: Dataset, problems: Problems) -> None:
 
 
 def _is_of_peer(claim: ClaimData, texts: Mapping[str, str]) -> bool:
-    if len(claim.verdicts) != 1:
+    if len(claim.systems) != 1:
         return False
-    (system,) = claim.verdicts
+    (system,) = claim.systems
     return _spaced(claim.text) in _spaced(texts[system])
 
 
@@ -131,7 +132,8 @@ def _claims(
         votes = _votes(item, summaries, warnings)
         together = {system: _majority(of_system) for system, of_system in votes.items()}
         verdicts = {**together, **_verdicts(item, summaries)}
-        claim = ClaimData(text=text, weight=_weight(item), verdicts=verdicts, votes=votes)
+        weight, systems = _weight(item), _systems_named(item) & summaries.keys()
+        claim = ClaimData(text=text, weight=weight, verdicts=verdicts, votes=votes, systems=systems)
         fields.is_good &= item.is_good
         yield claim
 
@@ -201,6 +203,12 @@ def _votes(item: Fields, summaries: Mapping[str, str], warnings: Warnings) -> di
     return found
 
 
+def _systems_named(item: Fields) -> frozenset[str]:
+    """The systems that a claim names, with an answer or with null."""
+    values = [item.raw(name) for name in ("verdicts", "raw_votes")]
+    return frozenset(str(key).strip() for value in values if isinstance(value, dict) for key in value)
+
+
 _NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
 
 
@@ -234,4 +242,8 @@ def _by_system(
 
 def _note_unread(fields: Fields, known: tuple[str, ...], prefix: str, unread: dict[str, None]) -> None:
     read = {fields.column(name) for name in known}
+    if CLAIMS in fields.record.values and CLAIMS not in read:
+        fields.complain(
+            CLAIMS, "is not read here. Claims stand beside `systems`, each with its verdicts by system."
+        )
     unread.update(dict.fromkeys(f"{prefix}{name}" for name in fields.record.values if name not in read))

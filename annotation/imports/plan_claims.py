@@ -40,7 +40,7 @@ def plan_claims(
         return
     by_system: dict[str, list[ClaimData]] = defaultdict(list)
     for claim in one.claims:
-        by_system[next(iter(claim.verdicts))].append(claim)
+        by_system[next(iter(claim.systems))].append(claim)
     for system, claims in by_system.items():
         planner.plan_list(peers[system, None], claims)
 

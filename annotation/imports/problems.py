@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,7 +30,7 @@ LIKELY_PAIR = "summary=output"
 
 COMMAND_WORDS = {
     Remedy.MAP: "Give other column names with --map FIELD=COLUMN, such as --map {pair}.",
-    Remedy.PRESET: "To read the columns this way, use --preset auto; otherwise, use --map FIELD=COLUMN.",
+    Remedy.PRESET: "To read the columns this way, use --preset auto, or type them: --map {pair}.",
     Remedy.CLAIMS_SIDE: "Use --claims-side reference or --claims-side peer.",
     Remedy.SKIP_INVALID: "Use --skip-invalid to skip and list invalid rows.",
 }
@@ -39,8 +40,17 @@ COMMAND_WORDS = {
 def ways_out(
     remedies: Collection[Remedy], words: Mapping[Remedy, str], *, pair: str = LIKELY_PAIR
 ) -> list[str]:
-    """A door's words for these remedies, each once, in the order in which the door names them."""
-    return [said.replace("{pair}", pair) for remedy, said in words.items() if remedy in remedies]
+    """A door's words for these remedies, each once, in the order in which the door names them.
+
+    `pair` may hold several, one a line: a shell gets --map for each, JSON a list.
+    """
+    pairs = pair.splitlines()
+    typed, listed = " --map ".join(map(shlex.quote, pairs)), ", ".join(f'"{each}"' for each in pairs)
+    return [
+        said.replace("{pair}", typed).replace("{pairs}", listed)
+        for remedy, said in words.items()
+        if remedy in remedies
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,14 @@ from annotation.imports.fields import (
 )
 from annotation.imports.formats import Format
 from annotation.imports.held_sets import HeldSets
+from annotation.imports.layouts.guess import Guess
 from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash
 from annotation.imports.layouts.look import Look, look_at, table_of
 from annotation.imports.layouts.paths import pick, root
-from annotation.imports.nested import drop_ownerless, nested_row, side_of
+from annotation.imports.layouts.presets import AUTO, plain
+from annotation.imports.nested import CLAIMS, drop_ownerless, nested_row, side_of
 from annotation.imports.packages import NamedFile
-from annotation.imports.problems import Problems, Remedy, Warnings, unreadable
+from annotation.imports.problems import LIKELY_PAIR, Problems, Remedy, Warnings, unreadable
 from annotation.imports.progress import Progress
 from annotation.imports.streams import Record
 from evaluation.text import LengthUnit, count_length
@@ -209,7 +211,7 @@ class _Reader:
         Raises ImportRefused where a column is missing.
         """
         self._check_fields(FLAT_FIELDS, "flat")
-        if self.layout.preset:
+        if self.layout.preset or self._is_recognised():
             self._follow_preset()
         columns = self.layout.columns()
         absent = [name for name, column in columns.items() if not self._has(column)]
@@ -222,6 +224,18 @@ class _Reader:
         )
         self._tell_made()
         self._fill_in()
+        self._refuse_claims()
+
+    def _refuse_claims(self) -> None:
+        """Claims that are not read must not pass for a file without any."""
+        read = {*self.read_columns, *map(root, self.read_columns)}
+        for column in self.look.columns:
+            if plain(column.rpartition(".")[2]) == CLAIMS and not {column, root(column)} & read:
+                raise unreadable(
+                    f"`{printable(column)}` is not read: a file with one row for each summary holds no claims. Give "
+                    "them in the nested layout, one line a document, or remove the column.",
+                    column=column,
+                )
 
     @property
     def _is_json(self) -> bool:
@@ -243,11 +257,22 @@ class _Reader:
         )
 
     def _there(self) -> str:
-        return ", ".join(printable(column) for column in self.look.columns if column == root(column))
+        # Only names in JSON may be paths into an object.
+        there = (column for column in self.look.columns if not self._is_json or column == root(column))
+        return ", ".join(map(printable, there))
+
+    def _is_recognised(self) -> bool:
+        """Whether columns that are not called as the fields are can be read without being told how."""
+        columns = self.layout.columns()
+        is_told = self.layout.is_whole or bool(self.layout.systems)
+        missing = [name for name in FLAT_REQUIRED if not self._has(columns.get(name, ""))]
+        return not is_told and bool(missing) and self.look.guess(given=self.layout.mapping).is_sure
 
     def _follow_preset(self) -> None:
         given = {*self.layout.mapping.values(), *self.layout.systems}
-        found = self.look.guess(preset=self.layout.preset, given=self.layout.mapping)
+        found = self.look.guess(preset=self.layout.preset or AUTO, given=self.layout.mapping)
+        if self.look.records and found.doubts and not {"document", "summary"} <= self.layout.mapping.keys():
+            raise self._doubtful(found)
         guessed = {name: column for name, column in found.layout.mapping.items() if column not in given}
         systems = self.layout.systems
         if not systems and "summary" not in self.layout.mapping:
@@ -264,23 +289,30 @@ class _Reader:
         for note in found.notes:
             self.warnings.add(note)
 
+    def _doubtful(self, found: Guess) -> Exception:
+        return unreadable(
+            f"its columns read like {printable(' '.join(found.pairs()))}. {' '.join(found.doubts)} Say which column is "
+            "which.",
+            remedy=Remedy.MAP,
+            pair="\n".join(found.pairs()) or LIKELY_PAIR,
+        )
+
     def _refuse_missing(self, missing: Collection[str]) -> None:
         """Raises ImportRefused where a field has no column and nothing can stand for it, or a column looks like it."""
         told = [name for name in FLAT_REQUIRED if name in missing and not self._is_made_up(name)]
         if not told:
             return
         proposal = self.look.guess()
-        proposed = {name: column for name, column in proposal.layout.mapping.items() if name != column}
-        proposed.update({f"summary ({column})": column for column in proposal.layout.systems})
-        is_like = not self.layout.is_whole and (
-            bool(proposal.layout.systems) or not proposed.keys().isdisjoint(told)
-        )
+        pairs = proposal.pairs()
+        proposed = {pair.partition("=")[0] for pair in pairs}
+        is_like = not self.layout.is_whole and not proposed.isdisjoint(told) and proposal.has_texts
         if self._is_json and not is_like and not self.layout.is_whole:
             # Each row then says what it has instead.
             return
         fields = ", ".join(f"`{self._column(name)}`" for name in told)
         wanted = " and ".join(f"`{name}`" for name in told)
-        like = " ".join(f"{name.partition(' ')[0]}={column}" for name, column in proposed.items())
+        like = " ".join(pairs)
+        why = "".join(f" {reason}" for reason in (*proposal.notes, *proposal.doubts)) if is_like else ""
         title = f" {proposal.title}:" if proposal.title else ""
         way_out = (
             f"Say which column is {wanted}; where none is, add it to the file."
@@ -289,11 +321,11 @@ class _Reader:
         )
         raise unreadable(
             f"there is no column {fields}. Columns that are there: {self._there()}."
-            f"{f' They read like{title} {printable(like)}.' if is_like else ''} {way_out}",
+            f"{f' They read like{title} {printable(like)}.' if is_like else ''}{why} {way_out}",
             line=1 if self.format is Format.CSV else None,
             column=self._column(told[0]),
-            remedy=Remedy.PRESET if is_like else Remedy.MAP,
-            pair=f"{told[0]}={proposal.layout.mapping.get(told[0], 'COLUMN')}",
+            remedy=Remedy.MAP if proposal.doubts or not is_like else Remedy.PRESET,
+            pair="\n".join(pairs) if is_like else f"{told[0]}=COLUMN",
         )
 
     def _is_made_up(self, name: str) -> bool:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, BinaryIO
 
 from annotation.imports.formats import BYTE_ORDER_MARK, MAX_LINE_BYTES
 from annotation.imports.problems import ImportRefused, Problems, unreadable
@@ -168,12 +168,12 @@ class NotJson(ValueError):
 
 
 def load_json(text: str) -> object:
-    """The value of a JSON text, read strictly: no NaN, no name twice in one object.
+    """The value of a JSON text, read strictly: NaN is null, no name twice in one object.
 
     Raises NotJson with a sentence that says where.
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise NotJson(f"is not JSON: {error.msg} at character {error.pos + 1}.") from error
     except RecursionError as error:
@@ -184,7 +184,10 @@ def load_json(text: str) -> object:
         raise NotJson(f"is not JSON that can be read: {error}.") from error
 
 
-def _refuse_constant(constant: str) -> NoReturn:
+def _constant(constant: str) -> None:
+    # pandas writes NaN for an empty cell.
+    if constant == "NaN":
+        return
     raise NotJson(f"is not JSON: {constant} is no number there. Write null for a missing value.")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from string import digits
 
 from annotation.imports.fields import FLAT_FIELDS, FLAT_REQUIRED, LANGUAGE
@@ -43,12 +44,32 @@ _SAID = {"document": "the document", "summary": "the summary", "reference": "the
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A whole layout: `title` is what it is known as, `notes` what is doubtful about it, `is_own` where it is ours."""
+    """A whole layout: `title` is what it is known as, `is_own` where it is ours.
+
+    `notes` say what it rests on besides names, `doubts` what contradicts it: a layout with doubts is shown, never read.
+    """
 
     layout: Layout
     title: str = ""
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     is_own: bool = False
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether a file is read by it without being told to: documents and summaries are named, nothing is odd."""
+        return self.is_own or (self.has_texts and not self.notes and not self.doubts)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether both documents and summaries are found."""
+        found = self.layout.mapping
+        return "document" in found and ("summary" in found or bool(self.layout.systems))
+
+    def pairs(self) -> list[str]:
+        """The layout as people type it: FIELD=COLUMN, where the names differ, and each column of several summaries."""
+        named = [f"{name}={column}" for name, column in self.layout.mapping.items() if name != column]
+        return [*named, *(f"summary={column}" for column in self.layout.systems)]
 
 
 def guess(
@@ -99,6 +120,7 @@ class _Guesser:
             self.notes.append(f"{_listed(systems)} are read as the summaries of one system each.")
         elif systems:
             self.mapping["summary"] = systems[0]
+            self.notes.append(f"`{systems[0]}` is read as the summary: no other column holds texts.")
         else:
             self._assign_likely_reference()
         # One column with a name of its own is the one system of that name.
@@ -113,7 +135,27 @@ class _Guesser:
             system=system,
             is_whole=True,
         )
-        return Guess(layout, self.preset.title, tuple(self.notes))
+        return Guess(layout, self.preset.title, tuple(self.notes), tuple(self._doubts(systems)))
+
+    def _doubts(self, systems: Sequence[str]) -> Iterator[str]:
+        """What the first rows say against the guess."""
+        if not self.rows:
+            yield "No row of the file can be read."
+        document = self.mapping.get("document")
+        if document is None:
+            return
+        length = self._typical_length(document)
+        for column in systems or [self.mapping.get("summary", "")]:
+            if column and self._typical_length(column) > length:
+                yield f"The texts in `{document}` are shorter than those in `{column}`."
+        used = {root(column) for column in (*self.mapping.values(), *systems)}
+        for column in self._tops():
+            if column not in used and self._is_text(column) and self._typical_length(column) > 2 * length:
+                yield f"`{column}` is not read and holds much longer texts than `{document}`."
+
+    def _typical_length(self, column: str) -> float:
+        lengths = [len(str(value)) for row in self.rows if (value := pick(row, column))]
+        return median(lengths) if lengths else 0
 
     def _is_alone(self) -> bool:
         return not {"reference", "system"} & self.mapping.keys() and not self.preset.title
@@ -165,11 +207,11 @@ class _Guesser:
         ):
             return False
         values = [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
+        if name in _TEXTS and values and all(map(_is_tag, values)):
+            return False
         match name:
             case "target_words":
                 return all(str(value).strip().isdigit() for value in values)
-            case "reference":
-                return not values or not all(str(value).strip().isdigit() for value in values)
             case "system":
                 return all(isinstance(value, str | int) for value in values)
             case "language":
@@ -251,3 +293,11 @@ class _Guesser:
 def _listed(names: Sequence[str]) -> str:
     *first, last = [f"`{name}`" for name in names]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _is_tag(value: object) -> bool:
+    """Whether a value is a number or a single word that ends no sentence: a label, a score, the name of a corpus."""
+    if isinstance(value, bool | int | float):
+        return True
+    is_word = isinstance(value, str) and has_word_breaks(value) and len(value.split()) == 1
+    return is_word and not str(value).rstrip().endswith((".", "!", "?", "…"))

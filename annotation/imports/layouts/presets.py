@@ -11,7 +11,7 @@ Names = Mapping[str, tuple[str, ...]]
 
 GENERAL: Names = {
     "document": (
-        "document", "article", "source", "sourcetext", "sourcedocument", "documenttext", "articletext", "input",
+        "document", "doc", "article", "source", "sourcetext", "sourcedocument", "documenttext", "articletext", "input",
         "inputs", "text", "fulltext", "src", "story", "body", "dialogue", "transcript", "passage", "content", "context",
         "prompt", "retrievedcontexts",
     ),

@@ -148,10 +148,10 @@ def test_a_column_that_may_name_the_systems_is_offered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = two_systems(tmp_path / "r.csv", LAID_OUT)
-    assert main(["gate", path]) == 1
+    assert main(["gate", path, "--preset", "auto"]) == 1
     assert "such as --map system=m." in capsys.readouterr().err
-    # What is mapped by hand is one column; the others are told from the file as before.
-    assert main(["gate", path, "--map", "system=m"]) == 0
+    # One column is mapped by hand, the others are recognised.
+    assert main(["gate", path, "--preset", "auto", "--map", "system=m"]) == 0
     assert "birch" in capsys.readouterr().out
 
 
@@ -161,7 +161,7 @@ def test_ids_are_made_of_documents_with_a_column_mapped_too(
     path = two_systems(tmp_path / "r.csv", LAID_OUT)
     lines = [line.partition(",")[2] for line in Path(path).read_text().splitlines()]
     (tmp_path / "bare.csv").write_text("\n".join(lines))
-    assert main(["gate", str(tmp_path / "bare.csv"), "--map", "system=m"]) == 0
+    assert main(["gate", str(tmp_path / "bare.csv"), "--preset", "auto", "--map", "system=m"]) == 0
     told = capsys.readouterr().err
     assert "`document_id` is made from a hash of the document" in told
     # The gate has no project whose settings could give a length.
@@ -171,7 +171,7 @@ def test_ids_are_made_of_documents_with_a_column_mapped_too(
 def test_a_missing_column_names_the_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "bare.csv").write_text("m,out\nalder,The bridge reopened on Monday.\n")
     assert main(["gate", str(tmp_path / "bare.csv")]) == 1
-    assert "such as --map summary=COLUMN." in capsys.readouterr().err
+    assert "such as --map document=COLUMN." in capsys.readouterr().err
 
 
 def test_answers_of_people_in_the_file_decide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -293,10 +293,10 @@ def test_a_cap_leaves_summaries_unscored_and_nobody_can_tell(
     llm_server: LLMServer, release: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--fail-under", "alignment=.9", "--price", "1,2")
-    # A call may cost up to 4,000 tokens of reply and its prompt, about 0.0084, and costs about 0.0004.
-    assert asked(llm_server, release, *words, "--max-cost", "0.01") == 4
+    # A call should cost its prompt and a tenth of 4,000 tokens of reply, about 0.0013; then as those before, 0.0004.
+    assert asked(llm_server, release, *words, "--max-cost", "0.0015") == 4
     assert 0 < len(llm_server.calls) < 6
-    assert "The money cap of 0.01 leaves no room for another call" in capsys.readouterr().out
+    assert "The money cap of 0.0015 leaves no room for another call" in capsys.readouterr().out
     # What was answered is kept: the rest is asked with more money.
     assert asked(llm_server, release, *words, "--max-cost", "1") == 0
     assert len(llm_server.calls) == 6

@@ -134,8 +134,6 @@ def test_a_problem_is_named_with_its_file(db: None, tmp_path: Path) -> None:
 
 def test_columns_of_other_names_are_mapped_either_way_round(tmp_path: Path) -> None:
     path = LAYOUTS / "cnn_dailymail_outputs.csv"
-    told = refused("trams", path, "--create")
-    assert "--preset auto" in told
     pairs = ["article=document", "highlights=reference", "system=model", "summary=output"]
     answer = said("trams", path, "--create", "--map", *pairs)
     assert "  document sets           3        0          0" in answer

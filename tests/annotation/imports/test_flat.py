@@ -142,11 +142,10 @@ def test_empty_cell_is_an_empty_summary(tmp_path: Path) -> None:
 
 
 def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> None:
-    path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
+    path = raw(tmp_path, HEADER.replace("summary", "digest") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     assert refusal_of(path) == (
         "line 1, summary: there is no column `summary`. Columns that are there: document_id, document, "
-        "reference, system, output, target_words. They read like summary=output. If one has another name, say "
-        "which column is `summary`."
+        "reference, system, digest, target_words. If one has another name, say which column is `summary`."
     )
 
 

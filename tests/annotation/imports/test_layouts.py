@@ -78,11 +78,12 @@ def test_a_file_without_documents_is_refused_with_the_way_out() -> None:
     assert told.endswith("Say which column is `document`; where none is, add it to the file.")
 
 
-def test_nothing_is_guessed_unasked() -> None:
-    told = refusal_of(LAYOUTS / "cnn_dailymail_outputs.csv")
+def test_a_layout_without_doubt_is_read_unasked_and_told() -> None:
+    reading = read_dataset(LAYOUTS / "cnn_dailymail_outputs.csv")
+    assert len(reading.dataset.sets) == 3
     assert (
-        "They read like CNN/DailyMail: document=article summary=output reference=highlights system=model."
-        in told
+        "Columns are read as CNN/DailyMail: document=article, system=model, summary=output, reference=highlights."
+        in reading.warnings.shown
     )
 
 

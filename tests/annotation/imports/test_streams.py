@@ -28,7 +28,7 @@ def test_malformed_json_is_named_by_line_and_character(tmp_path: Path) -> None:
     ("line", "fragment"),
     [
         ("[1, 2]", "is not a JSON object"),
-        ('{"target_words": NaN}', "NaN is no number there"),
+        ('{"target_words": Infinity}', "Infinity is no number there"),
         ('{"a": 1, "a": 2}', "holds the name 'a' twice"),
         ('{"a": ' + "[" * 100_000, "is nested too deeply"),
         ('{"a": ' + "9" * 5_000 + "}", "is not JSON that can be read"),

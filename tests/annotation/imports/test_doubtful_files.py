@@ -1,0 +1,202 @@
+"""Files that are easily misread: read right, or refused with the way out, by command, API and gate alike."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.command_line.main import main
+from annotation.models import Check, Claim, Project, Summary
+from annotation.scoring.rescore import rescore
+from tests.annotation.cast import World
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.annotation.conftest import ApiDoor
+
+ARTICLE = "The ferry to the island was late on Friday. Its crew had stayed ashore because of the storm."
+ROWS = {
+    "a nan summary": (
+        "document_id,document,system,summary\nd1,The ferry was late.,v1,NaN\n",
+        "summary: is 'NaN'",
+    ),
+    "a none reference": (
+        "document_id,document,reference,system,summary\nd1,The ferry was late.,None,v1,It was late.\n",
+        "reference: is 'None'",
+    ),
+    "a document that is not there": (
+        "document_id,document,system,summary\nd1, n/a ,v1,It was late.\n",
+        "document: is 'n/a'",
+    ),
+    "an edited summary beside its original": (
+        json.dumps(
+            [
+                {
+                    "id": "1",
+                    "doc": ARTICLE,
+                    "summary": "It left.",
+                    "original_summary": "It was late again.",
+                }
+            ]
+        ),
+        "read like document=doc document_id=id reference=original_summary",
+    ),
+    "a document shorter than its summary": (
+        f"text,output\nThe ferry.,{ARTICLE}\nThe storm.,{ARTICLE}\n",
+        "The texts in `text` are shorter than those in `output`.",
+    ),
+    "a longer text that is not read": (
+        f"source,summary,report\nThe ferry was late.,It was late.,{ARTICLE}\n",
+        "`report` is not read and holds much longer texts than `source`.",
+    ),
+    "tags in place of texts": (
+        f"source,story_told,verdict\ncnndm,{ARTICLE},accept\nxsum,{ARTICLE},reject\n",
+        "there is no column",
+    ),
+    "names with dots": (
+        f"Input.story,Reply.words\n{ARTICLE},The ferry was late.\n",
+        "Columns that are there: Input.story, Reply.words.",
+    ),
+    "claims in a flat row": (
+        json.dumps(
+            {
+                "document_id": "d1",
+                "document": ARTICLE,
+                "system": "v1",
+                "summary": "The ferry was late.",
+                "claims": [{"text": "The ferry was late.", "label": 1}],
+            }
+        ),
+        "`claims` is not read",
+    ),
+    "claims inside a system": (
+        json.dumps(
+            {
+                "doc_id": "d1",
+                "source_text": ARTICLE,
+                "systems": [
+                    {"system": "v1", "summary_text": "The ferry was late.", "claims": ["The ferry was late."]}
+                ],
+            }
+        ),
+        "claims: is not read here.",
+    ),
+}
+READ = {
+    "doc": f"doc,summary,model\n{ARTICLE},The ferry was late.,v1\n",
+    "dialogue": f"dialogue,output\n{ARTICLE},The ferry was late.\n",
+    "transcript": f"Transcript,Response\n{ARTICLE},The ferry was late.\n",
+    "NaN that nobody reads": json.dumps(
+        {
+            "document_id": "d1",
+            "document": ARTICLE,
+            "system": "v1",
+            "summary": "The ferry was late.",
+            "rouge": float("nan"),
+        }
+    ),
+}
+
+
+def written(folder: Path, content: str) -> Path:
+    path = (
+        folder
+        / f"rows{'.csv' if not content.startswith(('{', '[')) else '.json' if content[0] == '[' else '.jsonl'}"
+    )
+    path.write_text(content)
+    return path
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_would_be_misread_is_refused_on_every_road(
+    world: World, client_of: ApiDoor, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    content, told = ROWS[name]
+    path = written(tmp_path, content)
+    before = Summary.objects.count()
+    with pytest.raises(CommandError) as refused:
+        call_command("import_dataset", "ferry", str(path), "--create")
+    assert told in str(refused.value)
+    files = [{"name": path.name, "content": content}]
+    answer = client_of("mona").post("/api/v1/projects/harbour/imports/", {"files": files}, format="json")
+    assert answer.status_code in (400, 422)
+    assert told.rpartition(": ")[2] in answer.content.decode()
+    assert main(["gate", str(path), "--judge", "lexical"]) == 1
+    said = capsys.readouterr()
+    assert told in said.out + said.err
+    assert Summary.objects.count() == before
+    assert not Project.objects.filter(slug="ferry").exists()
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_has_one_meaning_is_read_on_every_road_and_told(
+    world: World, client_of: ApiDoor, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = written(tmp_path, READ[name])
+    out = StringIO()
+    call_command("import_dataset", "ferry", str(path), "--create", stdout=out)
+    summary = Summary.objects.get(document_set__project__slug="ferry", is_peer=True)
+    assert (summary.text, summary.document_set.documents.get().text) == ("The ferry was late.", ARTICLE)
+    files = [{"name": path.name, "content": READ[name]}]
+    answer = client_of("mona").post("/api/v1/projects/harbour/imports/", {"files": files}, format="json")
+    assert answer.json()["counts"]["peer_summaries"]["created"] == 1
+    assert main(["gate", str(path), "--judge", "lexical", "--metrics", "alignment"]) == 0
+    if "document_id" not in READ[name]:
+        assert "Columns are read: document=" in out.getvalue()
+        assert any(line.startswith("Columns are read: document=") for line in answer.json()["warnings"])
+        said = capsys.readouterr()
+        assert "Columns are read: document=" in said.out + said.err
+
+
+def test_the_line_to_type_is_shown_and_works(tmp_path: Path, db: None) -> None:
+    path = written(tmp_path, ROWS["an edited summary beside its original"][0])
+    with pytest.raises(CommandError) as refused:
+        call_command("import_dataset", "ferry", str(path), "--create")
+    typed = "--map document=doc --map document_id=id --map reference=original_summary"
+    assert typed in str(refused.value)
+    call_command(
+        "import_dataset",
+        "ferry",
+        str(path),
+        "--create",
+        *typed.split(),
+        "--map",
+        "summary=summary",
+        stdout=StringIO(),
+    )
+    assert Summary.objects.get(is_peer=True).text == "It left."
+    assert Summary.objects.get(is_peer=False).text == "It was late again."
+
+
+def line(document: str, claim: str, votes: list[Any]) -> dict[str, Any]:
+    return {
+        "doc_id": document,
+        "source_text": f"{claim} It rained.",
+        "systems": [{"system": "a", "summary_text": claim}],
+        "claims": [{"claim_text": claim, "raw_votes": {"a": votes}}],
+    }
+
+
+@pytest.mark.parametrize("given", [{"raw_votes": {"a": [None, None]}}, {"verdicts": {"a": None}}])
+def test_a_claim_without_a_vote_stays_where_the_others_are(
+    tmp_path: Path, db: None, given: dict[str, Any]
+) -> None:
+    unanswered = line("d2", "The storm came.", [])
+    unanswered["claims"] = [{"claim_text": "The storm came.", **given}]
+    path = tmp_path / "votes.jsonl"
+    path.write_text("\n".join(map(json.dumps, (line("d1", "The ferry was late.", [1, 1, 0]), unanswered))))
+    call_command("import_dataset", "ferry", str(path), "--create", stdout=StringIO())
+    project = Project.objects.get(slug="ferry")
+    owners = Claim.objects.filter(claim_set__summary__document_set__project=project)
+    assert list(owners.values_list("claim_set__summary__is_peer", flat=True)) == [True, True]
+    assert list(Check.objects.filter(project=project).values_list("side", "final_label")) == [("peer", "yes")]
+    rescore(project=project)
+    scores = {score.summary.document_set.external_id: score for score in project.scores.all()}
+    # Two of three votes say yes in d1; nobody answered in d2.
+    assert (scores["d1"].alignment, scores["d1"].coverage) == (1.0, None)
+    assert (scores["d2"].alignment, scores["d2"].coverage) == (None, None)
