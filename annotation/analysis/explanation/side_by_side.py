@@ -111,7 +111,9 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
 
 def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
     """The checks in force of all its summaries, claim by claim."""
-    rows = Check.objects.filter(document_set=document_set, peer__is_peer=True, is_current=True)
+    rows = Check.objects.filter(
+        project=document_set.project_id, document_set=document_set, peer__is_peer=True, is_current=True
+    )
     return rows.order_by("claim__claim_set", "claim__position", "pk")
 
 
@@ -131,6 +133,8 @@ def with_mean_scores(sets: QuerySet[DocumentSet], *, unscored_at: int) -> QueryS
     """
     scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)
     unsupported = Check.objects.filter(
+        # Indexes begin with the project.
+        project=OuterRef("project"),
         document_set=OuterRef("pk"),
         side=Check.Side.PEER,
         peer__is_peer=True,

@@ -170,10 +170,11 @@ def contents(project: Project) -> Contents:
     summaries = Summary.objects.filter(document_set__project=project).aggregate(
         models=Count("pk", filter=Q(is_model=True)), peers=Count("pk", filter=Q(is_peer=True))
     )
+    peers = Summary.objects.filter(system=OuterRef("pk"), is_peer=True)
     return Contents(
         document_sets=DocumentSet.objects.filter(project=project).count(),
         documents=Document.objects.filter(document_set__project=project).count(),
-        systems=System.objects.filter(project=project, summaries__is_peer=True).distinct().count(),
+        systems=System.objects.filter(Exists(peers), project=project).count(),
         model_summaries=summaries["models"],
         peer_summaries=summaries["peers"],
         comparisons=Comparison.objects.filter(peer__document_set__project=project).count(),
