@@ -43,7 +43,6 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_from_draw,
     estimate_systems_from_draw,
 )
-from evaluation.statistics.estimates._looks import SampleSoFar, declared_looks, look_confidence, pooled_items
 from evaluation.statistics.estimates._planner import (
     AnsweredDocuments,
     Design,
@@ -117,7 +116,6 @@ __all__ = [
     "RankRange",
     "RaterSpread",
     "Rating",
-    "SampleSoFar",
     "SettledOrder",
     "Showing",
     "active_probabilities",
@@ -131,7 +129,6 @@ __all__ = [
     "compare_estimates",
     "compare_judges",
     "compare_systems",
-    "declared_looks",
     "documents_for_all",
     "drawn_repeats",
     "estimate_from_draw",
@@ -147,7 +144,6 @@ __all__ = [
     "judge_reports",
     "kappa_interval",
     "krippendorff_alpha",
-    "look_confidence",
     "median_fewest",
     "median_widest",
     "neyman_allocation",
@@ -156,7 +152,6 @@ __all__ = [
     "observed_agreement_interval",
     "percent_agreement",
     "permutation_test",
-    "pooled_items",
     "prediction_powered_mean",
     "presentation_order",
     "rank_ranges",

@@ -137,7 +137,7 @@ def drift_in_words(first: Estimate, last: Estimate) -> str:
         return f"Agreement fell: {numbers}."
     if first.high < last.low:
         return f"Agreement rose: {numbers}."
-    return f"No change detected: {numbers}, and the intervals overlap."
+    return f"Over time, {numbers}."
 
 
 def _meaning(alpha: Estimate) -> str:

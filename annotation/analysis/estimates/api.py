@@ -150,12 +150,8 @@ class PlanFigures(serializers.Serializer[Any]):
     basis = serializers.CharField(help_text="pilot, pilot_too_small, judge, too_few_sets or nothing")
     basis_in_words = serializers.CharField(help_text="Basis and assumptions of the forecast.")
     pilot = serializers.CharField(allow_null=True, help_text="The latest random sample that it uses.")
-    pilot_samples = serializers.IntegerField(help_text="Pooled random samples that it uses.")
     pilot_answered = serializers.IntegerField(
         help_text="Answered checks of these samples, each counted once."
-    )
-    joins = serializers.BooleanField(
-        help_text="Whether a new sample is pooled with these answers; otherwise it replaces them."
     )
     complete = serializers.CharField(
         help_text="Message if people have answered every check; otherwise empty."

@@ -11,13 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from annotation.analysis.estimates.pooling import (
-    Pool,
-    SampleProgress,
-    samples_and_pools,
-    shown_pool,
-)
 from annotation.analysis.estimates.raters import spread_of_raters
+from annotation.analysis.estimates.samples import Sample, SampleProgress, finished_sample, samples
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
 from annotation.models import Check, Draw
@@ -69,12 +64,9 @@ class Estimated:
 class EstimateTable:
     """The estimates at one target length, where they come from and what they may be trusted for.
 
-    `sample` is the one that estimates come from, with the `earlier` ones of the same frame whose answers are pooled
-    with its own: `answers` of them in all, each once. `newer` is the newest one where estimates do not follow it yet;
-    it `waits` where the one before it has to be answered first. `came_after` counts the checks that came after the
-    sample. `labels_saved` is the mean over the systems, None where people stand alone. Intervals are computed at
-    `confidence`, so that those of all looks and samples together hold 95 times in 100; `compared` are the systems'
-    differences.
+    `sample` is the finished one that estimates come from, `newer` the newest one where it is not finished. `came_after`
+    counts the checks that came after the sample. `labels_saved` is the mean over the systems, None where people stand
+    alone. Each interval holds by itself at `confidence`; `compared` are the systems' differences.
     `several` counts the checks that several people rated; `rater_error` is the mean standard error that raters'
     leniency adds to the systems' estimates, None where too few were to tell it.
     `learns_across` tells whether answers to a claim in one system's summary sharpen what is expected of others', which
@@ -83,10 +75,7 @@ class EstimateTable:
 
     state: str
     sample: SampleProgress | None = None
-    earlier: tuple[SampleProgress, ...] = ()
-    answers: int = 0
     newer: SampleProgress | None = None
-    waits: bool = False
     is_all_answered: bool = False
     has_judge: bool = True
     came_after: int = 0
@@ -102,7 +91,7 @@ class EstimateTable:
 
     @property
     def level(self) -> float:
-        """At which differences hold, so that those of all looks and samples together miss 5 times in 100."""
+        """At which differences hold."""
         return 1 - self.confidence
 
     @property
@@ -132,27 +121,25 @@ class Estimates:
 
 
 def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Estimates:
-    """The estimates from the random samples that say most, as of their last look, else why there are none.
+    """The estimates from the newest finished random sample, else why there are none.
 
     They are of coverage, from the peer side of alignment. An item of a sample that was answered blind before it keeps
     that answer.
     """
-    draws, found = samples_and_pools(project, side)
-    pool = shown_pool(found)
-    newest = draws[0] if draws else None
-    if pool is None:
+    found = samples(project, side)
+    sample = finished_sample(found)
+    newest = found[0].progress if found else None
+    if sample is None:
         state = EstimateState.OPEN if newest else EstimateState.NONE
         is_needless = newest is None and is_all_answered(project, side)
         return Estimates({}, EstimateTable(state=state, newer=newest, is_all_answered=is_needless))
-    framed = framed_items(project, *pool.draws, side=side, look=pool.look)
-    newer = newest if newest != pool.latest else None
-    waits = newer is not None and newer.look > 0 and all(each.latest != newer for each in found)
-    raters = spread_of_raters(project, side) if pool.latest.item == Draw.Item.CHECK else None
+    framed = framed_items(project, sample.draw, side=side)
+    newer = newest if newest != sample.progress else None
+    raters = spread_of_raters(project, side) if sample.draw.item == Draw.Item.CHECK else None
     tables = {
-        target: estimate_table(pool, framed, target, raters=raters, newer=newer, waits=waits)
-        for target in framed.items
+        target: estimate_table(sample, framed, target, raters=raters, newer=newer) for target in framed.items
     }
-    return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=pool.latest))
+    return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=sample.progress))
 
 
 def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -> bool:
@@ -169,33 +156,31 @@ def covariates(framed: SampleFrame) -> dict[str, tuple[float, ...]] | None:
 
 
 def estimate_table(
-    pool: Pool,
+    sample: Sample,
     framed: SampleFrame,
     target_words: int | None,
     *,
     raters: RaterSpread | None = None,
     newer: SampleProgress | None = None,
-    waits: bool = False,
 ) -> EstimateTable:
-    """The estimates at one target length from pooled samples as of their last look; `newer` and `waits` as there.
+    """The estimates at one target length from a finished sample; `newer` as there.
 
     `raters` is how people differ who answer checks; None of percents, which several assessors may give to each.
     """
-    draw, confidence = pool.latest, pool.confidence
+    draw = sample.progress
     found = estimate_systems_from_draw(
-        framed.items[target_words], covariates=covariates(framed), raters=raters, confidence=confidence
+        framed.items[target_words], covariates=covariates(framed), raters=raters, confidence=CONFIDENCE
     )
     answered = min(result.answered_documents for result in found.values())
     state = _state(framed, found, answered)
     from_people = state == EstimateState.PEOPLE
     if from_people:
         found = estimate_systems_from_draw(
-            framed.items[target_words], raters=raters, confidence=confidence, tuning=0.0
+            framed.items[target_words], raters=raters, confidence=CONFIDENCE, tuning=0.0
         )
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
-    by_system = all(each.by_system for each in (*pool.earlier, draw))
     # On the peer side no two summaries are asked about one claim.
-    asks_alike = draw.item == Draw.Item.CHECK and draw.is_complete and framed.side == Check.Side.REFERENCE
+    asks_alike = draw.item == Draw.Item.CHECK and framed.side == Check.Side.REFERENCE
     # The better system comes first, so that differences are mostly positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     knows_raters = raters is not None and raters.is_enough
@@ -203,22 +188,18 @@ def estimate_table(
     return EstimateTable(
         state=state,
         sample=draw,
-        earlier=pool.earlier,
-        answers=pool.answers,
         newer=newer,
-        waits=waits,
         has_judge=framed.has_judge,
         came_after=framed.came_after,
         several=raters.items if raters is not None else 0,
         rater_error=math.fsum(each.rater_error for each in found.values()) / len(found)
         if knows_raters
         else None,
-        learns_across=by_system if asks_alike and len(found) > 1 else None,
+        learns_across=draw.by_system if asks_alike and len(found) > 1 else None,
         labels_saved=math.fsum(saved) / len(saved) if saved else None,
         documents=max(result.documents for result in found.values()),
         answered_documents=answered,
         systems=systems,
-        confidence=confidence,
         compared=tuple(compare_estimates({name: found[name] for name in best_first})),
     )
 

@@ -14,13 +14,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from annotation.analysis.estimates.estimates import covariates
-from annotation.analysis.estimates.pooling import (
-    Pool,
-    next_confidence,
-    samples_and_pools,
-    shown_pool,
-    would_join,
-)
+from annotation.analysis.estimates.samples import Sample, finished_sample, samples
+from annotation.analysis.leaderboard.averages import CONFIDENCE
 from annotation.models import Check, Draw
 from annotation.sampling.queries import check_samples
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items, framed_now
@@ -72,16 +67,14 @@ TargetSystem = tuple[int | None, str]
 class Forecasts:
     """A forecast for each system at each target length that has one, and what all of them go by.
 
-    `drawable` names the checks that a draw made now could take, in their order; its answers would be pooled with the
-    pilot's where it `joins`.
+    `drawable` names the checks that a sample made now could take, in their order.
     """
 
     basis: ForecastBasis
-    pilot: Pool | None
+    pilot: Sample | None
     framed: SampleFrame
     of: dict[TargetSystem, Forecast]
     drawable: tuple[str, ...]
-    joins: bool = False
 
     @property
     def checks(self) -> int:
@@ -104,27 +97,20 @@ class Forecasts:
 
 
 def forecasts(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Forecasts:
-    """What the plan goes by: sampled answers to checks up to their last look, or the judge's own probabilities."""
+    """What the plan goes by: the answers to a finished sample of checks, or the judge's own probabilities."""
     drawable = drawable_checks(project, side)
-    _, pools = samples_and_pools(project, side)
-    # What estimates show, so that no forecast of more answers is wider for want of some that there are.
-    pilot = shown_pool([pool for pool in pools if pool.latest.item == Draw.Item.CHECK])
-    joins = pilot is not None and would_join(project, side, pilot, drawable)
-    confidence = next_confidence(project, side, pilot if joins else None, drawable)
+    pilot = finished_sample([each for each in samples(project, side) if each.draw.item == Draw.Item.CHECK])
     if pilot is not None:
-        framed = framed_items(project, *pilot.draws, side=side, look=pilot.look)
+        framed = framed_items(project, pilot.draw, side=side)
         known = covariates(framed)
         places = _places(framed, drawable)
         try:
-            found = {
-                place: _from_pilot(items, settled, known, confidence, joins=joins)
-                for place, items, settled in places
-            }
+            found = {place: _from_pilot(items, settled, known) for place, items, settled in places}
         except EvaluationError:
             # Some system has answers in fewer than two document sets: nothing can be learnt of it.
-            return _without_pilot(project, side, pilot, ForecastBasis.PILOT_TOO_SMALL, drawable, confidence)
-        return Forecasts(ForecastBasis.PILOT, pilot, framed, _pooled(found), drawable, joins)
-    return _without_pilot(project, side, None, ForecastBasis.JUDGE, drawable, confidence)
+            return _without_pilot(project, side, pilot, ForecastBasis.PILOT_TOO_SMALL, drawable)
+        return Forecasts(ForecastBasis.PILOT, pilot, framed, _pooled(found), drawable)
+    return _without_pilot(project, side, None, ForecastBasis.JUDGE, drawable)
 
 
 def _pooled(found: Mapping[TargetSystem, Forecast]) -> dict[TargetSystem, Forecast]:
@@ -145,9 +131,6 @@ def _from_pilot(
     items: Sequence[DrawnItem],
     settled: Sequence[bool],
     known: Mapping[str, Sequence[float]] | None,
-    confidence: float,
-    *,
-    joins: bool,
 ) -> Forecast:
     return forecast_widths(
         items,
@@ -155,24 +138,22 @@ def _from_pilot(
         strata=_strata(items),
         settled=settled,
         covariates=known,
-        confidence=confidence,
-        joins=joins,
+        confidence=CONFIDENCE,
     )
 
 
 def _without_pilot(
     project: Project,
     side: Check.Side,
-    pilot: Pool | None,
+    pilot: Sample | None,
     basis: ForecastBasis,
     drawable: tuple[str, ...],
-    confidence: float,
 ) -> Forecasts:
     framed = framed_now(project, side)
     if not framed.has_judge:
         return Forecasts(ForecastBasis.NOTHING, pilot, framed, {}, drawable)
     found = {
-        place: forecast_without_pilot(items, strata=_strata(items), settled=settled, confidence=confidence)
+        place: forecast_without_pilot(items, strata=_strata(items), settled=settled, confidence=CONFIDENCE)
         for place, items, settled in _places(framed, drawable)
         if len({item.document for item in items}) > 1
     }

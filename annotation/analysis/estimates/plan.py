@@ -48,16 +48,11 @@ ALL_BY_PEOPLE = 1 - 1e-9
 
 @dataclass(frozen=True, slots=True)
 class PilotSamples:
-    """What forecasts go by: so many `answers` of pooled `samples`, of which the last is named.
-
-    A new sample's answers are pooled with them where it `joins`.
-    """
+    """The finished sample that forecasts go by, and its number of answers."""
 
     draw_id: str
     day: str
     answers: int
-    samples: int
-    joins: bool
 
 
 class ShortSystem(NamedTuple):
@@ -117,11 +112,9 @@ def plan(project: Project, key: str = "") -> dict[str, Any]:
         "pilot": found.pilot
         and asdict(
             PilotSamples(
-                found.pilot.latest.draw_id,
-                found.pilot.latest.day,
-                found.pilot.answers,
-                len(found.pilot.samples),
-                found.joins,
+                found.pilot.progress.draw_id,
+                found.pilot.progress.day,
+                found.pilot.progress.answered,
             )
         ),
         "is_complete": is_complete,

@@ -33,7 +33,7 @@ def suited(found: Figures, table: Mapping[str, Any], width: float, sizes: Sequen
 
     One that stands by itself is larger than the answered ones.
     """
-    larger = [size for size in sizes if found["joins"] or size > found["pilot_answered"]]
+    larger = [size for size in sizes if size > found["pilot_answered"]]
     if found["complete"] or not larger:
         return None
     if wanted_of(table, width)["is_reached"]:

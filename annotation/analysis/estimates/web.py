@@ -222,9 +222,7 @@ def _draw(found: Figures, table: LengthTable, size: int, design: str) -> dict[st
         # Downwards: fewer than it takes are never told as enough.
         "documents": math.floor(outlook["documents"]),
         "systems": _systems(outlook, told["systems"]),
-        "replacing": ""
-        if found["joins"]
-        else replacing_in_words(
+        "replacing": replacing_in_words(
             size,
             found["pilot_answered"],
             is_narrower=now is not None and then is not None and then < now,
@@ -235,7 +233,6 @@ def _draw(found: Figures, table: LengthTable, size: int, design: str) -> dict[st
             checks=found["checks"],
             answered=found["drawn_before"],
             is_by_lot=design == DRAWABLE[0],
-            pooled=found["pilot_answered"] if found["joins"] else 0,
         ),
         "seed": new_seed(),
     }

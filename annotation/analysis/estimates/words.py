@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from annotation.analysis.estimates.estimates import EstimateState, EstimateTable
 from annotation.analysis.estimates.forecasts import ForecastBasis
 from annotation.analysis.estimates.plan import PilotSamples, ShortSystem
-from annotation.analysis.estimates.pooling import SampleProgress
+from annotation.analysis.estimates.samples import SampleProgress
 from annotation.analysis.intervals import no_interval_in_words
 from annotation.analysis.stored import read
 from annotation.models import Draw
@@ -48,7 +48,6 @@ CAPTION = (
     "what people would say of all claims, in the population that the document sets represent, including the "
     "judge's errors"
 )
-LOOKED_AT = "Intervals allow for interim looks and for further samples of the same frame."
 CAPTION_OF_PEOPLE = (
     "what people would say of all claims, in the population that the document sets represent, from their "
     "sampled answers alone"
@@ -68,7 +67,7 @@ def caption_of_estimate(table: EstimateTable) -> str:
 
 def estimate_in_words(table: EstimateTable) -> str:
     """Where the estimates come from and what they may be trusted for, or why there are none."""
-    newer = _open_in_words(table.newer, table.sample if table.waits else None) if table.newer else ""
+    newer = _open_in_words(table.newer) if table.newer else ""
     if table.sample is None:
         return newer or (ALL_ANSWERED if table.is_all_answered else NO_SAMPLE)
     if not table.documents:
@@ -79,10 +78,9 @@ def estimate_in_words(table: EstimateTable) -> str:
         else ""
     )
     told = (
-        _sample_in_words(table, table.sample),
+        _sample_in_words(table.sample),
         _state_in_words(table),
         _saved_in_words(table),
-        LOOKED_AT,
         _raters_in_words(table),
         _across_in_words(table),
         after,
@@ -91,23 +89,12 @@ def estimate_in_words(table: EstimateTable) -> str:
     return " ".join(filter(None, told))
 
 
-def _sample_in_words(table: EstimateTable, sample: SampleProgress) -> str:
-    """What the estimates rest on: the sample, or those that are pooled with it, and whether more is to come."""
+def _sample_in_words(sample: SampleProgress) -> str:
+    """What the estimates rest on."""
     of_checks = sample.item == Draw.Item.CHECK
-    rests = f"the random sample of {sample.day}"
     count = f"{sample.drawn:,} {'checks' if of_checks else f'blind judgments of {ITEM_NOUNS[sample.item]}'}"
-    if table.earlier:
-        days = f"{', '.join(each.day for each in table.earlier)} and {sample.day}"
-        rests = f"{1 + len(table.earlier)} pooled random samples, of {days}"
-        count = f"{table.answers:,} {'checks' if of_checks else 'judged summaries'}"
-    if not sample.is_complete:
-        upcoming = f"; next update at {sample.next_look:,}" if sample.next_look else ""
-        return (
-            f"Interim estimate: {sample.look:,} of {sample.drawn:,} answered in sampled order{upcoming}. It "
-            f"uses {rests}{f': {count}' if table.earlier else ''}."
-        )
     blind = ", answered before the judge's answer was shown" if of_checks else ""
-    return f"From {rests}: {count}{blind}."
+    return f"From the random sample of {sample.day}: {count}{blind}."
 
 
 def _state_in_words(table: EstimateTable) -> str:
@@ -176,24 +163,17 @@ def _across_in_words(table: EstimateTable) -> str:
     )
 
 
-def _open_in_words(newest: SampleProgress, after: SampleProgress | None) -> str:
-    """What is said of the newest sample where estimates do not follow it; `after` has to be answered first."""
+def _open_in_words(newest: SampleProgress) -> str:
+    """What is said of the newest sample where it is not finished."""
     if newest.withdrawn:
         return (
             f"The random sample of {newest.day} gives no estimate: {newest.withdrawn:,} of its judgments "
             "were withdrawn unanswered, so its inclusion probabilities no longer hold."
         )
-    told = f"The random sample of {newest.day} has {newest.answered:,} of {newest.drawn:,} answered."
-    if newest.look and after is not None:
-        return f"{told} Its answers join the estimate once the random sample of {after.day} is complete."
-    if newest.look:
-        return f"{told} Estimates use it once its expected intervals are narrower than those of the previous sample."
-    needs = (
-        "all of them"
-        if newest.next_look == newest.drawn
-        else f"the first {newest.next_look:,} in sampled order"
+    return (
+        f"The random sample of {newest.day} has {newest.answered:,} of {newest.drawn:,} answered. Estimates use it "
+        "once all are answered."
     )
-    return f"{told} An estimate needs {needs}."
 
 
 _PREMISE = "If the judge's probabilities are calibrated and answers within a document are independent"
@@ -213,11 +193,10 @@ def basis_in_words(basis: str, pilot: PilotSamples | None, score: str) -> str:
     match basis:
         case ForecastBasis.PILOT if pilot is not None:
             return (
-                f"The forecast uses {_pilot_in_words(pilot)}: the judge's errors on "
-                f"{'its' if pilot.samples == 1 else 'their'} {pilot.answers:,} answered checks, and the "
+                f"The forecast uses the random sample of {pilot.day}: the judge's errors on its "
+                f"{pilot.answers:,} answered checks, and the "
                 "differences between document sets. It assumes that people keep answering the same way, and "
-                "it is rougher with fewer answers. Systems with the same target length are pooled. "
-                f"{_joining_in_words(pilot)}"
+                "it is rougher with fewer answers. Systems with the same target length are pooled."
             )
         case ForecastBasis.PILOT_TOO_SMALL if pilot is not None:
             return (
@@ -232,21 +211,6 @@ def basis_in_words(basis: str, pilot: PilotSamples | None, score: str) -> str:
                 "judge to get them."
             )
     return f"No random sample has been answered yet, so {_TRUSTING}"
-
-
-def _pilot_in_words(pilot: PilotSamples) -> str:
-    if pilot.samples == 1:
-        return f"the random sample of {pilot.day}"
-    return f"{pilot.samples} random samples, the last of {pilot.day}"
-
-
-def _joining_in_words(pilot: PilotSamples) -> str:
-    if pilot.joins:
-        return "A new sample is pooled with these answers."
-    return (
-        "Checks have changed since, so a new sample is used on its own. A smaller sample gives wider "
-        "intervals."
-    )
 
 
 def hours_in_words(seconds: float | None, timed: int) -> str:
@@ -394,7 +358,8 @@ def wanted_in_words(
     if people is None:
         alone = "with people alone, no planned size is enough"
     elif people == least:
-        alone = "people alone need as many"
+        # Both lie between the same two planned sizes: which needs fewer is not known.
+        alone = "people alone need no larger planned size"
     else:
         alone = f"people alone need {_between(people, ladder)}"
     return (
@@ -476,17 +441,12 @@ def width_in_words(reachable: float | None) -> str:
     return f"No width chosen. {reachable:g} is the narrowest that a sample of half of all checks reaches."
 
 
-def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool, pooled: int) -> str:
-    """That a size is that of a new draw, and what of earlier draws' answers counts in it.
+def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool) -> str:
+    """That a size is that of a new sample, and how many of its checks have a blind answer already.
 
-    `answered` of the `checks` that can be drawn have the answer of an earlier draw, or of somebody who knew nothing;
-    `pooled` answers are one sample with it.
+    `answered` counts those among the `checks` that can be sampled.
     """
-    told = (
-        f"This is a new random sample of {size:,}. The estimate pools it with the {pooled:,} existing answers."
-        if pooled
-        else f"This is a new random sample of {size:,}. Once it is complete, the estimate uses it alone."
-    )
+    told = f"This is a new random sample of {size:,}. Once it is complete, the estimate uses it alone."
     if not answered:
         return told
     earlier = "1 check has" if answered == 1 else f"{answered:,} checks have"
@@ -523,8 +483,6 @@ def told(plan: Mapping[str, Any]) -> dict[str, Any]:
         "basis_in_words": basis_in_words(plan["basis"], pilot, plan["score"]),
         "pilot": pilot and pilot.draw_id,
         "pilot_answered": pilot.answers if pilot else 0,
-        "pilot_samples": pilot.samples if pilot else 0,
-        "joins": bool(pilot and pilot.joins),
         "complete": complete_in_words(plan["checks"], plan["score"]) if plan["is_complete"] else "",
         "pace_in_words": hours_in_words(plan["seconds"], plan["timed"]),
         "targets": [_told_target(plan, table) for table in plan["targets"]],

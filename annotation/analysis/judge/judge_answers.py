@@ -18,7 +18,7 @@ from annotation.analysis.agreement.ratings import (
     slots,
     untouched_verdicts,
 )
-from annotation.analysis.estimates.pooling import are_alike
+from annotation.analysis.estimates.samples import are_alike
 from annotation.analysis.intervals import shown
 from annotation.models import SCORE_SIDES, Check, Draw, DrawnCheck, Judge, Verdict
 from annotation.sampling.queries.check_samples import drawable

@@ -52,15 +52,9 @@ def _told_version(
 ) -> dict[str, Any]:
     report = read(JudgeReport, version["report"])
     trust, is_trusted = trust_in_words(report, basis=basis, people=people, compared=compared)
-    parts = [
-        (split["name"], part["name"], Estimate(**part["accuracy"]))
-        for split in version["splits"]
-        if split["key"] != "error"
-        for part in split["parts"]
-    ]
     by_system = next((split["parts"] for split in version["splits"] if split["key"] == "system"), ())
     systems = [read(SplitPart, part) for part in by_system]
-    weakness = " ".join(filter(None, (favour_in_words(systems), weakness_in_words(report.accuracy, parts))))
+    weakness = favour_in_words(systems)
     picked = version["picked"]
     return {
         **version,
@@ -273,24 +267,6 @@ def favour_in_words(systems: Sequence[SplitPart]) -> str:
     return (
         f"Whether it favours a system is not known: its bias is {low} to {high} points by system, and no system "
         "differs significantly from the others."
-    )
-
-
-def weakness_in_words(whole: Estimate, parts: Sequence[tuple[str, str, Estimate]]) -> str:
-    """The part where the judge is worst, where the intervals part it from the whole."""
-    if whole.value is None or whole.low is None:
-        return ""
-    worse = [
-        (part.value, split, name, part)
-        for split, name, part in parts
-        if part.value is not None and part.high is not None and part.high < whole.low
-    ]
-    if not worse:
-        return "Accuracy: no subgroup's interval lies entirely below the overall interval."
-    _, split, name, part = min(worse, key=lambda each: each[0])
-    return (
-        f"It is least accurate for {split.lower()} “{name}”: {_share(part)}, compared with {_share(whole)} "
-        "overall."
     )
 
 

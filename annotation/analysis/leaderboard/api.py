@@ -160,18 +160,9 @@ class EstimateShape(serializers.Serializer[Any]):
     sentence = serializers.CharField()
     caption = serializers.CharField(help_text="What the intervals cover.")
     draw = serializers.CharField(source="draw_id", allow_blank=True)
-    answered = serializers.IntegerField(
-        help_text="Sampled items used: the first in sampled order, as of the last interim look."
-    )
+    answered = serializers.IntegerField(help_text="Answered items of the finished sample.")
     drawn = serializers.IntegerField(help_text="Items of the whole sample.")
-    pooled_draws = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Earlier random samples of the same frame whose answers are pooled with it.",
-    )
-    pooled_answers = serializers.IntegerField(help_text="Answers of all these samples, each item once.")
-    confidence = serializers.FloatField(
-        help_text="Confidence level of each interval, so that all looks and samples hold jointly at 95 %."
-    )
+    confidence = serializers.FloatField(help_text="Of each interval by itself.")
     documents = serializers.IntegerField()
     answered_documents = serializers.IntegerField(help_text="Of the system with the fewest.")
     systems = serializers.DictField(child=EstimatedShape(), allow_null=True, help_text="By system.")

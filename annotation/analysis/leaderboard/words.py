@@ -83,7 +83,7 @@ def ranking_in_words(ranking: Ranking) -> str:
             f"{first} is ahead, but with {front.clusters} document sets no difference among {ranking.pairs:,} "
             f"{'pair' if ranking.pairs == 1 else 'pairs'} of systems can be significant after correction."
         )
-    return _told_apart(first, front)
+    return _told_apart(first, front, by_estimate=ranking.score in SIDES)
 
 
 def headline(table: TargetTable, judge: Judge | None, *, is_made: bool = True) -> str:
@@ -120,7 +120,8 @@ def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
     baseline = "an offline baseline" if is_lexical else ""
     if score not in RESTING_ON_COVERAGE:
         by = f"{name} ({baseline})" if baseline else name
-        answered = table.alignment_estimate.answers if table.alignment_estimate else 0
+        sample = table.alignment_estimate.sample if table.alignment_estimate else None
+        answered = sample.answered if sample else 0
         return f"{by} and people" if score == "alignment" and answered else by
     shares = [row.scores["human_share"].mean or 0.0 for row in table.rows]
     share = sum(shares) / len(shares)
@@ -131,19 +132,22 @@ def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
     return f"{name}{aside} and people (who decided {_percent(share)} of coverage)"
 
 
-def _told_apart(first: str, front: Front) -> str:
+def _told_apart(first: str, front: Front, *, by_estimate: bool) -> str:
     if front.above:
         return (
             f"{first} has the highest mean, but {listed(front.above)} "
             f"{'is' if len(front.above) == 1 else 'are'} better on the document sets that both have."
         )
-    over = f"{front.most} document sets"
+    over = f" over {front.most} document sets"
     if front.fewest < front.most:
-        over = f"the shared document sets ({front.fewest} to {front.most})"
+        over = f" over the shared document sets ({front.fewest} to {front.most})"
+    if by_estimate:
+        # The estimate speaks of all sets, those without an answer among them.
+        over = ""
     if not front.near:
-        return f"{first} leads: its difference from every other system is significant over {over}."
+        return f"{first} leads: its difference from every other system is significant{over}."
     near = "any other system" if len(front.near) == front.others else listed(front.near)
-    return f"{first} is ahead, but not significantly different from {near} over {over}."
+    return f"{first} is ahead, but not significantly different from {near}{over}."
 
 
 def taken_over_in_words(answers: int, in_lists: int) -> str:
@@ -236,8 +240,6 @@ def _told_estimate(estimate: EstimateTable) -> dict[str, Any]:
         "sentence": estimate_in_words(estimate),
         "caption": caption_of_estimate(estimate),
         "draw_id": estimate.draw_id,
-        "answered": estimate.sample.look if estimate.sample else 0,
+        "answered": estimate.sample.answered if estimate.sample else 0,
         "drawn": estimate.sample.drawn if estimate.sample else 0,
-        "pooled_draws": [each.draw_id for each in estimate.earlier],
-        "pooled_answers": estimate.answers,
     }

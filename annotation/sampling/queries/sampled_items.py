@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from annotation.models import Assignment, Check, Draw, DrawnCheck, Label, Score, UnitJudgment
@@ -14,7 +14,7 @@ from annotation.sampling.queries.check_samples import drawable
 from annotation.sampling.queries.set_samples import IS_LIVE, IS_OVER
 from evaluation.blend import ScoredUnit, ScoreRules, unit_coverage
 from evaluation.metrics import mean_coverage
-from evaluation.statistics import DrawnItem, SampleSoFar, pooled_items
+from evaluation.statistics import DrawnItem
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -51,43 +51,29 @@ class SampleFrame:
 
 
 def framed_items(
-    project: Project,
-    *draws: Draw,
-    side: Check.Side = Check.Side.REFERENCE,
-    look: int | None = None,
-    names_claims: bool = False,
+    project: Project, draw: Draw, *, side: Check.Side = Check.Side.REFERENCE, names_claims: bool = False
 ) -> SampleFrame:
     """The items of a sample, of checks on a side or of summaries for assessors.
-
-    Several samples, in the order in which they were looked at, are pooled: the frame is that of the last, and an item
-    is in them with the probability to be in any. Of the last as it stood when its first `look` checks, in sampled
-    order, were answered, where it is given; those before it are answered.
 
     A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
     its document: summaries of a system, then model summaries, units by weight and claims of a unit, on the peer side
     the summary's own claims. What a rule decides is known and counts as drawn for sure. The judge's answer to a check
     is the probability that the sample recorded; that to a summary is coverage by the deciding judge alone. Items name
-    their claims where the samples were drawn by system, or where `names_claims` asks for it, as estimates must not.
+    their claims where the sample was drawn by system, or where `names_claims` asks for it, as estimates must not.
     """
-    latest = draws[-1]
-    if latest.item != Draw.Item.CHECK:
-        return _of_summaries(project, draws)
-    probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", latest.frame))
-    drawn = _drawn(draws, side)
-    if look is not None:
-        drawn[-1] = replace(drawn[-1], look=look)
-    # The first answers of a sample hold as many of each system as chance would have it.
-    by_system = names_claims or (
-        all(draw.by_system for draw in draws) and drawn[-1].look >= len(drawn[-1].turns)
+    if draw.item != Draw.Item.CHECK:
+        return _of_summaries(project, draw)
+    probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", draw.frame))
+    return _of_checks(
+        project, side, probabilities, _drawn(draw, side), by_system=names_claims or draw.by_system
     )
-    return _of_checks(project, side, probabilities, drawn, by_system=by_system)
 
 
 def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
     """The items that a sample of checks would find now, as in `framed_items`; nothing is drawn, nothing answered."""
     checks = drawable(project, side)
     return _of_checks(
-        project, side, dict(checks.values_list("public_id", "judge_probability")), [], by_system=False
+        project, side, dict(checks.values_list("public_id", "judge_probability")), {}, by_system=False
     )
 
 
@@ -113,79 +99,32 @@ class _FramedCheckRow(NamedTuple):
 
 
 class _SampledAnswer(NamedTuple):
-    """The answer to a sampled check, None while it is awaited, and who gave it."""
+    """The answer to a sampled check, None while it is awaited, who gave it, and the check's chance to be sampled."""
 
-    value: float | None = None
-    rater: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _DrawnItems:
-    """What a sample drew: the place of each item in sampled order, its answer, None while it is awaited, and the chance
-    of every item of the frame.
-    """
-
-    turns: Mapping[str, int]
-    answers: Mapping[str, _SampledAnswer]
-    chances: Mapping[str, float]
-    look: int
-
-    def so_far(self, names: Sequence[str]) -> SampleSoFar:
-        """What it has of these items."""
-        return SampleSoFar(
-            [self.chances.get(name, 0.0) for name in names],
-            [self.turns.get(name) for name in names],
-            self.look,
-        )
+    value: float | None
+    rater: int | None
+    chance: float
 
 
-def chances_of(draw: Draw, drawn: Collection[float]) -> dict[str, float] | None:
-    """The chance of every item of a sample's frame, by its id; None where only those of what was `drawn` are known."""
-    names = [each if isinstance(each, str) else each[0] for each in draw.frame]
-    if draw.chances:
-        return dict(zip(names, draw.chances, strict=True))
-    # Samples that were made before all chances were kept tell those of what was drawn.
-    alike = set(drawn)
-    return dict.fromkeys(names, alike.pop()) if len(alike) == 1 else None
-
-
-def _drawn(draws: Sequence[Draw], side: Check.Side) -> list[_DrawnItems]:
-    """Of each sample what was drawn on the side, in sampled order."""
-    rows = DrawnCheck.objects.filter(draw__in=draws, check_row__side=side).order_by("pk")
-    columns = (
-        "draw_id",
-        "check_row__public_id",
-        "inclusion_probability",
-        "verdict__label",
-        "verdict__person_id",
-    )
-    answers: dict[int, dict[str, _SampledAnswer]] = defaultdict(dict)
-    chances: dict[int, dict[str, float]] = defaultdict(dict)
-    for draw, public_id, chance, label, rater in rows.values_list(*columns):
-        answers[draw][public_id] = _SampledAnswer(None if label is None else as_number(label), rater)
-        chances[draw][public_id] = chance
-    return [
-        _DrawnItems(
-            turns={name: turn for turn, name in enumerate(answers[draw.pk])},
-            answers=answers[draw.pk],
-            chances=chances_of(draw, chances[draw.pk].values()) or chances[draw.pk],
-            look=len(answers[draw.pk]),
-        )
-        for draw in draws
-    ]
+def _drawn(draw: Draw, side: Check.Side) -> dict[str, _SampledAnswer]:
+    """By public id what was drawn on the side."""
+    rows = DrawnCheck.objects.filter(draw=draw, check_row__side=side)
+    columns = ("check_row__public_id", "inclusion_probability", "verdict__label", "verdict__person_id")
+    return {
+        public_id: _SampledAnswer(None if label is None else as_number(label), rater, chance)
+        for public_id, chance, label, rater in rows.values_list(*columns)
+    }
 
 
 def _of_checks(
     project: Project,
     side: Check.Side,
     probabilities: Mapping[str, float | None],
-    drawn: Sequence[_DrawnItems],
+    answers: Mapping[str, _SampledAnswer],
     *,
     by_system: bool,
 ) -> SampleFrame:
-    """`probabilities` holds the judge's of every check of the frame; `drawn` what samples of it hold."""
-    # The first blind answer that any of the samples has.
-    answers = {name: answer for each in reversed(drawn) for name, answer in each.answers.items()}
+    """`probabilities` holds the judge's of every check of the frame; `answers` what was drawn."""
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     is_of_coverage = side == Check.Side.REFERENCE
@@ -216,10 +155,6 @@ def _of_checks(
                 item = _check_item(row, document, share * part, probabilities, answers, claim=claim)
                 items[target][system].append(item)
                 ids[target][system].append(row.public_id)
-    for target, of_target in items.items():
-        for system, of_system in of_target.items():
-            so_far = [each.so_far(ids[target][system]) for each in drawn]
-            of_target[system] = pooled_items(of_system, so_far)
     return SampleFrame(
         items={target: dict(of_target) for target, of_target in items.items()},
         ids={target: dict(of_target) for target, of_target in ids.items()},
@@ -299,16 +234,17 @@ def _check_item(
         return DrawnItem(
             document, share, judge=known, probability=1.0, is_drawn=True, answer=known, is_settled=True
         )
-    value, rater = answers.get(row.public_id, _SampledAnswer())
+    sampled = answers.get(row.public_id)
     return DrawnItem(
         document,
         share,
         judge=probabilities[row.public_id],
-        probability=1.0,
-        is_drawn=False,
-        answer=value,
+        # What was not drawn counts for nothing, whatever its chance.
+        probability=1.0 if sampled is None else sampled.chance,
+        is_drawn=sampled is not None,
+        answer=None if sampled is None else sampled.value,
         claim=claim,
-        rater=rater,
+        rater=None if sampled is None else sampled.rater,
     )
 
 
@@ -328,11 +264,10 @@ class _FramedSummaryRow(NamedTuple):
     coverage_judge: float | None
 
 
-def _of_summaries(project: Project, draws: Sequence[Draw]) -> SampleFrame:
+def _of_summaries(project: Project, draw: Draw) -> SampleFrame:
     """Items are whole summaries: of a sample of document sets all that a system has in the set, together."""
-    latest = draws[-1]
-    frame = set(cast("list[str]", latest.frame))
-    by_set = latest.item == Draw.Item.DOCUMENT_SET
+    frame = set(cast("list[str]", draw.frame))
+    by_set = draw.item == Draw.Item.DOCUMENT_SET
     # Summaries that were drawn together: those of one system in a set, or a single one.
     grouped: dict[tuple[int | None, str, str, str, str], list[_FramedSummaryRow]] = defaultdict(list)
     held: dict[tuple[int | None, str, str], set[str]] = defaultdict(set)
@@ -345,25 +280,13 @@ def _of_summaries(project: Project, draws: Sequence[Draw]) -> SampleFrame:
         grouped[row.target_words, row.system, document, row.document_set, item].append(row)
         held[row.target_words, row.system, document].add(row.document_set)
         items_of[row.target_words, row.system, document, row.document_set].add(item)
-    judged = [_answers(project, draw) for draw in draws]
-    chances = [chances_of(draw, given.values()) or {} for draw, (given, _) in zip(draws, judged, strict=True)]
+    chances, answers = _answers(project, draw)
     items: Frames = defaultdict(lambda: defaultdict(list))
-    for (target, system, document, document_set, name), peers in grouped.items():
+    for (target, system, document, document_set, _), peers in grouped.items():
         share = 1 / len(held[target, system, document])
         share /= len(items_of[target, system, document, document_set])
-        of_samples = [_summary_item(peers, document, share, *of_draw) for of_draw in judged]
-        others = [of_draw.get(name, 0.0) for of_draw in chances]
-        items[target][system].append(_in_any(of_samples, others))
+        items[target][system].append(_summary_item(peers, document, share, chances, answers))
     return SampleFrame(items={target: dict(of_target) for target, of_target in items.items()})
-
-
-def _in_any(of_samples: Sequence[DrawnItem], others: Sequence[float]) -> DrawnItem:
-    """An item as independent samples hold it together; `others` are its chances in those that did not draw it."""
-    chance = 0.0
-    for each, other in zip(of_samples, others, strict=True):
-        chance += (1 - chance) * (each.probability if each.is_drawn else other)
-    first = next((each for each in of_samples if each.is_drawn), of_samples[-1])
-    return replace(first, probability=chance or 1.0)
 
 
 def _summaries(project: Project) -> Iterator[_FramedSummaryRow]:

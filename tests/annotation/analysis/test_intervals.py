@@ -94,8 +94,6 @@ def bounds(payload: Any) -> Iterator[tuple[str, Any]]:
             yield from bounds(part)
 
 
-WITHOUT_INTERVALS = {Analysis.Kind.SUGGESTED}
-"""The order of systems under other choices, and what is suggested, have none at all."""
 KEYS = {Analysis.Kind.LEADERBOARD: ("board coverage",)}
 
 
@@ -105,10 +103,10 @@ def test_no_statistics_show_an_interval_of_four_sets(world: World, kind: Analysi
     for key in KEYS.get(kind, ("",)):
         found = list(bounds(RECIPES[kind].compute(world.project, key)))
         assert [name for name, value in found if value is not None] == []
-        assert found or kind in WITHOUT_INTERVALS
+        assert found
 
 
-@pytest.mark.parametrize("kind", [kind for kind in RECIPES if kind not in WITHOUT_INTERVALS])
+@pytest.mark.parametrize("kind", list(RECIPES))
 def test_of_five_sets_they_do(world: World, kind: Analysis.Kind) -> None:
     answered(world, 5)
     for key in KEYS.get(kind, ("",)):

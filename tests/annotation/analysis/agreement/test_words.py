@@ -72,7 +72,7 @@ def test_nothing_and_no_difference() -> None:
     [
         (of(0.8, 0.7, 0.9), of(0.5, 0.4, 0.6), "Agreement fell: alpha is 0.80 (0.70 to 0.90)"),
         (of(0.5, 0.4, 0.6), of(0.8, 0.7, 0.9), "Agreement rose: "),
-        (of(0.5, 0.4, 0.7), of(0.8, 0.7, 0.9), "No change detected: "),
+        (of(0.5, 0.4, 0.7), of(0.8, 0.7, 0.9), "Over time, "),
         (of(0.5), of(0.8, 0.7, 0.9), "is unknown"),
         (
             of(0.5, clusters=3),

@@ -60,7 +60,7 @@ def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
     assert len(set(said.values())) == 2
     assert means(judged.project, "alignment_estimate") == pytest.approx(said)
     table = estimates(judged.project, Check.Side.PEER).at(20)
-    assert (table.state, table.answers, table.learns_across) == ("people", 32, None)
+    assert (table.state, table.sample and table.sample.answered, table.learns_across) == ("people", 32, None)
     # Of coverage nobody has answered anything.
     assert estimates(judged.project).at(20).state == "none"
 
@@ -75,7 +75,9 @@ def test_one_sample_of_both_sides_gives_an_estimate_of_each(judged: World) -> No
     assert alignment.sample is not None
     assert coverage.sample.draw_id == alignment.sample.draw_id
     of_side = {side: drawn.drawn_checks.filter(check_row__side=side).count() for side in Check.Side.values}
-    assert (coverage.answers, alignment.answers) == (of_side["reference"], of_side["peer"])
+    assert coverage.sample is not None
+    assert alignment.sample is not None
+    assert (coverage.sample.answered, alignment.sample.answered) == (of_side["reference"], of_side["peer"])
     for system in ("alder", "birch"):
         shown = alignment.average(system)
         assert shown.low is not None

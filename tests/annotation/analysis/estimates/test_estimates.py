@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.analysis.estimates.estimates import EstimateTable, estimate_table, estimates
-from annotation.analysis.estimates.pooling import HeldSample, Pool, SampleProgress
 from annotation.analysis.estimates.raters import spread_of_raters
+from annotation.analysis.estimates.samples import Sample, SampleProgress
 from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
 from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
 from annotation.assessing.services.plan_assignments import carry_out
@@ -17,7 +17,7 @@ from annotation.models import Assignment, Check, Draw, DrawnCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from annotation.sampling.services.sample_checks import sample_checks
-from evaluation.statistics import DrawnItem, Rating, look_confidence, rater_spread
+from evaluation.statistics import DrawnItem, Rating, rater_spread
 from tests.annotation.answering import add_checks
 from tests.annotation.cast import World
 from tests.annotation.laying import judge_and_close
@@ -62,7 +62,7 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
     assert found.state == "open"
-    assert "has 5 of 6 answered. An estimate needs all of them." in estimate_in_words(found)
+    assert "has 5 of 6 answered. Estimates use it once all are answered." in estimate_in_words(found)
 
 
 @pytest.mark.django_db
@@ -101,36 +101,20 @@ def test_the_latest_complete_draw_counts_and_a_newer_one_is_told(world: World) -
     assert DrawnCheck.objects.filter(verdict=None).count() == 1
     found = estimates(world.project).at(20)
     assert found.draw_id == first.public_id
-    assert "An estimate needs all of them." in estimate_in_words(found)
-
-
-def in_sampled_order(draw: Draw) -> list[Check]:
-    return [row.check_row for row in draw.drawn_checks.order_by("pk").select_related("check_row")]
+    assert "has 6 of 7 answered. Estimates use it once all are answered." in estimate_in_words(found)
 
 
 @pytest.mark.django_db
-def test_while_a_sample_is_answered_an_estimate_rests_on_its_first_answers(world: World) -> None:
+def test_a_sample_that_is_not_finished_shows_no_value(world: World) -> None:
     add_checks(world, 30)
-    draw = draw_of(world)
-    order = in_sampled_order(draw)
-    gap, last = order[4], order[-1]
-    for check in [*order[:4], *order[5:20]]:
+    checks = [row.check_row for row in draw_of(world).drawn_checks.order_by("pk").select_related("check_row")]
+    for check in checks[:-1]:
         override(check=check, by=world.rex, label="yes")
-    override(check=last, by=world.rex, label="no")
-    # Twenty are answered, the first four of them without a gap.
     found = estimates(world.project).at(20)
-    assert found.state == "open"
-    assert "has 20 of 36 answered. An estimate needs the first 20 in sampled order." in estimate_in_words(
-        found
-    )
-    override(check=gap, by=world.rex, label="yes")
+    assert (found.state, found.average("alder").mean, found.has_estimates) == ("open", None, False)
+    override(check=checks[-1], by=world.rex, label="yes")
     found = estimates(world.project).at(20)
-    assert (found.draw_id, found.newer) == (draw.public_id, None)
-    assert estimate_in_words(found).startswith("Interim estimate: 20 of 36 answered in sampled order")
-    assert "next update at 36" in estimate_in_words(found)
-    # The no out of turn waits.
-    assert found.average("alder").mean == 1.0
-    assert found.confidence == look_confidence(20, (20, 36))
+    assert (found.average("alder").mean, found.confidence) == (1.0, 0.95)
 
 
 @pytest.mark.django_db
@@ -231,20 +215,18 @@ DRAW = SampleProgress(
     answered=18,
     withdrawn=0,
     day="2026-05-04",
-    run=18,
 )
 
 
-def pool_of(progress: SampleProgress) -> Pool:
-    held = HeldSample(progress, Draw(item=progress.item), {}, datetime(2026, 5, 4, tzinfo=UTC))
-    return Pool(samples=(held,), answers=18, all_looks=((18,),), confidence=0.95)
+def sample_of(progress: SampleProgress) -> Sample:
+    return Sample(Draw(item=progress.item), progress)
 
 
 @pytest.mark.parametrize(("answered", "state"), [(14, "people"), (15, "few"), (19, "few"), (20, "fine")])
 def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twenty(
     answered: int, state: str
 ) -> None:
-    found = estimate_table(pool_of(DRAW), framed(60, answered=answered), 20)
+    found = estimate_table(sample_of(DRAW), framed(60, answered=answered), 20)
     assert found.state == state
     shown, people = (found.systems or {})["alder"].shown, (found.systems or {})["alder"].people
     assert (shown == people) is (state == "people")
@@ -252,7 +234,7 @@ def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twen
 
 
 def test_without_probabilities_people_stand_alone() -> None:
-    found = estimate_table(pool_of(DRAW), framed(60, answered=30, judge=False), 20)
+    found = estimate_table(sample_of(DRAW), framed(60, answered=30, judge=False), 20)
     assert found.state == "people"
     assert "because the judge recorded no probabilities" in estimate_in_words(found)
 
@@ -270,7 +252,7 @@ def test_it_is_told_whether_answers_on_other_systems_are_used(
 ) -> None:
     drawn = replace(DRAW, by_system=by_system)
     sentence = estimate_in_words(
-        estimate_table(pool_of(drawn), framed(200, answered=60, systems=systems), 20)
+        estimate_table(sample_of(drawn), framed(200, answered=60, systems=systems), 20)
     )
     assert told in sentence
     assert ("other systems'" in sentence) is bool(told)
@@ -287,8 +269,8 @@ def test_raters_who_differ_widen_the_interval_and_it_says_so() -> None:
     assert spread.is_enough
     sample = framed(200, answered=60)
     sample.items[20]["alder"] = [replace(item, rater=0) for item in sample.items[20]["alder"]]
-    alone = estimate_table(pool_of(DRAW), sample, 20).average("alder")
-    found = estimate_table(pool_of(DRAW), sample, 20, raters=spread)
+    alone = estimate_table(sample_of(DRAW), sample, 20).average("alder")
+    found = estimate_table(sample_of(DRAW), sample, 20, raters=spread)
     assert alone.low is not None
     assert alone.high is not None
     assert found.average("alder").low < alone.low < alone.high < found.average("alder").high
@@ -322,7 +304,7 @@ def complete(world: World) -> EstimateTable:
 
 
 def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:
-    found = estimate_table(pool_of(DRAW), framed(200, answered=60), 20)
+    found = estimate_table(sample_of(DRAW), framed(200, answered=60), 20)
     each = (found.systems or {})["alder"]
     assert each.shown.low is not None
     assert each.people.low is not None

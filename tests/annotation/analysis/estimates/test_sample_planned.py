@@ -10,8 +10,8 @@ from django.db import transaction
 
 from annotation.analysis.estimates.forecasts import DRAWABLE, planned_chances
 from annotation.analysis.estimates.plan import plan
-from annotation.analysis.estimates.pooling import samples_and_pools
 from annotation.analysis.estimates.sample_planned import by_lot, sample_planned
+from annotation.analysis.estimates.samples import samples
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
 from annotation.sampling.services.sample_checks import FramedCheck, sample_checks
@@ -136,7 +136,7 @@ def test_a_draw_that_is_all_answered_before_is_complete_at_once_and_nobody_is_to
     told = Notice.objects.count()
     again = draw(world, "uniform", size=4)
     assert not DrawnCheck.objects.filter(draw=again, verdict=None).exists()
-    assert samples_and_pools(world.project)[0][0].is_complete
+    assert samples(world.project)[0].progress.is_complete
     assert Notice.objects.count() == told
 
 

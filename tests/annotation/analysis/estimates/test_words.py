@@ -69,7 +69,7 @@ def wanted(
         (
             {"people": 300, "uniform": 300, "stratified": 300, "active": 500},
             "more than 200 and at most 300 answers are enough in more than half of such samples (design: "
-            "uniform or stratified by judge uncertainty). People alone need as many.",
+            "uniform or stratified by judge uncertainty). People alone need no larger planned size.",
         ),
         # Fewer than it takes to lean on the judge: every such draw is people alone, so there is one number.
         (
@@ -113,7 +113,7 @@ def test_without_a_pilot_the_premise_comes_first(basis: ForecastBasis) -> None:
     assert told == (
         "If the judge's probabilities are calibrated and answers within a document are independent, no "
         "interval wider than 0.1: more than 200 and at most 300 answers are enough in more than half of such "
-        "samples (design: uniform). People alone need as many."
+        "samples (design: uniform). People alone need no larger planned size."
     )
     assert "independent, an interval no wider than 0.1" in wanted({"people": 300}, [], 1, basis=basis)
     assert wanted({}, [ShortSystem("birch", 3, 9)], 2, basis=basis).startswith("If the judge's probabilities")
@@ -257,18 +257,15 @@ def test_a_width_that_nobody_asked_for_says_so() -> None:
 
 
 def test_a_size_is_that_of_a_new_draw_and_says_what_earlier_answers_count() -> None:
-    told = new_sample_in_words(50, checks=200, answered=0, is_by_lot=True, pooled=0)
+    told = new_sample_in_words(50, checks=200, answered=0, is_by_lot=True)
     assert told == ("This is a new random sample of 50. Once it is complete, the estimate uses it alone.")
-    assert new_sample_in_words(50, checks=200, answered=0, is_by_lot=True, pooled=60) == (
-        "This is a new random sample of 50. The estimate pools it with the 60 existing answers."
-    )
     # 60 of 200 are answered: of 50 by lot 15.
-    assert new_sample_in_words(50, checks=200, answered=60, is_by_lot=True, pooled=0) == (
+    assert new_sample_in_words(50, checks=200, answered=60, is_by_lot=True) == (
         f"{told} 60 checks have a blind answer already. If sampled, "
         "they keep that answer and nobody is asked again (about 15 of "
         "these 50). Checks outside a sample do not enter the estimate."
     )
-    assert "about" not in new_sample_in_words(50, checks=200, answered=60, is_by_lot=False, pooled=0)
+    assert "about" not in new_sample_in_words(50, checks=200, answered=60, is_by_lot=False)
 
 
 def test_below_five_sets_there_is_no_interval_and_it_is_said() -> None:

@@ -15,7 +15,6 @@ from annotation.analysis.judge.words import (
     commonest_share,
     favour_in_words,
     trust_in_words,
-    weakness_in_words,
 )
 from evaluation.judging import Label
 from evaluation.statistics import Estimate, JudgeReport, judge_report
@@ -188,22 +187,6 @@ def test_unscored_checks_are_not_in_the_commonest_share() -> None:
     # Of the two that it answered one is yes; the three others would make no the commonest by far.
     assert (
         commonest_share(judge_report(["yes", "no", None, None, None], ["yes", "no", "no", "no", "no"])) == 0.5
-    )
-
-
-def test_the_worst_part_is_named_where_the_intervals_part() -> None:
-    whole = of(0.8, 0.76, 0.84)
-    parts = [
-        ("System", "a", of(0.7, 0.6, 0.75)),
-        ("System", "b", of(0.6, 0.5, 0.7)),
-        ("Score", "c", of(0.5, 0.2, 0.8)),
-    ]
-    assert weakness_in_words(whole, parts) == (
-        "It is least accurate for system “b”: 60 % (50 % to 70 %), compared with 80 % (76 % to 84 %) overall."
-    )
-    assert weakness_in_words(whole, parts[2:]).startswith("Accuracy: no subgroup's interval")
-    assert weakness_in_words(whole, [("System", "d", shown(of(0.1, 0.0, 0.2, clusters=4)))]).startswith(
-        "Accuracy: no subgroup's interval"
     )
 
 

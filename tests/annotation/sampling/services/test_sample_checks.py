@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.analysis.estimates.estimates import estimates
-from annotation.analysis.estimates.pooling import samples_and_pools
+from annotation.analysis.estimates.samples import samples
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
@@ -256,12 +256,12 @@ def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> 
     assert open_samples(world.project) == []
     with pytest.raises(Invalid, match="cancelled"):
         waiting(world, drawn)
-    assert [each.draw_id for each in samples_and_pools(world.project)[0]] == [earlier.public_id]
+    assert [each.progress.draw_id for each in samples(world.project)] == [earlier.public_id]
     # Answered all the same, by somebody who came by another way, it counts for nothing.
     for row in drawn.drawn_checks.filter(verdict=None):
         override(check=row.check_row, by=world.rex, label="no")
     assert estimates(world.project).at(None).newer is None
-    assert [each.draw_id for each in samples_and_pools(world.project)[0]] == [earlier.public_id]
+    assert [each.progress.draw_id for each in samples(world.project)] == [earlier.public_id]
     # Its answers stand in the scores, and nobody is kept from showing the judge's verdict on its account.
     change_project(project=world.project, by=world.olga, reveal="shown")
 
