@@ -107,12 +107,12 @@ class SystemRow:
     claims_unscored: int
     flags: dict[str, int]
     scores: dict[str, Average]
+    aligned_by: str = "alignment"
 
     @property
     def aligned(self) -> float | None:
         """The share of its claims that their sources support: what people would say where it is estimated."""
-        estimated = self.scores[ALIGNMENT_ESTIMATE].mean
-        return self.scores["alignment"].mean if estimated is None else estimated
+        return self.scores[self.aligned_by].mean
 
     @property
     def unsupported(self) -> float | None:
@@ -150,8 +150,18 @@ class TargetTable:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether every system has an estimate with an interval: it is then what a reader sees first."""
-        return self.has_all_of(ESTIMATE)
+        """Whether the estimate is the value of coverage that is shown."""
+        return self.shown_as("coverage") == ESTIMATE
+
+    def shown_as(self, score: str) -> str:
+        """The one value that is shown of coverage or alignment.
+
+        People's where they decided everything, which the blend then is; else the estimate where every system has one
+        with an interval; else the blend.
+        """
+        estimate = {"coverage": ESTIMATE, "alignment": ALIGNMENT_ESTIMATE}[score]
+        is_census = score == "coverage" and self.is_decided_by_people
+        return estimate if self.has_all_of(estimate) and not is_census else score
 
     def has_all_of(self, estimate: str) -> bool:
         """Whether every system has that estimate with an interval."""
@@ -212,7 +222,7 @@ def opening_score(table: TargetTable | None) -> str:
         return RANKED if table is None else ESTIMATE
     held = set(table.scores_held) - {"brevity", "human_share"}
     found = next((name for name in (RANKED, "alignment", *SCORES) if name in held), RANKED)
-    return ALIGNMENT_ESTIMATE if found == "alignment" and table.has_all_of(ALIGNMENT_ESTIMATE) else found
+    return table.shown_as(found) if found == "alignment" else found
 
 
 def leaderboard(
@@ -372,7 +382,7 @@ class _Gathered:
         found = averages_of(means)
         for system, of_system in found.items():
             of_system |= {name: estimate.average(system) for name, estimate in of_score.items()}
-        rows = tuple(self.rows(found, score))
+        rows = tuple(_aligned(self.rows(found, score)))
         order = [row.system for row in rows if row.rank is not None]
         by_score = {system: scores[score] for system, scores in found.items()}
         ranked = of_score.get(score)
@@ -399,7 +409,7 @@ class _Gathered:
             of_system |= {name: before.get(name, NO_AVERAGE) for name in SIDES}
             for name in SCORES:
                 of_system[name] = _with_interval(of_system[name], before.get(name, NO_AVERAGE))
-        rows = tuple(self.rows(found, score))
+        rows = tuple(_aligned(self.rows(found, score)))
         return replace(
             known,
             target_words=target_words,
@@ -428,6 +438,13 @@ class _Gathered:
                 flags=dict(sorted(self.flags.get(system, Counter()).items())),
                 scores=found[system],
             )
+
+
+def _aligned(rows: Iterator[SystemRow]) -> Iterator[SystemRow]:
+    """The rows with the value of alignment that is shown: estimates where all systems have one."""
+    held = list(rows)
+    by = TargetTable(None, tuple(held)).shown_as("alignment")
+    return (replace(row, aligned_by=by) for row in held)
 
 
 def _by_target(project: Project, target_words: int | Targets | None) -> dict[int | None, _Gathered]:

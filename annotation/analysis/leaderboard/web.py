@@ -103,7 +103,7 @@ DRAWN_HEADS = {
     ALIGNMENT_ESTIMATE: "Estimated alignment",
 }
 """Heads of the drawn column where the view is named otherwise."""
-WHOSE_COVERAGE = ("coverage_judge", "coverage_human", "human_share", ESTIMATE)
+ESTIMATED = "Estimate of people's answers to all checks, from a random sample"
 BASED_ON_COVERAGE = (
     *OF_COVERAGE,
     "claim_coverage",
@@ -232,27 +232,25 @@ def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict
         RANK: ("Rank", ""),
         SYSTEM: ("System", ""),
         "coverage": ("Coverage", ""),
-        "coverage_judge": ("Judge", "Coverage by the judge alone"),
-        "coverage_human": ("People", "Coverage by people alone, for summaries that they judged completely"),
         "human_share": ("By people", "Share of coverage that people decided"),
-        **dict.fromkeys(
-            SIDES, ("Estimate", "Estimate of people's answers to all checks, from a random sample")
-        ),
+        ESTIMATE: ("Coverage, estimated", ESTIMATED),
         "brevity": ("Brevity", "Share of the target length left unused"),
         "composite_2_3": ("Composite (⅔ coverage)", "a·coverage + (1 − a)·brevity with a = ⅔"),
         "composite_custom": (f"Composite ({own})", f"The project's own composite: a = {own}"),
         "alignment": ("Alignment", "Share of the summary's claims that the source supports"),
+        ALIGNMENT_ESTIMATE: (
+            "Alignment, estimated",
+            "Estimate of people's answers to all checks, from a random sample",
+        ),
         SETS: ("Sets", "Document sets behind the mean"),
         UNSCORED: ("Unscored", "Claims without a usable answer"),
     }
-    for name in SIDES:
-        estimate = table.estimate_beside(name)
-        if estimate is None or not estimate.has_estimates:
-            del words[name]
+    # One value of each: the one that is chosen, else the one that is shown everywhere.
+    for score, values in (("coverage", OF_COVERAGE), ("alignment", OF_ALIGNMENT)):
+        kept = column if column in values else table.shown_as(score)
+        words = {by: said for by, said in words.items() if by not in values or by == kept}
     if column not in BASED_ON_COVERAGE:
-        words = {by: said for by, said in words.items() if by not in WHOSE_COVERAGE}
-    if column not in OF_ALIGNMENT:
-        words.pop(ALIGNMENT_ESTIMATE, None)
+        words.pop("human_share", None)
     if not _has_own_composite(project):
         del words["composite_custom"]
     drawn = DRAWN_HEADS.get(column, (SCORE_VIEWS | MORE_SCORE_VIEWS)[column][0])
