@@ -92,8 +92,6 @@ EVENT_WORDS: Mapping[str, str] = {
     "change member": "changed a member's roles",
     "remove member": "removed a member",
     "renew service token": "renewed a service's token",
-    "add webhook": "added a webhook",
-    "end webhook": "ended a webhook",
     "comment": "commented",
     "withdraw comment": "deleted a comment",
 }

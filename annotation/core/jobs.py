@@ -61,7 +61,6 @@ class Lane(StrEnum):
     RUNS = "runs"
     EXPORTS = "exports"
     IMPORTS = "imports"
-    WEBHOOKS = "webhooks"
     TRIALS = "trials"
 
 
@@ -69,15 +68,8 @@ LANE_COLUMNS: Mapping[Lane, str] = {
     Lane.RUNS: "run",
     Lane.EXPORTS: "export",
     Lane.IMPORTS: "import_row",
-    Lane.WEBHOOKS: "delivery",
     Lane.TRIALS: "trial",
 }
-WEBHOOK_PAUSES_SECONDS = (5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
-"""A receiver may be away for most of a day."""
-
-
-def _pauses_of(job: Job) -> Sequence[float]:
-    return PAUSES_SECONDS if job.delivery_id is None else WEBHOOK_PAUSES_SECONDS
 
 
 def told_of(job: Job) -> dict[str, str]:
@@ -193,7 +185,6 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         "document_set",
         "export__project",
         "import_row__project",
-        "delivery__webhook__project",
         "trial__project",
         "trial__judge__project",
         "trial__requested_by",
@@ -339,9 +330,8 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
     run = _locked_run(claimed.job)
     if run is not None and run.state != Run.State.ACTIVE:
         return _end(claimed, state=Job.State.CANCELLED, error=error)
-    pauses = _pauses_of(claimed.job)
-    if attempt <= len(pauses):
-        pause = timedelta(seconds=pauses[attempt - 1])
+    if attempt <= len(PAUSES_SECONDS):
+        pause = timedelta(seconds=PAUSES_SECONDS[attempt - 1])
         return _hand_back(claimed, error=error, at=shared_now() + pause)
     return finish(claimed, state=Job.State.FAILED, error=f"{error} (Given up after {attempt} attempts.)")
 
@@ -487,7 +477,7 @@ def _take_back(job: Job, now: datetime) -> None:
     if run is not None and run.state != Run.State.ACTIVE:
         still.update(state=Job.State.CANCELLED, **ended)
         return
-    if job.attempt <= len(_pauses_of(job)):
+    if job.attempt <= len(PAUSES_SECONDS):
         back = still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
         tallies.count("jobs", back, lane=lane_of(job), outcome="taken back")
         return

@@ -51,7 +51,6 @@ from annotation.models.question import Question, QuestionAnswer, Rating
 from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Tally, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
-from annotation.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "SCORES",
@@ -120,8 +119,6 @@ __all__ = [
     "UnitJudgment",
     "Verdict",
     "VerdictBatch",
-    "Webhook",
-    "WebhookDelivery",
     "Worker",
     "accounts",
     "administrators",

@@ -14,13 +14,12 @@ from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.project import Project
 from annotation.models.prompt import PromptVersion
-from annotation.models.webhook import WebhookDelivery
 
 MOST_QUESTIONS_MADE = 50
 """How many questions a run may have a judge bring a document set to."""
 
 
-JOB_KINDS = ("run", "export", "import_row", "delivery", "trial")
+JOB_KINDS = ("run", "export", "import_row", "trial")
 """What a job may be of; of a run together with a document set."""
 
 
@@ -207,9 +206,6 @@ class Job(PublicRow):
     export = models.ForeignKey(Export, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     import_row = models.ForeignKey(
         Import, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
-    )
-    delivery = models.ForeignKey(
-        WebhookDelivery, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
     trial = models.ForeignKey(
         JudgeTrial, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"

@@ -40,7 +40,6 @@ from annotation.models import (
     System,
     UnitJudgment,
     Verdict,
-    WebhookDelivery,
     administrators,
 )
 from annotation.privacy.journal import mark_of, note_erasure
@@ -237,10 +236,6 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
             gone[model._meta.db_table] = model._base_manager.filter(username=held.username).delete()[0]
     # Told to others, soon out of date, or made again from the rows when somebody asks. Notices begin with who did it.
     Notice.objects.filter(project__in=projects, text__startswith=f"{held.username} ").delete()
-    names = _renaming(held, shown)
-    messages = WebhookDelivery.objects.filter(pk__in=_naming(WebhookDelivery, "data", held))
-    named = [key for key, data in messages.values_list("pk", "data") if names.in_json(data) != data]
-    WebhookDelivery.objects.filter(pk__in=named).delete()
     Analysis.objects.filter(project__in=projects).delete()
     System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
     invited = Q(accepted_by=person)

@@ -68,9 +68,6 @@ POSTED = {
     "renew-service-token",
     "invite",
     "revoke-invitation",
-    "add-webhook",
-    "end-webhook",
-    "test-webhook",
     "write-guidelines",
     "preview-guidelines",
     "comment-claim",
@@ -135,7 +132,6 @@ WEB = {
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("add-service", "renew-service-token"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("invite", "revoke-invitation"), Verb.MANAGE_MEMBERS),
-    **dict.fromkeys(("webhooks", "add-webhook", "end-webhook", "test-webhook"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("guidelines", "guideline"), Verb.VIEW_PROJECT),
     **dict.fromkeys(("write-guidelines", "preview-guidelines"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("log", "log-file"), Verb.VIEW_EVENTS),
@@ -248,7 +244,6 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
     "TextPermission": (Verb.RUN,),
-    **dict.fromkeys(("Webhook", "WebhookDelivery"), (Verb.CHANGE_PROJECT,)),
     **dict.fromkeys(("JudgeExamples",), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(
         (

@@ -37,9 +37,6 @@ COVERDICT_KEEP_CALLS_DAYS: int | None = env.int("COVERDICT_KEEP_CALLS_DAYS", def
 COVERDICT_KEEP_EXPORTS_DAYS: int | None = env.int("COVERDICT_KEEP_EXPORTS_DAYS", default=None)
 COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default=None)
 COVERDICT_ERASURES = Path(env.str("COVERDICT_ERASURES", default=str(VAR_DIR / "erasures.jsonl")))
-# Hosts that webhooks may go to, by name, and addresses or networks (10.0.0.0/8) besides public ones that a name may
-# lead to; an empty list allows none.
-COVERDICT_WEBHOOK_HOSTS: list[str] = env.list("COVERDICT_WEBHOOK_HOSTS", default=[])
 # Who may make projects: "staff", or "everybody" who is signed in.
 COVERDICT_NEW_PROJECTS = environment.one_of(
     "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")

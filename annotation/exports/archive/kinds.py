@@ -76,8 +76,6 @@ from annotation.models import (
     UnitJudgment,
     Verdict,
     VerdictBatch,
-    Webhook,
-    WebhookDelivery,
     Worker,
 )
 
@@ -372,8 +370,6 @@ LEFT_OUT: Mapping[Model, str] = {
     Membership: "lets people in; nobody comes in by an archive",
     ImportedPerson: "names of the archive's people, kept in people.jsonl",
     TextPermission: "where texts may be sent is for each installation to say",
-    Webhook: "where messages may be sent is for each installation to say, and its secret signs them",
-    WebhookDelivery: "messages to webhooks",
     AccountEvent: "of accounts, which stay in their installation",
     AccountSession: "of accounts, which stay in their installation",
     ServiceAccount: "lets programs in; nobody comes in by an archive",

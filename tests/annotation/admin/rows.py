@@ -51,8 +51,6 @@ from annotation.models import (
     TokenGrant,
     UnitChange,
     VerdictBatch,
-    Webhook,
-    WebhookDelivery,
     Worker,
 )
 from annotation.projects.services.invite import invite
@@ -162,8 +160,6 @@ def _fill_what_is_worked_on(world: World) -> None:
     Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
     Export.objects.create(project=world.project, level="scores", format="csv")
     Import.objects.create(project=world.project, files=["a.csv"])
-    hook = Webhook.objects.create(project=world.project, url="https://hooks.test/", secret="secret-token")
-    WebhookDelivery.objects.create(webhook=hook, kind="webhook.test")
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
     PromptVersion.objects.create(
         project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"

@@ -88,9 +88,6 @@ IN_API: dict[str, str] = {
     "invite": "invite",
     "revoke-invitation": "revoke_invitation",
     "invitation": "accept_invitation",
-    "add-webhook": "add_webhook",
-    "end-webhook": "end_webhook",
-    "test-webhook": "test_webhook",
     "add-sample": "add_sample",
     "remove-sample": "remove_sample",
     # One's own

@@ -45,8 +45,6 @@ from annotation.models import (
     Score,
     UnitJudgment,
     Verdict,
-    Webhook,
-    WebhookDelivery,
 )
 from annotation.privacy.apply_erasures import ErasuresMade, apply_erasures
 from annotation.privacy.erase_person import erase_person
@@ -157,7 +155,6 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "UnitChange.by",
     "Verdict.person",
     "VerdictBatch.by",
-    "Webhook.by",
 }
 FREE_TEXTS_OF_PEOPLE = {
     # With `remove_texts`.
@@ -276,12 +273,8 @@ def test_no_word_that_merely_holds_their_name_takes_what_is_others(world: World,
     texts = ("Your run with lexical: finished.", "ed withdrew a document set.")
     for text in texts:
         Notice.objects.create(project=world.project, person=world.olga, kind="run", text=text, address="/")
-    hook = Webhook.objects.create(project=world.project, url="https://example.org", kinds=[])
-    for data in ({"state": "finished"}, {"person": "ed", "state": "finished"}):
-        WebhookDelivery.objects.create(webhook=hook, kind="run.finished", data=data)
     erase_person(person=ed, by=None)
     assert list(Notice.objects.values_list("text", flat=True)) == [texts[0]]
-    assert list(WebhookDelivery.objects.values_list("data", flat=True)) == [{"state": "finished"}]
 
 
 def test_their_answers_count_as_before(world: World, quill: User) -> None:
