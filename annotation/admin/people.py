@@ -25,9 +25,7 @@ from annotation.models import (
     KeptReply,
     MailTurn,
     Notice,
-    ServiceAccount,
     SetupLink,
-    TokenGrant,
 )
 from annotation.projects.queries.notices import notices_of
 
@@ -78,17 +76,6 @@ class ImportedPersonAdmin(Rows):
     search_fields = ("name",)
 
 
-@admin.register(ServiceAccount)
-class ServiceAccountAdmin(Rows):
-    """Made and removed on the page of a project's people."""
-
-    project_paths = ("project",)
-    view_verbs = (Verb.MANAGE_MEMBERS,)
-    list_display = ("name", "project", "user", "made_by", "made_at")
-    list_select_related = ("project", "user", "made_by")
-    search_fields = ("name",)
-
-
 @admin.register(SetupLink)
 class SetupLinkAdmin(Rows):
     """For superusers; there is none once anybody has an account."""
@@ -114,16 +101,6 @@ class CachedValueAdmin(Rows):
     list_display = ("cache_key", "expires")
     search_fields = ("cache_key__exact",)
     exclude = ("value",)
-
-
-@admin.register(TokenGrant)
-class TokenGrantAdmin(Rows):
-    """For superusers: how far tokens reach."""
-
-    list_display = ("name", "may_write", "project")
-    list_select_related = ("project",)
-    search_fields = ("name__exact",)
-    exclude = ("token",)
 
 
 @admin.register(AccountEvent)

@@ -81,7 +81,7 @@ class ApiSchema(AutoSchema):
             ("401", "Not signed in, or wrong token or password", True),
             (
                 "403",
-                "The person's roles, open assessor work or the token's scope forbid it",
+                "The person's roles or open assessor work forbid it",
                 "{" in self.path or bool(self.view.authentication_classes),
             ),
             ("404", "Not found, or not visible to this person", "{" in self.path),

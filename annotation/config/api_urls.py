@@ -79,8 +79,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("guidelines/<int:version>/", guidelines.OneGuideline.as_view()),
     path("members/", members.Members.as_view()),
     path("members/<slug:public_id>/", members.OneMember.as_view()),
-    path("members/<slug:public_id>/token/", members.ServiceToken.as_view()),
-    path("services/", members.Services.as_view()),
     path("invitations/", members.Invitations.as_view()),
     path("invitations/<slug:public_id>/", members.OneInvitation.as_view()),
     path("bias/", bias.BiasView.as_view()),

@@ -11,7 +11,6 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("knox", "0009_extend_authtoken_field"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -2274,48 +2273,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ServiceAccount",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=40)),
-                ("made_at", models.DateTimeField()),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="services",
-                        to="annotation.project",
-                    ),
-                ),
-                (
-                    "user",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="service",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("project_id", "name"),
-            },
-        ),
-        migrations.CreateModel(
             name="Sitting",
             fields=[
                 (
@@ -3141,40 +3098,6 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ("id",),
             },
-        ),
-        migrations.CreateModel(
-            name="TokenGrant",
-            fields=[
-                (
-                    "token",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        related_name="grant",
-                        serialize=False,
-                        to="knox.authtoken",
-                    ),
-                ),
-                ("name", models.CharField(blank=True, help_text="What it is for.", max_length=80)),
-                ("may_write", models.BooleanField(default=True)),
-                (
-                    "is_of_one",
-                    models.BooleanField(
-                        default=False,
-                        help_text="For one project alone; when that is gone the token opens nothing.",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="token_grants",
-                        to="annotation.project",
-                    ),
-                ),
-            ],
         ),
         migrations.CreateModel(
             name="Unit",
@@ -4559,10 +4482,6 @@ class Migration(migrations.Migration):
                 ),
                 name="job_working_has_lease",
             ),
-        ),
-        migrations.AddConstraint(
-            model_name="serviceaccount",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="service_once_per_project"),
         ),
         migrations.AddIndex(
             model_name="sitting",

@@ -1,6 +1,6 @@
 """The rows of the project, one noun a module."""
 
-from annotation.models.access import AccountEvent, AccountSession, KeptReply, TokenGrant
+from annotation.models.access import AccountEvent, AccountSession, KeptReply
 from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
 from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
@@ -39,7 +39,6 @@ from annotation.models.people import (
     Invitation,
     MailTurn,
     Notice,
-    ServiceAccount,
     SetupLink,
     accounts,
     administrators,
@@ -105,7 +104,6 @@ __all__ = [
     "Role",
     "Run",
     "Score",
-    "ServiceAccount",
     "SetupLink",
     "Sitting",
     "Summary",
@@ -113,7 +111,6 @@ __all__ = [
     "System",
     "Tally",
     "TextPermission",
-    "TokenGrant",
     "Unit",
     "UnitChange",
     "UnitJudgment",

@@ -9,32 +9,10 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.utils.module_loading import import_string
 
-from annotation.models.project import Project
-
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.db import SessionStore
 
-LONGEST_TOKEN_NAME = 80
 LONGEST_KEY = 200
-
-
-class TokenGrant(models.Model):
-    """How far a token reaches: less than its person. A token without a grant may do what its person may."""
-
-    token = models.OneToOneField(
-        "knox.AuthToken", on_delete=models.CASCADE, primary_key=True, related_name="grant"
-    )
-    name = models.CharField(max_length=LONGEST_TOKEN_NAME, blank=True, help_text="What it is for.")
-    may_write = models.BooleanField(default=True)
-    is_of_one = models.BooleanField(
-        default=False, help_text="For one project alone; when that is gone the token opens nothing."
-    )
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.SET_NULL, related_name="token_grants"
-    )
-
-    def __str__(self) -> str:
-        return self.name or "token"
 
 
 class KeptReply(models.Model):

@@ -402,7 +402,6 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
         "MailTurn",
         "Tally",
         "SetupLink",
-        "TokenGrant",
         "Worker",
     }
     for model in MODELS:

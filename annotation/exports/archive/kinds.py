@@ -62,7 +62,6 @@ from annotation.models import (
     Rating,
     Run,
     Score,
-    ServiceAccount,
     SetupLink,
     Sitting,
     Summary,
@@ -70,7 +69,6 @@ from annotation.models import (
     System,
     Tally,
     TextPermission,
-    TokenGrant,
     Unit,
     UnitChange,
     UnitJudgment,
@@ -372,8 +370,6 @@ LEFT_OUT: Mapping[Model, str] = {
     TextPermission: "where texts may be sent is for each installation to say",
     AccountEvent: "of accounts, which stay in their installation",
     AccountSession: "of accounts, which stay in their installation",
-    ServiceAccount: "lets programs in; nobody comes in by an archive",
-    TokenGrant: "lets programs in; nobody comes in by an archive",
     KeptReply: "replies of the API, kept for a day",
 }
 """Models whose rows are in no archive, with the reason."""

@@ -205,15 +205,11 @@ class SharedJudgeTrial(ApiView):
 
 class OneTrial(ApiView):
     tag = "judges"
-    for_any_token = ("GET",)
 
     @operation("get_judge_trial", responses=TrialRow)
     def get(self, request: Request, public_id: str) -> Response:
         """Show a trial of a judge that you have asked for in the last day."""
         trials = JudgeTrial.objects.filter(requested_by=self.person)
-        grant = self.grant
-        if grant is not None and grant.is_of_one:
-            trials = trials.filter(project__isnull=False, project=grant.project)
         row = trials.filter(public_id=public_id).first()
         if row is None:
             raise NotFound("There is no such trial of yours.")

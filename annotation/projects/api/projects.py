@@ -175,7 +175,6 @@ class ProjectDetail(ProjectRow, ProjectRules):
 
 class Projects(ApiView):
     tag = "projects"
-    for_any_token = ("GET",)
 
     @operation("list_projects", parameters=[PageQuery], responses=ProjectRow(many=True))
     def get(self, request: Request) -> Response:
@@ -183,10 +182,8 @@ class Projects(ApiView):
 
         In the order of their addresses, archived ones left out.
         """
-        query, grant = self.query(PageQuery), self.grant
+        query = self.query(PageQuery)
         found = visible_projects(self.person).filter(archived_at__isnull=True)
-        if grant is not None and grant.is_of_one:
-            found = found.filter(token_grants=grant)
         return self.page(found, ProjectRow, query=query, order=("slug",))
 
     @operation("create_project", request=NewProject, responses={201: ProjectDetail}, refusals=("403", "409"))

@@ -19,7 +19,6 @@ from annotation.exports.archive.kinds import KINDS
 from annotation.models import AccountEvent
 from annotation.privacy.erase_person import erase_person
 from annotation.projects.services.invite import invite, revoke_invitation
-from annotation.projects.services.service_accounts import make_service
 from tests.annotation.accounts.codes import code_at
 from tests.annotation.accounts.test_second_factor import CODE_PAGE, sets_up
 from tests.llm_server import LLMServer, faults
@@ -214,16 +213,9 @@ def test_who_has_no_password_stays_connected(provider: Provider, settings: Setti
     assert SocialAccount.objects.count() == 1
 
 
-@pytest.mark.parametrize("what", ["closed", "service"])
-def test_nobody_signs_on_as_a_closed_account_or_a_service(
-    provider: Provider, world: World, what: str
-) -> None:
+def test_nobody_signs_on_as_a_closed_account(provider: Provider, world: World) -> None:
     person = world.rex
-    if what == "service":
-        made = make_service(project=world.project, name="nightly", roles=["viewer"], by=world.olga)
-        person = made.membership.user
-        person.email = "svc@example.org"
-    person.is_active = what == "service"
+    person.is_active = False
     person.save()
     verify(person, person.email)
     provider.knows("gone", email=person.email, email_verified=True)

@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils import timezone
-from knox.models import AuthToken
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
@@ -43,12 +42,10 @@ from annotation.models import (
     QuestionAnswer,
     Rating,
     Run,
-    ServiceAccount,
     SetupLink,
     SummaryJudgment,
     Tally,
     TextPermission,
-    TokenGrant,
     UnitChange,
     VerdictBatch,
     Worker,
@@ -79,7 +76,6 @@ OF_MACHINE = (
     "AccountSession",
     "MailTurn",
     "SetupLink",
-    "TokenGrant",
     "Tally",
     "Worker",
 )
@@ -197,7 +193,6 @@ def _fill_what_is_kept(world: World) -> None:
 
 def _fill_accounts(world: World) -> None:
     KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
-    TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     AccountSession.objects.create(
         session_key="k",
@@ -207,6 +202,4 @@ def _fill_accounts(world: World) -> None:
         seen_at=timezone.now(),
     )
     AccountEvent.objects.create(kind="sign in", person=world.mona, at=timezone.now())
-    nightly = User.objects.create(username="nightly@harbour")
-    ServiceAccount.objects.create(user=nightly, project=world.project, name="nightly", made_at=timezone.now())
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())

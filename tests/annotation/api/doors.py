@@ -83,8 +83,6 @@ IN_API: dict[str, str] = {
     "add-member": "add_member",
     "change-roles": "change_roles",
     "remove-member": "remove_member",
-    "add-service": "add_service",
-    "renew-service-token": "renew_service_token",
     "invite": "invite",
     "revoke-invitation": "revoke_invitation",
     "invitation": "accept_invitation",

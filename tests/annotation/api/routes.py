@@ -170,8 +170,6 @@ IN_PROJECT = (
     Route("get", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,)),
     Route("patch", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
     Route("delete", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,)),
-    Route("post", _in("members/{member}/token/"), (Verb.MANAGE_MEMBERS,), {"days": 30}),
-    Route("post", _in("services/"), (Verb.MANAGE_MEMBERS,), {"name": "nightly", "roles": ["manager"]}),
     Route("get", _in("invitations/"), (Verb.MANAGE_MEMBERS,)),
     Route("post", _in("invitations/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
     Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),

@@ -183,7 +183,6 @@ LEFT = {
     **dict.fromkeys(
         (
             "KeptReply",
-            "TokenGrant",
             "MailTurn",
             "SetupLink",
             "AccountEvent",

@@ -148,7 +148,6 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Invitation.by",
     "PromptVersion.created_by",
     "Run.started_by",
-    "ServiceAccount.made_by",
     "Sitting.assessor",
     "System.person",
     "TextPermission.given_by",
