@@ -125,7 +125,6 @@ class CurrentToken(ApiView):
 
 class OwnTokens(ApiView):
     tag = "account"
-    tells_secret = True
 
     @operation("list_tokens", responses=TokenList)
     def get(self, request: Request) -> Response:
@@ -270,7 +269,6 @@ class RecoveryCodeList(serializers.Serializer[Any]):
 
 class SecondFactor(ApiView):
     tag = "account"
-    tells_secret = True
 
     @operation("get_second_factor", responses=FactorState)
     def get(self, request: Request) -> Response:
@@ -292,7 +290,6 @@ class SecondFactor(ApiView):
 
 class SecondFactorSecret(ApiView):
     tag = "account"
-    tells_secret = True
 
     @operation("propose_second_factor", responses=ProposedSecret)
     def post(self, request: Request) -> Response:
@@ -302,7 +299,6 @@ class SecondFactorSecret(ApiView):
 
 class SecondFactorCodes(ApiView):
     tag = "account"
-    tells_secret = True
 
     @operation("replace_recovery_codes", request=FactorCode, responses=RecoveryCodeList, refusals=("404",))
     def post(self, request: Request) -> Response:

@@ -22,7 +22,6 @@ from annotation.models import (
     Guideline,
     ImportedPerson,
     Invitation,
-    KeptReply,
     MailTurn,
     Notice,
     SetupLink,
@@ -131,16 +130,6 @@ class AccountSessionAdmin(Rows):
     @admin.display(description="browser")
     def browser(self, session: AccountSession) -> str:
         return browser_of(session.agent)
-
-
-@admin.register(KeptReply)
-class KeptReplyAdmin(Rows):
-    """For superusers: which requests came with a key. What they were answered is their senders' own."""
-
-    list_display = ("person", "status", "began_at")
-    list_select_related = ("person",)
-    search_fields = ("key__exact",)
-    exclude = ("key", "route", "fingerprint", "body")
 
 
 @admin.register(Comment)

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
-from django.http import HttpResponse
 from django.utils.cache import patch_cache_control
 from knox.auth import TokenAuthentication as KnoxAuthentication
 from rest_framework import serializers
@@ -21,7 +20,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from annotation.api import kept_replies
 from annotation.api.conditions import expecting, tag_of
 from annotation.api.pagination import KeysetPagination, PageQuery
 from annotation.api.schema import ApiSchema
@@ -29,7 +27,7 @@ from annotation.api.throttles import PerToken
 from annotation.core.permissions import READ_CONTENT, Verb, project_for, require, roles_in, verbs_in, verbs_of
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import NotFound
-from annotation.models import KeptReply, Project
+from annotation.models import Project
 
 Row = TypeVar("Row", bound=Model)
 
@@ -61,22 +59,6 @@ class ApiView(GenericAPIView[Any]):
     """Whether replies have an entity tag, and changes may name in If-Match the one that they are of."""
     takes_match: ClassVar[bool] = False
     """Whether POST may, of a row that another address shows."""
-    tells_secret: ClassVar[bool] = False
-    """Whether the reply to a POST is not kept, also not for a request that comes again."""
-    kept: KeptReply | None = None
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        key = request.headers.get(kept_replies.HEADER)
-        if request.method == "POST" and key is not None and request.user.is_authenticated:
-            if "slug" in kwargs:
-                # Whoever is out of the project by now is told nothing of it, not even again.
-                project_for(self.person, kwargs["slug"], Verb.VIEW_PROJECT)
-            row = kept_replies.begin(request, self.person, key)
-            if row.status is None:
-                self.kept = row
-            else:
-                self.post: Callable[..., HttpResponse] = lambda *_, **__: kept_replies.replay(row)
 
     def expecting(self, shown: Callable[[Row], Mapping[str, Any]]) -> Callable[[Row], None] | None:
         """As `conditions.expecting` for this request."""
@@ -157,11 +139,6 @@ class ApiView(GenericAPIView[Any]):
         patch_cache_control(response, private=True, no_store=True)
         if self.is_tagged and response.status_code == 200 and request.method in {"GET", "PATCH"}:
             response["ETag"] = tag_of(response.data)
-        if (row := self.kept) is not None:
-            is_secret = self.tells_secret
-            response.add_post_render_callback(
-                lambda made: kept_replies.finish(row, made, is_secret=is_secret)
-            )
         return response
 
 

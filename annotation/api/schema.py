@@ -19,9 +19,6 @@ from annotation.api.fields import NamedChoice
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 UNSAFE = ("POST", "PATCH", "DELETE")
-KEY_MEANING = (
-    "Your own id of this request, such as a UUID. Repeating it returns the first reply for 24 hours."
-)
 MATCH_MEANING = (
     "The ETag that you read. The request is refused (412) if the object has changed. `*` matches any state."
 )
@@ -45,15 +42,10 @@ class ApiSchema(AutoSchema):
         return given + [
             OpenApiParameter(name, str, OpenApiParameter.HEADER, description=meaning, required=is_needed)
             for name, meaning, is_taken, is_needed in (
-                ("Idempotency-Key", KEY_MEANING, self._takes_key, False),
                 ("If-Match", MATCH_MEANING, self._takes_match, self.method == "PATCH"),
             )
             if is_taken
         ]
-
-    @property
-    def _takes_key(self) -> bool:
-        return self.method == "POST" and bool(self.view.authentication_classes)
 
     @property
     def _takes_match(self) -> bool:
@@ -88,7 +80,7 @@ class ApiSchema(AutoSchema):
             (
                 "409",
                 "Someone else changed it first, or its state has changed",
-                self._takes_key or (is_unsafe and "{" in self.path),
+                is_unsafe and "{" in self.path,
             ),
             ("412", "It changed after the state given in If-Match", self._takes_match),
             ("428", "If-Match is missing", self._takes_match and self.method == "PATCH"),

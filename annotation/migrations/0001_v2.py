@@ -735,31 +735,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="KeptReply",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("route", models.CharField(help_text="Hash of the address.", max_length=64)),
-                ("key", models.CharField(max_length=200)),
-                ("fingerprint", models.CharField(help_text="Hash of what was sent.", max_length=64)),
-                ("status", models.PositiveSmallIntegerField(blank=True, null=True)),
-                ("body", models.TextField(blank=True)),
-                ("began_at", models.DateTimeField()),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
             name="MailTurn",
             fields=[
                 (
@@ -4133,14 +4108,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="callstart",
             index=models.Index(fields=["judge", "at"], name="call_start_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="keptreply",
-            index=models.Index(fields=["began_at"], name="kept_reply_by_age"),
-        ),
-        migrations.AddConstraint(
-            model_name="keptreply",
-            constraint=models.UniqueConstraint(fields=("person", "route", "key"), name="kept_reply_once"),
         ),
         migrations.AddConstraint(
             model_name="project",

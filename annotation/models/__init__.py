@@ -1,6 +1,6 @@
 """The rows of the project, one noun a module."""
 
-from annotation.models.access import AccountEvent, AccountSession, KeptReply
+from annotation.models.access import AccountEvent, AccountSession
 from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
 from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
@@ -89,7 +89,6 @@ __all__ = [
     "JudgeExamples",
     "JudgeShare",
     "JudgeTrial",
-    "KeptReply",
     "Label",
     "MailTurn",
     "Membership",

@@ -1,4 +1,4 @@
-"""What a token may do, what programs were told that ask twice, and who came in from where."""
+"""Who came in from where."""
 
 from __future__ import annotations
 
@@ -11,27 +11,6 @@ from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.db import SessionStore
-
-LONGEST_KEY = 200
-
-
-class KeptReply(models.Model):
-    """The reply to a request that was sent with an idempotency key; without a status it is still under way."""
-
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    route = models.CharField(max_length=64, help_text="Hash of the address.")
-    key = models.CharField(max_length=LONGEST_KEY)
-    fingerprint = models.CharField(max_length=64, help_text="Hash of what was sent.")
-    status = models.PositiveSmallIntegerField(null=True, blank=True)
-    body = models.TextField(blank=True)
-    began_at = models.DateTimeField()
-
-    class Meta:
-        constraints = (models.UniqueConstraint(fields=("person", "route", "key"), name="kept_reply_once"),)
-        indexes = (models.Index(fields=("began_at",), name="kept_reply_by_age"),)
-
-    def __str__(self) -> str:
-        return self.key
 
 
 class AccountEvent(models.Model):

@@ -18,7 +18,7 @@ from annotation.core.events import log
 from annotation.core.project_rows import in_steps, let_go_of_log
 from annotation.core.shared.clock import shared_now
 from annotation.exports.services import remove_file
-from annotation.models import AccountEvent, AccountSession, Event, Export, JudgeCall, KeptReply, Project, Run
+from annotation.models import AccountEvent, AccountSession, Event, Export, JudgeCall, Project, Run
 from annotation.privacy.purge_project import overdue, purge
 
 if TYPE_CHECKING:
@@ -78,10 +78,9 @@ def _of_project(project: Project, now: datetime, *, dry_run: bool) -> Counter[st
 
 
 def _of_installation(now: datetime, *, dry_run: bool) -> Counter[str]:
-    """Sessions that are over, kept replies of a day ago, and sign-ins as long as the log is kept."""
+    """Sessions that are over, and sign-ins as long as the log is kept."""
     due: dict[str, list[QuerySet]] = {  # type: ignore[type-arg]
         "sessions": [AccountSession.objects.filter(expire_date__lt=now)],
-        "kept replies": [KeptReply.objects.filter(began_at__lt=now - timedelta(days=1))],
     }
     if (cut := _cut(None, settings.COVERDICT_KEEP_LOG_DAYS, now)) is not None:
         # For so long a browser or network is known that somebody signed in from (`accounts.lock_out`).

@@ -252,7 +252,6 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
             "CallClaim",
             "CachedValue",
             "CallStart",
-            "KeptReply",
             "MailTurn",
             "SetupLink",
             "Tally",

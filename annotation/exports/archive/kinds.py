@@ -49,7 +49,6 @@ from annotation.models import (
     JudgeExamples,
     JudgeShare,
     JudgeTrial,
-    KeptReply,
     MailTurn,
     Membership,
     Notice,
@@ -370,7 +369,6 @@ LEFT_OUT: Mapping[Model, str] = {
     TextPermission: "where texts may be sent is for each installation to say",
     AccountEvent: "of accounts, which stay in their installation",
     AccountSession: "of accounts, which stay in their installation",
-    KeptReply: "replies of the API, kept for a day",
 }
 """Models whose rows are in no archive, with the reason."""
 

@@ -205,7 +205,6 @@ class OneMember(ApiView):
 
 class Invitations(ApiView):
     tag = "members"
-    tells_secret = True
 
     @operation("list_invitations", parameters=[PageQuery], responses=InvitationRow(many=True))
     def get(self, request: Request, slug: str) -> Response:

@@ -33,7 +33,6 @@ from annotation.models import (
     JudgeExamples,
     JudgeShare,
     JudgeTrial,
-    KeptReply,
     MailTurn,
     PromptVersion,
     PublishedPercent,
@@ -71,7 +70,6 @@ OF_MACHINE = (
     "JudgeCall",
     "JudgeShare",
     "JudgeTrial",
-    "KeptReply",
     "AccountEvent",
     "AccountSession",
     "MailTurn",
@@ -192,7 +190,6 @@ def _fill_what_is_kept(world: World) -> None:
 
 
 def _fill_accounts(world: World) -> None:
-    KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     AccountSession.objects.create(
         session_key="k",

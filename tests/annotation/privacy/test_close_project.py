@@ -182,7 +182,6 @@ LEFT = {
     # What hangs on accounts, or on the installation.
     **dict.fromkeys(
         (
-            "KeptReply",
             "MailTurn",
             "SetupLink",
             "AccountEvent",
