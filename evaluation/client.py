@@ -158,20 +158,18 @@ class Coverdict:
         body: Any = None,
         *,
         params: Mapping[str, Any] | None = None,
-        match: str | None = None,
     ) -> Any:
         """What the server answers, below `/api/v1/`; None where that is nothing. Raises ApiError.
 
         An answer that does not come is waited for and asked for again, where that changes nothing
-        twice. `match` is the ETag that a change is of, or "*" for whatever stands.
+        twice.
         """
-        headers = {} if match is None else {"If-Match": match}
         is_repeatable = method == "GET" or path.endswith("/push/")
         # A wrong address is told soon.
         patience = _Patience(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
         while True:
             try:
-                answer = self._http.request(method, path, json=body, params=params, headers=headers)
+                answer = self._http.request(method, path, json=body, params=params)
             except httpx2.TransportError as broken:
                 # A connection that was not made carried nothing.
                 if not is_repeatable and not isinstance(broken, httpx2.ConnectError):

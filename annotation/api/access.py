@@ -20,7 +20,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from annotation.api.conditions import expecting, tag_of
 from annotation.api.pagination import KeysetPagination, PageQuery
 from annotation.api.schema import ApiSchema
 from annotation.api.throttles import PerToken
@@ -55,14 +54,6 @@ class ApiView(GenericAPIView[Any]):
     throttle_classes: Sequence[type[BaseThrottle]] = (PerToken,)
     filter_backends = ()
     pagination_class: type[KeysetPagination] | None = KeysetPagination
-    is_tagged: ClassVar[bool] = False
-    """Whether replies have an entity tag, and changes may name in If-Match the one that they are of."""
-    takes_match: ClassVar[bool] = False
-    """Whether POST may, of a row that another address shows."""
-
-    def expecting(self, shown: Callable[[Row], Mapping[str, Any]]) -> Callable[[Row], None] | None:
-        """As `conditions.expecting` for this request."""
-        return expecting(self.request, shown)
 
     @property
     def person(self) -> User:
@@ -137,8 +128,6 @@ class ApiView(GenericAPIView[Any]):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
         patch_cache_control(response, private=True, no_store=True)
-        if self.is_tagged and response.status_code == 200 and request.method in {"GET", "PATCH"}:
-            response["ETag"] = tag_of(response.data)
         return response
 
 

@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
-from annotation.api.conditions import Stale
 from annotation.api.fields import JobStateField, WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -36,6 +35,12 @@ DOWNLOAD_HEADERS = {
     "If-Range": "The ETag that you have. If the file has changed, all of it is sent.",
     "If-None-Match": "The ETag that you have: 304 if the file has not changed.",
 }
+
+
+class OtherFile(APIException):
+    status_code = status.HTTP_412_PRECONDITION_FAILED
+    default_code = "stale"
+    default_detail = "The file is another one by now. Download all of it."
 
 
 class NoSuchPart(APIException):
@@ -146,7 +151,7 @@ class ExportFile(ApiView):
         opened = open_export(only(exports_of(project), public_id, "export"), by=self.person)
         answer = sent(cast("HttpRequest", request), opened)
         if answer.status_code == status.HTTP_412_PRECONDITION_FAILED:
-            raise Stale
+            raise OtherFile
         if answer.status_code == status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE:
             raise NoSuchPart(answer["Content-Range"])
         return answer

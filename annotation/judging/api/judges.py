@@ -6,7 +6,6 @@ Addresses and the names of keys' variables are told to those who may change the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers, status
@@ -263,7 +262,6 @@ class JudgeTrialBefore(ApiView):
 
 class OneJudge(ApiView):
     tag = "judges"
-    is_tagged = True
 
     @operation("get_judge", responses=JudgeDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
@@ -283,11 +281,10 @@ class OneJudge(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
         changes, members = _told(project, self.body(JudgeProfile, partial=True))
-        expect = self.expecting(partial(_told_of, self.person, project))
         return _shown(
             self.person,
             project,
-            change_judge(judge=judge, by=self.person, members=members, expect=expect, **changes),
+            change_judge(judge=judge, by=self.person, members=members, **changes),
         )
 
 

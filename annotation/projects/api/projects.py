@@ -199,7 +199,6 @@ class Projects(ApiView):
 
 class OneProject(ApiView):
     tag = "projects"
-    is_tagged = True
 
     @operation("get_project", responses=ProjectDetail)
     def get(self, request: Request, slug: str) -> Response:
@@ -217,10 +216,7 @@ class OneProject(ApiView):
         changes = self.body(ProjectRules, partial=True)
         if changes.get("deciding_judge") is not None:
             changes["deciding_judge"] = _judge(changes["deciding_judge"], project)
-        expect = self.expecting(self._shown)
-        return Response(
-            self._shown(change_project(project=project, by=self.person, expect=expect, **changes))
-        )
+        return Response(self._shown(change_project(project=project, by=self.person, **changes)))
 
     def _shown(self, project: Project) -> Mapping[str, Any]:
         return ProjectDetail(project, context={"person": self.person}).data
