@@ -372,7 +372,7 @@ class Project:
         format: str | None = None,  # noqa: A002 - the word of the API
         timeout: float | None = None,
     ) -> Path:
-        """Have a level of the project's data written (`scores`, …, `bundle`, `archive`), and download it to `to`.
+        """Have a level of the project's data written (`scores`, …, `bundle`), and download it to `to`.
 
         `format` is csv, jsonl or parquet, and left out for levels that have one of their own. Gives the path. Raises
         ExportEnded where the export was cancelled or failed, TimeoutError after `timeout` seconds; as `download`.

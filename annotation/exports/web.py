@@ -36,7 +36,6 @@ LEVEL_WORDS = {
     "systems": "means and intervals per system",
     "texts": "full source documents, model and peer summaries",
     "bundle": "all of the above in one zip",
-    "archive": "everything, including sources and log, in one restorable zip",
     "see": "model and peer summaries as SEE HTML files, in a zip",
     "nist2002": "assessors' results as a table in the layout of DUC 2002",
     "pyramid": "pyramids and annotated peers as DUCView files, in a zip",

@@ -784,10 +784,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "provenance",
-                    models.TextField(
-                        blank=True,
-                        help_text="Where its texts and judgments come from, for those who get an archive of it.",
-                    ),
+                    models.TextField(blank=True, help_text="Where its texts and judgments come from."),
                 ),
                 (
                     "compares",

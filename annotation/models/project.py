@@ -82,9 +82,7 @@ class Project(PublicRow):
         blank=True,
         help_text="Under which its data may be passed on, best as an SPDX identifier such as CC-BY-4.0.",
     )
-    provenance = models.TextField(
-        blank=True, help_text="Where its texts and judgments come from, for those who get an archive of it."
-    )
+    provenance = models.TextField(blank=True, help_text="Where its texts and judgments come from.")
     compares = models.CharField(
         "what its files hold",
         max_length=9,

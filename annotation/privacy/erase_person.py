@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
@@ -22,13 +21,12 @@ from annotation.core.events import log, rewritten
 from annotation.core.jobs import OPEN, cancel
 from annotation.core.project_rows import held_by_projects, in_steps, paths_to_project
 from annotation.core.refusals import Conflict, NotAllowed
-from annotation.exports.archive.kinds import KINDS
-from annotation.exports.archive.names import Names
 from annotation.exports.services import remove_file
 from annotation.models import (
     Adjudication,
     Analysis,
     ClaimChange,
+    ClaimSet,
     Comment,
     Event,
     Export,
@@ -37,31 +35,30 @@ from annotation.models import (
     Job,
     Notice,
     Project,
+    Question,
+    Run,
     System,
     UnitJudgment,
     Verdict,
+    VerdictBatch,
     administrators,
 )
 from annotation.privacy.journal import mark_of, note_erasure
+from annotation.privacy.renaming import Renaming
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {
+    ClaimSet: ("origin_name",),
+    Run: ("stop_reason",),
+    VerdictBatch: ("filters",),
+    Question: ("origin_name",),
+    Comment: ("text",),
+    Event: ("data",),
+}
+"""Columns in which the program writes people's names beside other words."""
 ERASED = "erased-"
 GONE = "(erased)"
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class _Pseudonym:
-    """Stands in for the people of an archive: everybody looked for has this name."""
-
-    shown: str
-    named: bool = False
-
-    def name(self, user_id: int, username: str) -> str:
-        return self.shown
 
 
 def erase_person(
@@ -135,28 +132,26 @@ def _names(person: User) -> list[str]:
     return [name for name in {person.username, person.get_full_name(), person.email, *mailed} if name]
 
 
-def _renaming(person: User, shown: str) -> Names:
-    names: Any = Names(_Pseudonym(shown))  # type: ignore[arg-type]
-    names._keys = dict.fromkeys(_names(person), person.pk)
-    return cast("Names", names)
+def _renaming(person: User, shown: str) -> Renaming:
+    return Renaming(frozenset(_names(person)), shown)
 
 
 def _rename_in_rows(person: User, shown: str, gone: dict[str, int], *, dry_run: bool) -> None:
-    """Their name in what the program wrote about them, wherever it keeps such: the archive's list says where."""
+    """Their name in what the program wrote about them, wherever it keeps such."""
     names = _renaming(person, shown)
-    for kind in KINDS:
-        for name in kind.holds_names:
-            column = kind.model._meta.get_field(name)
+    for model, columns in HOLDING_NAMES.items():
+        for name in columns:
+            column = model._meta.get_field(name)
             is_json = isinstance(column, models.JSONField)
             rename: Any = names.in_json if is_json else names.in_text
-            for step in in_steps(_naming(kind.model, name, person)):
-                rows = list(kind.model._base_manager.filter(pk__in=step).only(name))
+            for step in in_steps(_naming(model, name, person)):
+                rows = list(model._base_manager.filter(pk__in=step).only(name))
                 moved = [row for row in rows if rename(getattr(row, name)) != getattr(row, name)]
-                gone[kind.model._meta.db_table] = gone.get(kind.model._meta.db_table, 0) + len(moved)
+                gone[model._meta.db_table] = gone.get(model._meta.db_table, 0) + len(moved)
                 if dry_run or not moved:
                     continue
                 with transaction.atomic():
-                    _write(kind.model, name, {row.pk: rename(getattr(row, name)) for row in moved})
+                    _write(model, name, {row.pk: rename(getattr(row, name)) for row in moved})
 
 
 def _write(model: type[models.Model], name: str, values: Mapping[Any, object]) -> None:
@@ -264,7 +259,7 @@ def _forget_in_admin_log(person: User, gone: dict[str, int]) -> None:
 
 
 def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:
-    """What goes with an account, here and in libraries; not who somebody from an archive is."""
+    """What goes with an account, here and in libraries; not whose answers an import brought."""
     for model, field in _naming_users():
         if field.remote_field.on_delete is models.CASCADE and model is not ImportedPerson:
             yield model, field.name

@@ -31,7 +31,7 @@ class Command(BaseCommand):
             "--format",
             default="",
             choices=FORMAT_NAMES,
-            help="needed except for see, nist2002, pyramid and archive",
+            help="needed except for see, nist2002 and pyramid",
         )
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH", help="the file")
         parser.add_argument("--names", action="store_true", help="user names instead of stable pseudonyms")
