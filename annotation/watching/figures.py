@@ -17,7 +17,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 import annotation
 from annotation.models import Tally
-from annotation.watching.queries import disk, last_backup, open_jobs, workers
+from annotation.watching.queries import disk, open_jobs, workers
 from annotation.web.request_figures import all_processes
 
 TALLIES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -51,10 +51,6 @@ class _Installation:
         room = disk()
         yield _gauge("disk_free_bytes", "Free on the file system of COVERDICT_VAR.", {(): room.free})
         yield _gauge("disk_bytes", "Size of the file system of COVERDICT_VAR.", {(): room.total})
-        if backup := last_backup():
-            yield _gauge(
-                "last_backup_timestamp_seconds", "When a backup was finished.", {(): backup.timestamp()}
-            )
         try:
             of_database = [*_of_queue(), *_of_tallies()]
         except DatabaseError:

@@ -87,7 +87,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "knox",
     "rest_framework",
-    # Also where both are off: their rows hang on accounts, and erasure and backups have to know them.
+    # Also where both are off: their rows hang on accounts, and erasure has to know them.
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",

@@ -80,13 +80,12 @@ class RulesForm(forms.Form):
     licence = forms.CharField(
         required=False,
         max_length=100,
-        help_text="License of the data, preferably an SPDX identifier such as CC-BY-4.0. Included in "
-        "archives.",
+        help_text="License of the data, preferably an SPDX identifier such as CC-BY-4.0.",
     )
     provenance = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Where the texts and judgments come from. Included in archives.",
+        help_text="Where the texts and judgments come from.",
     )
     compares = forms.ChoiceField(
         choices=Project.Compares.choices, help_text="Sets the defaults for imports and runs."

@@ -23,7 +23,6 @@ from annotation.analysis.agreement.ratings import check_answers, percent_ratings
 from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.recall_sitting import reassign
-from annotation.backups import BackupError, restore_backup
 from annotation.core import jobs
 from annotation.core.project_rows import let_go_of_log
 from annotation.core.refusals import Conflict, NotAllowed
@@ -454,9 +453,6 @@ def test_a_journal_that_cannot_be_read_says_where(world: World, journal: Path) -
     journal.write_text('{"kind": "project", "project": "x"}\nbroken\n')
     with pytest.raises(CommandError, match="Line 2"):
         call_command("apply_erasures")
-    journal.write_text('{"kind": "person"}\n')
-    with pytest.raises(BackupError, match="Line 1"):
-        restore_backup(journal.with_name("none.zip"))
 
 
 def test_without_a_journal_nothing_is_erased_and_its_place_is_told(journal: Path) -> None:
