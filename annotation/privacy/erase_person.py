@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from django.apps import apps
@@ -43,7 +42,6 @@ from annotation.models import (
     VerdictBatch,
     administrators,
 )
-from annotation.privacy.journal import mark_of, note_erasure
 from annotation.privacy.renaming import Renaming
 
 HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {
@@ -67,14 +65,12 @@ def erase_person(
     by: User | None,
     remove_texts: bool = False,
     dry_run: bool = False,
-    again: Mapping[str, Any] | None = None,
 ) -> Mapping[str, int]:
     """Take away what leads to a person: how many rows, by table. With `dry_run` nothing changes.
 
     Name, address, rights, sessions, tokens, sign-in records, notices and memberships go, and their name in what the
     program wrote of them. Answers stay, under a pseudonym. `remove_texts` takes their reasons, notes and comments too.
     Files with people's names in them are removed from the projects they were in. Cut short, it is called again.
-    `again` is the journal's line of an erasure that is repeated, also of the last administrator.
     Raises NotAllowed to all but administrators (`by` None is the operator); Conflict for whoever asks (`own_account`),
     or the last administrator (`last_administrator`).
     """
@@ -83,13 +79,12 @@ def erase_person(
     if by is not None and by.pk == person.pk:
         raise Conflict("You cannot erase your own account. Ask another administrator.", code="own_account")
     others = administrators().exclude(pk=person.pk)
-    if person.is_superuser and not others.exists() and again is None:
+    if person.is_superuser and not others.exists():
         raise Conflict(
             "This is the last administrator. Make someone else an administrator first.",
             code="last_administrator",
         )
-    shown = again["pseudonym"] if again else f"{ERASED}{secrets.token_hex(5)}"
-    at = datetime.fromisoformat(again["at"]) if again else timezone.now()
+    shown = f"{ERASED}{secrets.token_hex(5)}"
     gone: dict[str, int] = {}
     projects = _projects_of(person)
     _rename_in_rows(person, shown, gone, dry_run=dry_run)
@@ -104,11 +99,6 @@ def erase_person(
         for project in projects:
             data = {"person": shown, "texts_removed": remove_texts}
             log(project=project, actor=by, verb="erase person", target=project, data=data)
-        if again is None:
-            told = {"at": at.isoformat(), "kind": "person", "user": person.pk, "mark": mark_of(person)}
-            note_erasure({**told, "pseudonym": shown, "remove_texts": remove_texts})
-        # As the journal tells it: the mark of a second erasure follows from the first one's moment.
-        person.date_joined = at
         person.save()
     logger.warning("%s was erased by %s", shown, by.get_username() if by else "the operator")
     return gone
