@@ -1032,33 +1032,6 @@ class Migration(migrations.Migration):
                         null=True,
                     ),
                 ),
-                (
-                    "keep_calls_days",
-                    models.PositiveIntegerField(
-                        blank=True,
-                        help_text="Then requests and replies of its runs are erased; empty: as the installation says.",
-                        null=True,
-                        verbose_name="days that replies of judges are kept",
-                    ),
-                ),
-                (
-                    "keep_exports_days",
-                    models.PositiveIntegerField(
-                        blank=True,
-                        help_text="Then the files are removed; empty: as the installation says.",
-                        null=True,
-                        verbose_name="days that exported files are kept",
-                    ),
-                ),
-                (
-                    "keep_log_days",
-                    models.PositiveIntegerField(
-                        blank=True,
-                        help_text="Then entries go that no score rests on; empty: as the installation says.",
-                        null=True,
-                        verbose_name="days that the log is kept",
-                    ),
-                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "deciding_judge",

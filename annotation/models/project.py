@@ -210,24 +210,6 @@ class Project(PublicRow):
         editable=False,
         help_text="Since when nobody sees it. It can be restored for 30 days, and is then removed for good.",
     )
-    keep_calls_days = models.PositiveIntegerField(
-        "days that replies of judges are kept",
-        null=True,
-        blank=True,
-        help_text="Then requests and replies of its runs are erased; empty: as the installation says.",
-    )
-    keep_exports_days = models.PositiveIntegerField(
-        "days that exported files are kept",
-        null=True,
-        blank=True,
-        help_text="Then the files are removed; empty: as the installation says.",
-    )
-    keep_log_days = models.PositiveIntegerField(
-        "days that the log is kept",
-        null=True,
-        blank=True,
-        help_text="Then entries go that no score rests on; empty: as the installation says.",
-    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ShownProjects()

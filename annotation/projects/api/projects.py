@@ -18,7 +18,6 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project, Role
 from annotation.projects.services.change_project import (
-    LONGEST_KEPT_DAYS,
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
     change_project,
@@ -42,12 +41,6 @@ class OwnQuestionRow(serializers.Serializer[Any]):
     text = serializers.CharField(max_length=500)
     answers = serializers.ListField(child=serializers.CharField(max_length=200), min_length=2, max_length=11)
     first = serializers.IntegerField(required=False, min_value=0, max_value=100)
-
-
-class DaysField(serializers.IntegerField):
-    def __init__(self, *, help_text: str) -> None:
-        said = f"{help_text}; null: the installation's default."
-        super().__init__(allow_null=True, min_value=1, max_value=LONGEST_KEPT_DAYS, help_text=said)
 
 
 class ProjectRules(serializers.Serializer[Any]):
@@ -116,9 +109,6 @@ class ProjectRules(serializers.Serializer[Any]):
     deciding_judge = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts count if no person has decided."
     )
-    keep_calls_days = DaysField(help_text="Retention of judge requests and replies in days")
-    keep_exports_days = DaysField(help_text="Retention of exported files in days")
-    keep_log_days = DaysField(help_text="Retention in days of log entries that no score depends on")
 
 
 class NewProject(serializers.Serializer[Any]):

@@ -23,7 +23,6 @@ from annotation.projects.queries.preview import RulesPreview
 from annotation.projects.question_lines import HELP, QuestionLines
 from annotation.projects.services.change_project import (
     DISPUTE_RULES,
-    LONGEST_KEPT_DAYS,
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
     UNSCORED_RULES,
@@ -54,18 +53,6 @@ class ShareInput(forms.FloatField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return super().has_changed(self.prepare_value(initial), data)
-
-
-class DaysInput(forms.IntegerField):
-    """Days that something is kept; nothing where the installation says how long."""
-
-    def __init__(self, help_text: str) -> None:
-        super().__init__(
-            required=False,
-            min_value=1,
-            max_value=LONGEST_KEPT_DAYS,
-            help_text=f"{help_text} Empty: the installation's default.",
-        )
 
 
 class RulesForm(forms.Form):
@@ -176,11 +163,6 @@ class RulesForm(forms.Form):
         empty_label="none",
         help_text="Its verdicts count if no person has decided. Other judges are stored for comparison.",
     )
-    keep_calls_days = DaysInput("After this, requests to judges and their replies are erased. Verdicts stay.")
-    keep_exports_days = DaysInput("After this, exported files are removed. The list of exports stays.")
-    keep_log_days = DaysInput(
-        "After this, log entries that no random sample or score depends on are removed."
-    )
 
     def __init__(self, *args: Any, room: Room, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -259,12 +241,6 @@ GROUPS = (
         "receive texts.",
         ("deciding_judge",),
         (("Judges", "judges", Verb.VIEW_RUNS), ("Prompts", "prompts", Verb.VIEW_RUNS)),
-    ),
-    RuleGroup(
-        "privacy",
-        "Privacy",
-        "Retention of data that scores do not depend on. Documents, summaries and answers stay.",
-        ("keep_calls_days", "keep_exports_days", "keep_log_days"),
     ),
     RuleGroup(
         "members",

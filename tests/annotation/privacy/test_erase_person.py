@@ -99,7 +99,7 @@ def quill(world: World) -> User:
     perform(
         request_export(project=world.project, level="judgments", format="csv", by=person, named_people=True)
     )
-    make_token(person=person, name="nightly")
+    make_token(person=person)
     client = Client()
     assert client.login(username=NAMED, password="a-long-secret")
     client.post("/sign-in/", {"username": NAMED, "password": "wrong"})
