@@ -138,12 +138,10 @@ def _carry_out(claimed: jobs.Claimed, act: Callable[[], None]) -> None:
             if isinstance(failure, Conflict) and failure.code == "busy":
                 jobs.try_later(claimed, error=failure.message)
             else:
-                jobs.count_error(failure)
                 jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
         except Exception as failure:
             # The boundary of a job: one that breaks must not take the worker with it.
             logger.exception("Job %s failed at attempt %s", claimed.job.public_id, claimed.job.attempt)
-            jobs.count_error(failure)
             jobs.try_later(claimed, error=f"{type(failure).__name__}: {failure}")
         else:
             jobs.finish(claimed, state=Job.State.DONE)

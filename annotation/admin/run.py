@@ -13,7 +13,7 @@ from annotation.admin.rows import Rows
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
 from annotation.judging.services.start_run import cancel_run, resume_run
-from annotation.models import Export, Import, Job, PromptVersion, Run, Tally, Worker
+from annotation.models import Export, Import, Job, PromptVersion, Run, Worker
 
 
 @admin.register(Run)
@@ -108,14 +108,6 @@ class WorkerAdmin(Rows):
     """Workers belong to the machine, not to a project: for superusers."""
 
     list_display = ("name", "version", "started_at", "seen_at")
-    search_fields = ("name",)
-
-
-@admin.register(Tally)
-class TallyAdmin(Rows):
-    """What workers have counted, for superusers."""
-
-    list_display = ("name", "labels", "value")
     search_fields = ("name",)
 
 

@@ -33,7 +33,6 @@ from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import KombuError, OperationalError
 
-from annotation.core import tallies
 from annotation.core.events import log
 from annotation.core.notices import tell
 from annotation.core.run_answers import is_useless, most_common_reason
@@ -76,11 +75,6 @@ def told_of(job: Job) -> dict[str, str]:
     """What the log has of a job beside each line about it."""
     run = {} if job.run is None else {"run": job.run.public_id}
     return {"job": job.public_id, "request_id": job.request_id, **run}
-
-
-def count_error(failure: BaseException) -> None:
-    """Count what a job met, by its kind, for those who watch."""
-    tallies.count("errors", kind=type(failure).__name__)
 
 
 def lane_of(job: Job) -> Lane:
@@ -297,10 +291,9 @@ def finish_all(claimed: Sequence[Claimed]) -> None:
     owned = Job.objects.filter(
         pk__in=[each.job.pk for each in claimed], token=claimed[0].token, state=Job.State.WORKING
     )
-    done = Job.objects.filter(pk__in=locked(owned)).update(
+    Job.objects.filter(pk__in=locked(owned)).update(
         state=Job.State.DONE, error="", token="", lease_until=None, finished_at=timezone.now()
     )
-    tallies.count("jobs", done, lane=lane_of(claimed[0].job), outcome=Job.State.DONE)
     settle(run)
 
 
@@ -361,7 +354,6 @@ def _stop(run: Run, reason: str) -> None:
         return
     cancel_waiting(run)
     run.state = Run.State.STOPPED
-    tallies.count("runs", state=run.state)
     run.stop_reason = reason[:500]
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
@@ -430,7 +422,6 @@ def settle(run: Run | None) -> None:
     failed, total = jobs.filter(state=Job.State.FAILED).count(), jobs.count()
     useless = is_useless(run)
     run.state = Run.State.FAILED if useless or failed == total else Run.State.FINISHED
-    tallies.count("runs", state=run.state)
     told = [f"{failed} of {total} document sets failed."] if failed else []
     told += [f"No answer was usable.{most_common_reason(run)}"] if useless else []
     run.stop_reason = " ".join(told)[:500]
@@ -478,12 +469,10 @@ def _take_back(job: Job, now: datetime) -> None:
         still.update(state=Job.State.CANCELLED, **ended)
         return
     if job.attempt <= len(PAUSES_SECONDS):
-        back = still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
-        tallies.count("jobs", back, lane=lane_of(job), outcome="taken back")
+        still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
         return
     error = f"The worker crashed at each of {job.attempt} attempts; its log may say why."
     if still.update(state=Job.State.FAILED, error=error, **ended):
-        tallies.count("jobs", lane=lane_of(job), outcome=Job.State.FAILED)
         settle(run)
 
 
@@ -526,20 +515,16 @@ def _update(claimed: Claimed, **columns: object) -> bool:
 
 
 def _end(claimed: Claimed, *, state: Job.State, error: str) -> bool:
-    is_ours = _update(
+    return _update(
         claimed, state=state, error=error[:1000], token="", lease_until=None, finished_at=timezone.now()
     )
-    tallies.count("jobs", is_ours, lane=lane_of(claimed.job), outcome=state)
-    return is_ours
 
 
 def _hand_back(claimed: Claimed, *, error: str, at: datetime) -> bool:
     """Let the job wait until a moment; `reap` sends the hint."""
-    is_ours = _update(
+    return _update(
         claimed, state=Job.State.WAITING, error=error[:1000], token="", lease_until=None, queued_at=at
     )
-    tallies.count("jobs", is_ours, lane=lane_of(claimed.job), outcome="again")
-    return is_ours
 
 
 def broker_fault() -> str:

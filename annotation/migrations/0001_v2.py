@@ -2969,30 +2969,6 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.CreateModel(
-            name="Tally",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=40)),
-                (
-                    "labels",
-                    models.CharField(
-                        blank=True, help_text="Names and values as JSON, in their order.", max_length=200
-                    ),
-                ),
-                ("value", models.FloatField(default=0.0)),
-            ],
-            options={
-                "verbose_name_plural": "tallies",
-                "ordering": ("name", "labels"),
-                "constraints": [models.UniqueConstraint(fields=("name", "labels"), name="tally_once")],
-            },
-        ),
-        migrations.CreateModel(
             name="TextPermission",
             fields=[
                 (

@@ -47,7 +47,7 @@ from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
 from annotation.models.question import Question, QuestionAnswer, Rating
-from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Tally, Worker
+from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
 
@@ -108,7 +108,6 @@ __all__ = [
     "Summary",
     "SummaryJudgment",
     "System",
-    "Tally",
     "TextPermission",
     "Unit",
     "UnitChange",

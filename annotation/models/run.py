@@ -264,24 +264,3 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class Tally(models.Model):
-    """Something that workers count over the life of the installation, for those who watch it: never counted down.
-
-    Rows that could be counted instead may be many, and may be erased.
-    """
-
-    name = models.CharField(max_length=40)
-    labels = models.CharField(
-        max_length=200, blank=True, help_text="Names and values as JSON, in their order."
-    )
-    value = models.FloatField(default=0.0)
-
-    class Meta:
-        ordering = ("name", "labels")
-        verbose_name_plural = "tallies"
-        constraints = (models.UniqueConstraint(fields=("name", "labels"), name="tally_once"),)
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.labels}"

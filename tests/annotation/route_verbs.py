@@ -254,7 +254,6 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
             "CallStart",
             "MailTurn",
             "SetupLink",
-            "Tally",
             "Worker",
         ),
         (),

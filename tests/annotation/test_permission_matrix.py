@@ -399,7 +399,6 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
         "CallStart",
         "CachedValue",
         "MailTurn",
-        "Tally",
         "SetupLink",
         "Worker",
     }

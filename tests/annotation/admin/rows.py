@@ -43,7 +43,6 @@ from annotation.models import (
     Run,
     SetupLink,
     SummaryJudgment,
-    Tally,
     TextPermission,
     UnitChange,
     VerdictBatch,
@@ -74,7 +73,6 @@ OF_MACHINE = (
     "AccountSession",
     "MailTurn",
     "SetupLink",
-    "Tally",
     "Worker",
 )
 """Rows of no project, for superusers."""
@@ -183,7 +181,6 @@ def _fill_what_is_kept(world: World) -> None:
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
-    Tally.objects.create(name="judge_calls", labels='{"judge": "lexical"}', value=3)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)
     ImportedPerson.objects.create(user=came, project=world.project, name="person-1")

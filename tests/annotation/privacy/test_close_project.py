@@ -184,7 +184,6 @@ LEFT = {
             "AccountEvent",
             "AccountSession",
             "CachedValue",
-            "Tally",
         ),
         1,
     ),
