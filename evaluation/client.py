@@ -369,15 +369,15 @@ class Project:
         level: str,
         to: str | Path,
         *,
-        format: str | None = None,  # noqa: A002 - the word of the API
+        format: str = "csv",  # noqa: A002 - the word of the API
         timeout: float | None = None,
     ) -> Path:
         """Have a level of the project's data written (`scores`, …, `bundle`), and download it to `to`.
 
-        `format` is csv, jsonl or parquet, and left out for levels that have one of their own. Gives the path. Raises
+        `format` is csv, jsonl or parquet. Gives the path. Raises
         ExportEnded where the export was cancelled or failed, TimeoutError after `timeout` seconds; as `download`.
         """
-        body = {"level": level} | ({} if format is None else {"format": format})
+        body = {"level": level, "format": format}
         until = None if timeout is None else time.monotonic() + timeout
         facts = self._ask("POST", "exports/", body)
         while facts["state"] in ("waiting", "working"):

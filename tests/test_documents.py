@@ -56,7 +56,7 @@ EXAMPLES = [
     if "evaluation.client" not in example and "pd.read_parquet" not in example
 ]
 LINKS = [(path, link) for path, text in TEXTS.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
-FOREIGN_PROGRAMS = {"export", "pg_dump", "pg_restore"}
+FOREIGN_PROGRAMS = {"export", "runuser", "sqlite3", "tar"}
 OWN_COMMANDS = {name for name, app in get_commands().items() if app == "annotation"}
 
 

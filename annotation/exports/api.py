@@ -19,7 +19,7 @@ from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
-from annotation.exports.levels import LEVEL_NAMES, OWN_FORMATS
+from annotation.exports.levels import LEVEL_NAMES
 from annotation.exports.queries import exports_of, job_of, rows_of, state_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
@@ -56,7 +56,7 @@ class NoSuchPart(APIException):
 class ExportRow(serializers.Serializer[Export]):
     id = serializers.CharField(source="public_id")
     level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
+    format = serializers.ChoiceField(choices=FORMAT_NAMES)
     named_people = serializers.BooleanField(help_text="Whether it contains people's names; owners only.")
     state = JobStateField(state_of, help_text="State of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
@@ -83,8 +83,6 @@ class NewExport(serializers.Serializer[Any]):
     level = WordChoice(choices=LEVEL_NAMES)
     format = WordChoice(
         choices=FORMAT_NAMES,
-        required=False,
-        help_text=f"Omit for {', '.join(OWN_FORMATS)}, which have a format of their own.",
     )
     named_people = serializers.BooleanField(
         default=False, help_text="Names instead of stable pseudonyms; owners only."
