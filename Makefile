@@ -32,7 +32,7 @@ COLLECTED := $(VAR)/staticfiles/staticfiles.json
 STATIC := $(shell find static 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-widths test-bench check bench lock audit fit-lexical clean venv tools
+.PHONY: help setup demo test test-fast test-widths test-bench check bench lock audit clean venv tools
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
@@ -88,10 +88,6 @@ audit: | venv ## Compare the locked requirements with a database of advisories; 
 	@{ [ -x var/audit/bin/pip-audit ] || { $(BIN)/python -m venv var/audit && var/audit/bin/python -m pip install --quiet pip-audit; }; } \
 		|| { echo "audit: SKIPPED: pip-audit cannot be installed, see above"; exit 3; }
 	@$(BIN)/python requirements/audit.py var/audit/bin/pip-audit
-
-fit-lexical: tools ## Fit the lexical judge's coefficients again to judged data (DATA=folder)
-	@test -n "$(DATA)" || { echo "fit-lexical: name the folder of judged data: make fit-lexical DATA=folder"; exit 2; }
-	@$(BIN)/python -m evaluation.judging._fit "$(DATA)"
 
 clean: ## Remove .venv, caches and collected files; the database under var/ stays
 	@echo "clean: .venv, caches, collected static files"

@@ -30,10 +30,7 @@ SERVER_COMMANDS: Mapping[str, ServerCommand] = {
     "evaluate": ServerCommand("evaluate", "run a judge on a project"),
     "leaderboard": ServerCommand("leaderboard", "show a project's systems with their means"),
     "export": ServerCommand("export_dataset", "export one level of a project's data"),
-    "backup": ServerCommand("backup", "back up the installation to one file"),
-    "restore": ServerCommand("restore", "restore a backup into an empty database"),
     "erase-person": ServerCommand("erase_person", "remove a person's data"),
-    "apply-erasures": ServerCommand("apply_erasures", "repeat the erasures of the journal"),
     "apply-retention": ServerCommand("apply_retention", "remove what is older than it may be kept"),
     "verify": ServerCommand("verify_scores", "recompute and verify stored scores"),
 }

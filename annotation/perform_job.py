@@ -21,7 +21,6 @@ from annotation.judging.services.let_decide import decide_after, runs_to_decide
 from annotation.judging.services.request_trial import perform_due
 from annotation.models import Job
 from annotation.scoring.rescore import overdue, rescore_overdue
-from annotation.webhooks.services.deliver import deliver_due
 
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 30.0
@@ -116,7 +115,6 @@ _WORK: Mapping[Lane, Callable[[], None]] = {
     Lane.RUNS: _judge_runs,
     Lane.EXPORTS: _write_exports,
     Lane.IMPORTS: _bring_in,
-    Lane.WEBHOOKS: lambda: deliver_due(is_stopping=stopping.is_set),
     Lane.TRIALS: lambda: perform_due(is_stopping=stopping.is_set),
 }
 
@@ -140,12 +138,10 @@ def _carry_out(claimed: jobs.Claimed, act: Callable[[], None]) -> None:
             if isinstance(failure, Conflict) and failure.code == "busy":
                 jobs.try_later(claimed, error=failure.message)
             else:
-                jobs.count_error(failure)
                 jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
         except Exception as failure:
             # The boundary of a job: one that breaks must not take the worker with it.
             logger.exception("Job %s failed at attempt %s", claimed.job.public_id, claimed.job.attempt)
-            jobs.count_error(failure)
             jobs.try_later(claimed, error=f"{type(failure).__name__}: {failure}")
         else:
             jobs.finish(claimed, state=Job.State.DONE)

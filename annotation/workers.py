@@ -17,7 +17,6 @@ from django.db import Error, connection
 
 import annotation
 from annotation.assessing.services.recall_sitting import lapse_leases
-from annotation.core import tallies
 from annotation.core.jobs import reap
 from annotation.core.shared.clock import shared_now
 from annotation.models import Worker
@@ -84,7 +83,6 @@ class Heartbeat:
         """Report the worker as gone, however long a beat that is under way still takes."""
         self._ended.set()
         with self._reporting:
-            tallies.write()
             Worker.objects.filter(name=self._name).delete()
         self._thread.join(timeout=BEAT_SECONDS)
 
@@ -102,7 +100,6 @@ class Heartbeat:
                 if self._ended.is_set():
                     return
                 report_alive(self._name)
-            tallies.write()
             reap()
             lapse_leases()
             self._look()

@@ -28,9 +28,6 @@ FEWEST_CLAIMS = 3
 FEW_CLAIMS = "few_claims"
 """Flags a reference of fewer claims: each weighs much, and its text may not have been read well."""
 
-ADDRESSES_JUDGE = "addresses_judge"
-"""Flags a summary that speaks to its judge; it moves no score."""
-
 
 def lacks_scored(scored: int, count: int, least: float) -> bool:
     """Whether less than the least share of so many is scored, so that a score of the rest could flatter."""

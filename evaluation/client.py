@@ -8,7 +8,7 @@
     news.leaderboard()
 
 Tables come as pandas frames where pandas is installed, else as Arrow tables, else as lists of dicts. Requests that get
-no answer are repeated; changes carry an idempotency key, so that none is carried out twice.
+no answer are repeated where that changes nothing twice: reading, and pushes, whose rows have keys.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import importlib
 import json
 import sys
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -159,21 +158,22 @@ class Coverdict:
         body: Any = None,
         *,
         params: Mapping[str, Any] | None = None,
-        match: str | None = None,
     ) -> Any:
         """What the server answers, below `/api/v1/`; None where that is nothing. Raises ApiError.
 
-        An answer that does not come is waited for and asked for again, with the same idempotency key. `match` is the
-        ETag that a change is of, or "*" for whatever stands.
+        An answer that does not come is waited for and asked for again, where that changes nothing
+        twice.
         """
-        headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
-        headers |= {} if match is None else {"If-Match": match}
+        is_repeatable = method == "GET" or path.endswith("/push/")
         # A wrong address is told soon.
         patience = _Patience(self.patience if self._has_answered else min(self.patience, FIRST_PATIENCE))
         while True:
             try:
-                answer = self._http.request(method, path, json=body, params=params, headers=headers)
+                answer = self._http.request(method, path, json=body, params=params)
             except httpx2.TransportError as broken:
+                # A connection that was not made carried nothing.
+                if not is_repeatable and not isinstance(broken, httpx2.ConnectError):
+                    raise self._no_answer(broken, "It may have been carried out.") from broken
                 patience.wait(self._no_answer(broken))
                 continue
             self._has_answered = True
@@ -230,8 +230,8 @@ class Coverdict:
                 patience.wait(self._no_answer(broken))
         return tag
 
-    def _no_answer(self, broken: Exception) -> ApiError:
-        told = f"{self._http.base_url} did not answer: {broken}"
+    def _no_answer(self, broken: Exception, more: str = "") -> ApiError:
+        told = f"{self._http.base_url} did not answer: {broken} {more}".rstrip()
         return ApiError(told, status=None, reason="no_answer", details={})
 
     def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
@@ -369,15 +369,15 @@ class Project:
         level: str,
         to: str | Path,
         *,
-        format: str | None = None,  # noqa: A002 - the word of the API
+        format: str = "csv",  # noqa: A002 - the word of the API
         timeout: float | None = None,
     ) -> Path:
-        """Have a level of the project's data written (`scores`, …, `bundle`, `archive`), and download it to `to`.
+        """Have a level of the project's data written (`scores`, …, `bundle`), and download it to `to`.
 
-        `format` is csv, jsonl or parquet, and left out for levels that have one of their own. Gives the path. Raises
+        `format` is csv, jsonl or parquet. Gives the path. Raises
         ExportEnded where the export was cancelled or failed, TimeoutError after `timeout` seconds; as `download`.
         """
-        body = {"level": level} | ({} if format is None else {"format": format})
+        body = {"level": level, "format": format}
         until = None if timeout is None else time.monotonic() + timeout
         facts = self._ask("POST", "exports/", body)
         while facts["state"] in ("waiting", "working"):
@@ -455,7 +455,7 @@ class _Patience:
     def wait_after(self, answer: httpx2.Response) -> None:
         """Wait after an answer that may be another soon. Raises what the server refused otherwise."""
         error = _refusal(answer)
-        if answer.status_code not in PASSING and error.reason != "under_way":
+        if answer.status_code not in PASSING:
             raise error
         self.wait(error, seconds=_seconds(answer.headers.get("Retry-After")))
 

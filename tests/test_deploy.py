@@ -32,7 +32,6 @@ DEPLOY = ROOT / "deploy"
 PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 BACKUP = (ROOT / "docs" / "backup.md").read_text(encoding="utf-8")
 UNITS = ("coverdict-web.service", "coverdict-worker.service")
-BACKUP_UNITS = ("coverdict-backup.service", "coverdict-backup.timer")
 NAME = "coverdict.example.org"
 STOP_SECONDS = 60
 UP_SECONDS = 120
@@ -232,12 +231,12 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
 
 
 def test_what_is_not_run_is_the_machines_own() -> None:
-    found = [*blocks("machine"), *blocks("machine", BACKUP)]
+    found = [*blocks("machine")]
     lines = [line for block in found for line in block.splitlines()]
     assert {shlex.split(line)[0] for line in lines} == MACHINES_OWN
     named = {word for line in lines for word in shlex.split(line) if word.startswith("deploy/")}
     assert all((ROOT / path).is_file() for path in named)
-    assert {f"deploy/{name}" for name in (*UNITS, *BACKUP_UNITS)} <= named
+    assert {f"deploy/{name}" for name in UNITS} <= named
 
 
 def test_every_command_of_coverdict_is_one_that_there_is() -> None:
@@ -246,7 +245,7 @@ def test_every_command_of_coverdict_is_one_that_there_is() -> None:
         *blocks("local"),
         *blocks("containers"),
         BACKUP,
-        *(unit(name)["ExecStart"] for name in (*UNITS, BACKUP_UNITS[0])),
+        *(unit(name)["ExecStart"] for name in UNITS),
     ]
     called = re.findall(r"(?:^|/bin/| web )coverdict ([a-z-]+.*)$", "\n".join(texts), re.MULTILINE)
     called += [
@@ -300,15 +299,13 @@ def test_settings_are_read_by_the_command_as_systemd_reads_them(tmp_path: Path) 
     assert read["DJANGO_SETTINGS_MODULE"] == PRODUCTION
 
 
-@pytest.mark.parametrize("name", [*UNITS, *BACKUP_UNITS])
+@pytest.mark.parametrize("name", UNITS)
 def test_a_unit_is_one_that_systemd_takes(name: str, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not on PATH")
     # A program has to be there.
     text = (DEPLOY / name).read_text().replace("/opt/coverdict/bin/coverdict", sys.executable)
     (tmp_path / name).write_text(text)
-    if name.endswith(".timer"):
-        (tmp_path / BACKUP_UNITS[0]).write_text("[Service]\nType=oneshot\nExecStart=/bin/true\n")
     done = subprocess.run(
         ["systemd-analyze", "verify", tmp_path / name], capture_output=True, text=True, check=False
     )
@@ -355,7 +352,5 @@ def test_what_the_image_copies_is_there() -> None:
     copied = [line.split()[1] for line in lines if line.startswith("COPY ") and "--from" not in line]
     assert copied == ["requirements", "."]
     assert "requirements/runtime.txt" in "\n".join(lines)
-    # For `coverdict backup`, in the image that is left.
-    assert "postgresql-client" in (DEPLOY / "Containerfile").read_text().rpartition("FROM ")[2]
     ignored = (ROOT / ".dockerignore").read_text().split()
     assert not {"requirements", "annotation", "evaluation", "docs", "static", "templates"} & set(ignored)

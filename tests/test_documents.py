@@ -19,7 +19,6 @@ from django.urls import resolve
 from annotation.command_line.gate import gate_parser
 from annotation.command_line.main import main
 from annotation.core.tables.columns import HEAD
-from annotation.exports.archive.kinds import KINDS, PEOPLE
 from annotation.exports.levels import LEVELS
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
 from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
@@ -57,7 +56,7 @@ EXAMPLES = [
     if "evaluation.client" not in example and "pd.read_parquet" not in example
 ]
 LINKS = [(path, link) for path, text in TEXTS.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
-FOREIGN_PROGRAMS = {"export", "pg_dump", "pg_restore"}
+FOREIGN_PROGRAMS = {"export", "runuser", "sqlite3", "tar"}
 OWN_COMMANDS = {name for name, app in get_commands().items() if app == "annotation"}
 
 
@@ -217,10 +216,6 @@ def exported_columns(heading: str) -> list[tuple[str, str]]:
     part = TEXTS[DOCS / "exports.md"].partition(f"## {heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`[^|]*`) \| (\w+) \|", part, re.MULTILINE)
     return [(name, kind) for names, kind in rows for name in re.findall(r"`(\w+)`", names)]
-
-
-def test_the_files_of_archives_are_those_that_are_written() -> None:
-    assert first_column("archive", "Files") == [*(kind.name for kind in KINDS), PEOPLE]
 
 
 def test_the_metrics_are_those_of_the_scores() -> None:

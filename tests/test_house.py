@@ -26,7 +26,6 @@ COMMANDS = [
     "check",
     "bench",
     "lock",
-    "fit-lexical",
     "clean",
 ]
 # Put together here, so that this file does not hold what it looks for.

@@ -37,7 +37,6 @@ from annotation.accounts.verified_email import (
 from annotation.core.accounts.clients import client_of
 from annotation.core.accounts.second_factor import has_second_factor, must_have_second_factor
 from annotation.core.accounts.tokens import DAYS, MOST_DAYS
-from annotation.core.permissions import Verb, project_for, visible_projects
 from annotation.core.refusals import Invalid, Refusal
 from annotation.web.come_in import passed_lately
 from annotation.web.htmx import Request
@@ -82,8 +81,12 @@ def account(request: Request) -> HttpResponse:
         elif act == "theme":
             return _with_theme(request.POST.get("theme", ""))
         elif act == "token":
+            days = request.POST.get("days", "")
             _, token = ask_for_token(
-                person=request.user, code=request.POST.get("code", ""), request=request, **_scope(request)
+                person=request.user,
+                code=request.POST.get("code", ""),
+                days=whole_number(days) or 0 if days else DAYS,
+                request=request,
             )
             return _page(request, token=token)
         elif act == "revoke":
@@ -130,17 +133,6 @@ def _remove_factor(request: Request) -> HttpResponse:
 _CODE_ACTS = {"new-codes": _new_codes, "remove-factor": _remove_factor}
 
 
-def _scope(request: Request) -> dict[str, Any]:
-    """How far the token of the form is to reach. Raises Invalid, NotFound."""
-    days, slug = request.POST.get("days", ""), request.POST.get("project", "")
-    return {
-        "name": request.POST.get("name", ""),
-        "may_write": request.POST.get("scope") != "read",
-        "project": project_for(request.user, slug, Verb.VIEW_PROJECT) if slug else None,
-        "days": whole_number(days) or 0 if days else DAYS,
-    }
-
-
 def _with_theme(theme: str) -> HttpResponse:
     answer = redirect("account")
     if theme in dict(THEMES) and theme:
@@ -163,9 +155,7 @@ def _page(request: Request, *, token: str = "", refusal: Invalid | None = None) 
         "tokens": tokens_of(request.user),
         "sessions": sessions_of(request.user, current=request.session.session_key),
         "events": events_of(request.user),
-        "projects": visible_projects(request.user).order_by("name"),
         "days": request.POST.get("days", "") if refusal else DAYS,
-        "is_making": refusal is not None and request.POST.get("act") == "token",
         "most_days": MOST_DAYS,
         "refusal": refusal,
         "wrong": refusal.field if refusal else "",

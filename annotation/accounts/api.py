@@ -37,26 +37,14 @@ from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddr
 from annotation.core.accounts.clients import client_of
 from annotation.core.accounts.second_factor import has_second_factor, must_have_second_factor
 from annotation.core.accounts.tokens import DAYS, MOST_DAYS
-from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Invalid
-from annotation.models import TokenGrant
-from annotation.models.access import LONGEST_TOKEN_NAME
 
 LONGEST_CODE = 20
 
 
-class Scope(serializers.Serializer[Any]):
-    """How far a token reaches."""
+class WantedToken(serializers.Serializer[Any]):
+    """How long a token is valid."""
 
-    name = serializers.CharField(
-        default="", allow_blank=True, max_length=LONGEST_TOKEN_NAME, help_text="What it is for."
-    )
-    may_write = serializers.BooleanField(default=True, help_text="If false, the token is read-only.")
-    project = serializers.SlugField(
-        default=None,
-        allow_null=True,
-        help_text="The only project it gives access to; null for all your projects.",
-    )
     days = serializers.IntegerField(
         default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="How long it lasts."
     )
@@ -68,7 +56,7 @@ class Scope(serializers.Serializer[Any]):
     )
 
 
-class Credentials(Scope):
+class Credentials(WantedToken):
     username = serializers.CharField(max_length=LONGEST_USERNAME)
     password = serializers.CharField(
         max_length=LONGEST_PASSWORD, trim_whitespace=False, style={"input_type": "password"}
@@ -77,30 +65,8 @@ class Credentials(Scope):
 
 class TokenRow(serializers.Serializer[AuthToken]):
     key = serializers.CharField(source="token_key", help_text="What the token begins with.")
-    name = serializers.SerializerMethodField()
-    may_write = serializers.SerializerMethodField(help_text="If false, the token is read-only.")
-    project = serializers.SerializerMethodField(
-        help_text="The only project it gives access to; null for all your projects."
-    )
     created_at = serializers.DateTimeField(source="created")
     expires_at = serializers.DateTimeField(source="expiry", allow_null=True)
-
-    def get_name(self, token: AuthToken) -> str:
-        grant = _grant_of(token)
-        return grant.name if grant else ""
-
-    def get_may_write(self, token: AuthToken) -> bool:
-        grant = _grant_of(token)
-        return grant is None or grant.may_write
-
-    def get_project(self, token: AuthToken) -> str | None:
-        grant = _grant_of(token)
-        return grant.project.slug if grant and grant.project else None
-
-
-def _grant_of(token: AuthToken) -> TokenGrant | None:
-    found: TokenGrant | None = getattr(token, "grant", None)
-    return found
 
 
 class TokenList(serializers.Serializer[Any]):
@@ -119,9 +85,7 @@ class Tokens(ApiView):
     permission_classes = (AllowAny,)
     throttle_classes = (PerAddress,)
 
-    @operation(
-        "create_token", request=Credentials, responses={201: NewToken}, refusals=("403", "404", "409", "422")
-    )
+    @operation("create_token", request=Credentials, responses={201: NewToken}, refusals=("403", "409", "422"))
     def post(self, request: Request) -> Response:
         """Exchange username and password for a token.
 
@@ -140,11 +104,10 @@ class Tokens(ApiView):
 
 class CurrentToken(ApiView):
     tag = "tokens"
-    for_any_token = ("GET", "DELETE")
 
     @operation("get_token", responses=TokenRow, refusals=("422",))
     def get(self, request: Request) -> Response:
-        """Show how far the token of this request reaches, and until when."""
+        """Show the token of this request, and until when it is valid."""
         return Response(TokenRow(self._token()).data)
 
     @operation("revoke_token", responses={204: None}, refusals=("422",))
@@ -162,7 +125,6 @@ class CurrentToken(ApiView):
 
 class OwnTokens(ApiView):
     tag = "account"
-    tells_secret = True
 
     @operation("list_tokens", responses=TokenList)
     def get(self, request: Request) -> Response:
@@ -170,13 +132,13 @@ class OwnTokens(ApiView):
         self.query()
         return Response(TokenList({"results": tokens_of(self.person)}).data)
 
-    @operation("make_token", request=Scope, responses={201: NewToken}, refusals=("404",))
+    @operation("make_token", request=WantedToken, responses={201: NewToken})
     def post(self, request: Request) -> Response:
         """Make a token for a program, shown this once.
 
-        A token that reads only, or is for one project, makes none. Who has a second factor sends a code of it.
+        Who has a second factor sends a code of it.
         """
-        return _made(self.person, self.body(Scope), request)
+        return _made(self.person, self.body(WantedToken), request)
 
 
 class OneOwnToken(ApiView):
@@ -307,7 +269,6 @@ class RecoveryCodeList(serializers.Serializer[Any]):
 
 class SecondFactor(ApiView):
     tag = "account"
-    tells_secret = True
 
     @operation("get_second_factor", responses=FactorState)
     def get(self, request: Request) -> Response:
@@ -329,7 +290,6 @@ class SecondFactor(ApiView):
 
 class SecondFactorSecret(ApiView):
     tag = "account"
-    tells_secret = True
 
     @operation("propose_second_factor", responses=ProposedSecret)
     def post(self, request: Request) -> Response:
@@ -339,7 +299,6 @@ class SecondFactorSecret(ApiView):
 
 class SecondFactorCodes(ApiView):
     tag = "account"
-    tells_secret = True
 
     @operation("replace_recovery_codes", request=FactorCode, responses=RecoveryCodeList, refusals=("404",))
     def post(self, request: Request) -> Response:
@@ -371,8 +330,6 @@ class SignOn(ApiView):
 
 
 def _made(person: User, scope: dict[str, Any], request: Request) -> Response:
-    slug = scope.pop("project")
-    project = project_for(person, slug, Verb.VIEW_PROJECT) if slug else None
-    row, token = ask_for_token(person=person, project=project, request=cast("HttpRequest", request), **scope)
+    row, token = ask_for_token(person=person, request=cast("HttpRequest", request), **scope)
     row.token = token
     return Response(NewToken(row).data, status=status.HTTP_201_CREATED)

@@ -20,11 +20,8 @@ from annotation.accounts.verified_email import ask_for_verification, forget_veri
 from annotation.core.accounts.clients import Client, client_of
 from annotation.core.accounts.events import NOWHERE, note_account
 from annotation.core.accounts.tokens import DAYS, end_token, issue_token
-from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
-from annotation.core.text_faults import checked_note
-from annotation.models import AccountEvent, AccountSession, Project, ServiceAccount
-from annotation.models.access import LONGEST_TOKEN_NAME
+from annotation.models import AccountEvent, AccountSession
 from annotation.projects.services.accept_invitation import set_name
 
 if TYPE_CHECKING:
@@ -83,51 +80,35 @@ def ask_for_token(
     *,
     person: User,
     code: str = "",
-    name: str = "",
-    may_write: bool = True,
-    project: Project | None = None,
     days: int = DAYS,
     request: HttpRequest,
 ) -> tuple[AuthToken, str]:
     """As `make_token`, for whoever shows the person's second factor where they have one. Raises as `confirm`, too."""
     confirm(person=person, code=code, request=request)
-    return make_token(
-        person=person, name=name, may_write=may_write, project=project, days=days, client=client_of(request)
-    )
+    return make_token(person=person, days=days, client=client_of(request))
 
 
 @transaction.atomic
 def make_token(
     *,
     person: User,
-    name: str = "",
-    may_write: bool = True,
-    project: Project | None = None,
     days: int = DAYS,
     client: Client = NOWHERE,
 ) -> tuple[AuthToken, str]:
     """A token for a program: its row, and the token itself, to be shown once.
 
-    It does what its person may, or reads only, or is for one project alone, which the person must see. Raises Invalid;
-    NotFound; Conflict (code `too_many_tokens`).
+    It does what its person may. Raises Invalid; Conflict (code `too_many_tokens`).
     """
-    name = checked_note(
-        name, most=LONGEST_TOKEN_NAME, if_long=f"A name has at most {LONGEST_TOKEN_NAME} characters."
-    )
-    if project is not None:
-        project_for(person, project.slug, Verb.VIEW_PROJECT)
     if AuthToken.objects.filter(user=person).count() >= MOST_TOKENS:
         raise Conflict(
             f"You have {MOST_TOKENS} tokens. Revoke one that you no longer use.", code="too_many_tokens"
         )
-    return issue_token(
-        person=person, name=name, may_write=may_write, project=project, days=days, client=client
-    )
+    return issue_token(person=person, days=days, client=client)
 
 
 def tokens_of(person: User) -> QuerySet[AuthToken]:
-    """The person's tokens with their grants, newest first."""
-    found: QuerySet[AuthToken] = AuthToken.objects.filter(user=person).select_related("grant__project")
+    """The person's tokens, newest first."""
+    found: QuerySet[AuthToken] = AuthToken.objects.filter(user=person)
     return found.order_by("-created", "digest")
 
 
@@ -150,8 +131,6 @@ def reset_path(*, person: User, by: User | None, client: Client = NOWHERE) -> st
         raise NotAllowed("Only an administrator of the installation can create reset links.")
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
-    if ServiceAccount.objects.filter(user=person).exists():
-        raise Conflict(f"{person.get_username()} is a service; nobody can sign in as it.", code="service")
     note_account(kind=AccountEvent.Kind.RESET_LINK, person=person, by=by, client=client)
     key = urlsafe_base64_encode(str(person.pk).encode())
     return f"/reset/{key}/{default_token_generator.make_token(person)}/"

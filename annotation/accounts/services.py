@@ -26,8 +26,7 @@ _SECRET_BYTES = 32
 def issue_setup_link() -> str | None:
     """The secret of a link that makes the first account, good for a day and for one use.
 
-    None where there is an administrator; a restored backup may lose the last one. A link that was issued before opens
-    nothing any more.
+    None where there is an administrator. A link that was issued before opens nothing any more.
     """
     if administrators().exists():
         return None

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.accounts.verified_email import person_with_verified
 from annotation.core.accounts.events import NOWHERE, note_account
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
-from annotation.models import AccountEvent, Invitation, ServiceAccount
+from annotation.models import AccountEvent, Invitation
 
 if TYPE_CHECKING:
     from annotation.core.accounts.clients import Client
@@ -151,6 +151,5 @@ def _gets_account(email: str) -> bool:
 
 
 def _refuse_closed(person: User) -> None:
-    is_service = ServiceAccount.objects.filter(user=person).exists() or hasattr(person, "imported")
-    if not person.is_active or is_service:
+    if not person.is_active or hasattr(person, "imported"):
         raise NotAllowed("Nobody signs in as this account.", code="closed")

@@ -44,8 +44,8 @@ class AccountAdmin(Accounts):
     actions = ("make_reset_link", "reset_second_factor", "erase")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Without the people of archives and services, as whom nobody signs in."""
-        return super().get_queryset(request).filter(imported__isnull=True, service__isnull=True)
+        """Without the people of imports, as whom nobody signs in."""
+        return super().get_queryset(request).filter(imported__isnull=True)
 
     @admin.action(description="Create a password reset link")
     def make_reset_link(self, request: HttpRequest, people: QuerySet[User]) -> None:

@@ -22,12 +22,9 @@ from annotation.models import (
     Guideline,
     ImportedPerson,
     Invitation,
-    KeptReply,
     MailTurn,
     Notice,
-    ServiceAccount,
     SetupLink,
-    TokenGrant,
 )
 from annotation.projects.queries.notices import notices_of
 
@@ -78,17 +75,6 @@ class ImportedPersonAdmin(Rows):
     search_fields = ("name",)
 
 
-@admin.register(ServiceAccount)
-class ServiceAccountAdmin(Rows):
-    """Made and removed on the page of a project's people."""
-
-    project_paths = ("project",)
-    view_verbs = (Verb.MANAGE_MEMBERS,)
-    list_display = ("name", "project", "user", "made_by", "made_at")
-    list_select_related = ("project", "user", "made_by")
-    search_fields = ("name",)
-
-
 @admin.register(SetupLink)
 class SetupLinkAdmin(Rows):
     """For superusers; there is none once anybody has an account."""
@@ -114,16 +100,6 @@ class CachedValueAdmin(Rows):
     list_display = ("cache_key", "expires")
     search_fields = ("cache_key__exact",)
     exclude = ("value",)
-
-
-@admin.register(TokenGrant)
-class TokenGrantAdmin(Rows):
-    """For superusers: how far tokens reach."""
-
-    list_display = ("name", "may_write", "project")
-    list_select_related = ("project",)
-    search_fields = ("name__exact",)
-    exclude = ("token",)
 
 
 @admin.register(AccountEvent)
@@ -154,16 +130,6 @@ class AccountSessionAdmin(Rows):
     @admin.display(description="browser")
     def browser(self, session: AccountSession) -> str:
         return browser_of(session.agent)
-
-
-@admin.register(KeptReply)
-class KeptReplyAdmin(Rows):
-    """For superusers: which requests came with a key. What they were answered is their senders' own."""
-
-    list_display = ("person", "status", "began_at")
-    list_select_related = ("person",)
-    search_fields = ("key__exact",)
-    exclude = ("key", "route", "fingerprint", "body")
 
 
 @admin.register(Comment)

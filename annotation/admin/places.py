@@ -142,7 +142,5 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "UnitJudgment": _judged,
     "Verdict": lambda verdict: _check(verdict.check_row),
     "VerdictBatch": lambda _: RowPage(Verb.REVIEW, "review", query={"only": "answered"}),
-    "Webhook": lambda _: RowPage(Verb.CHANGE_PROJECT, "webhooks"),
-    "WebhookDelivery": lambda _: RowPage(Verb.CHANGE_PROJECT, "webhooks"),
 }
 """By the name of the row's kind."""

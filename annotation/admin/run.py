@@ -13,7 +13,7 @@ from annotation.admin.rows import Rows
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
 from annotation.judging.services.start_run import cancel_run, resume_run
-from annotation.models import Export, Import, Job, PromptVersion, Run, Tally, Webhook, WebhookDelivery, Worker
+from annotation.models import Export, Import, Job, PromptVersion, Run, Worker
 
 
 @admin.register(Run)
@@ -56,7 +56,6 @@ class JobAdmin(Rows):
         "run__project",
         "export__project",
         "import_row__project",
-        "delivery__webhook__project",
         "trial__project",
     )
     view_verbs = (Verb.VIEW_RUNS,)
@@ -66,7 +65,6 @@ class JobAdmin(Rows):
         "document_set",
         "export",
         "import_row",
-        "delivery",
         "trial",
         "state",
         "attempt",
@@ -75,7 +73,7 @@ class JobAdmin(Rows):
         "error",
     )
     list_filter = ("state",)
-    list_select_related = ("run", "document_set", "export", "import_row", "delivery__webhook", "trial")
+    list_select_related = ("run", "document_set", "export", "import_row", "trial")
     search_fields = (
         "public_id__exact",
         "run__public_id__exact",
@@ -113,14 +111,6 @@ class WorkerAdmin(Rows):
     search_fields = ("name",)
 
 
-@admin.register(Tally)
-class TallyAdmin(Rows):
-    """What workers have counted, for superusers."""
-
-    list_display = ("name", "labels", "value")
-    search_fields = ("name",)
-
-
 @admin.register(PromptVersion)
 class PromptVersionAdmin(Rows):
     """Words are changed on the project's page of prompts, where what they become can be seen first."""
@@ -131,23 +121,3 @@ class PromptVersionAdmin(Rows):
     list_filter = ("step", "is_built_in")
     list_select_related = ("project", "created_by")
     search_fields = ("public_id__exact", "step__exact", "version__exact", "created_by__username__exact")
-
-
-@admin.register(Webhook)
-class WebhookAdmin(Rows):
-    project_paths = ("project",)
-    view_verbs = (Verb.CHANGE_PROJECT,)
-    list_display = ("public_id", "project", "url", "by", "created_at", "ended_at")
-    list_select_related = ("project", "by")
-    search_fields = ("public_id__exact", "url")
-    exclude = ("secret",)  # whoever knows it can sign messages in the project's name
-
-
-@admin.register(WebhookDelivery)
-class WebhookDeliveryAdmin(Rows):
-    project_paths = ("webhook__project",)
-    view_verbs = (Verb.CHANGE_PROJECT,)
-    list_display = ("public_id", "webhook", "kind", "status", "error", "created_at", "delivered_at")
-    list_filter = ("kind",)
-    list_select_related = ("webhook",)
-    search_fields = ("public_id__exact", "webhook__url")

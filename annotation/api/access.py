@@ -7,30 +7,26 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
-from django.http import HttpResponse
 from django.utils.cache import patch_cache_control
 from knox.auth import TokenAuthentication as KnoxAuthentication
-from knox.models import AuthToken
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.generics import GenericAPIView
 from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
+from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
-from annotation.api import kept_replies
-from annotation.api.conditions import expecting, tag_of
 from annotation.api.pagination import KeysetPagination, PageQuery
 from annotation.api.schema import ApiSchema
 from annotation.api.throttles import PerToken
 from annotation.core.permissions import READ_CONTENT, Verb, project_for, require, roles_in, verbs_in, verbs_of
 from annotation.core.readers import CheckReader
-from annotation.core.refusals import NotAllowed, NotFound
-from annotation.models import KeptReply, Project, TokenGrant
+from annotation.core.refusals import NotFound
+from annotation.models import Project
 
 Row = TypeVar("Row", bound=Model)
 
@@ -58,55 +54,6 @@ class ApiView(GenericAPIView[Any]):
     throttle_classes: Sequence[type[BaseThrottle]] = (PerToken,)
     filter_backends = ()
     pagination_class: type[KeysetPagination] | None = KeysetPagination
-    is_tagged: ClassVar[bool] = False
-    """Whether replies have an entity tag, and changes may name in If-Match the one that they are of."""
-    takes_match: ClassVar[bool] = False
-    """Whether POST may, of a row that another address shows."""
-    tells_secret: ClassVar[bool] = False
-    """Whether the reply to a POST is not kept, also not for a request that comes again."""
-    for_any_token: ClassVar[tuple[str, ...]] = ()
-    """Methods of an address outside of projects that a token for one project may use, also one that reads only."""
-    kept: KeptReply | None = None
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        self._hold_to_grant()
-        key = request.headers.get(kept_replies.HEADER)
-        if request.method == "POST" and key is not None and request.user.is_authenticated:
-            if "slug" in kwargs:
-                # Whoever is out of the project by now is told nothing of it, not even again.
-                project_for(self.person, kwargs["slug"], Verb.VIEW_PROJECT)
-            row = kept_replies.begin(request, self.person, key)
-            if row.status is None:
-                self.kept = row
-            else:
-                self.post: Callable[..., HttpResponse] = lambda *_, **__: kept_replies.replay(row)
-
-    @property
-    def grant(self) -> TokenGrant | None:
-        """What the request's token is limited to; None where it is not, and for a session."""
-        if not isinstance(self.request.auth, AuthToken):
-            return None
-        return TokenGrant.objects.select_related("project").filter(token=self.request.auth).first()
-
-    def _hold_to_grant(self) -> None:
-        """Refuse what lies outside of the token's reach; another project is not there for it."""
-        grant = self.grant
-        if grant is None:
-            return
-        slug, method = self.kwargs.get("slug"), self.request.method
-        if method in self.for_any_token:
-            return
-        if grant.is_of_one and slug is None:
-            raise NotAllowed("This token gives access to one project only.", code="token_scope")
-        if grant.is_of_one and (grant.project is None or grant.project.slug != slug):
-            raise NotFound("There is no such project.")
-        if not grant.may_write and method not in SAFE_METHODS:
-            raise NotAllowed("This token is read-only. Create one with write access.", code="token_scope")
-
-    def expecting(self, shown: Callable[[Row], Mapping[str, Any]]) -> Callable[[Row], None] | None:
-        """As `conditions.expecting` for this request."""
-        return expecting(self.request, shown)
 
     @property
     def person(self) -> User:
@@ -181,13 +128,6 @@ class ApiView(GenericAPIView[Any]):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
         patch_cache_control(response, private=True, no_store=True)
-        if self.is_tagged and response.status_code == 200 and request.method in {"GET", "PATCH"}:
-            response["ETag"] = tag_of(response.data)
-        if (row := self.kept) is not None:
-            is_secret = self.tells_secret
-            response.add_post_render_callback(
-                lambda made: kept_replies.finish(row, made, is_secret=is_secret)
-            )
         return response
 
 

@@ -6,9 +6,9 @@
 403  the person's roles do not hold the verb (`not_allowed`), or open assessor work closes it (`blind`)
 404  there is no such thing for this person; so it is with everything outside of their projects
 409  somebody else was quicker, or the state has moved on; `details` says what stands now
-412  it was changed since the state that If-Match names (`stale`); 416  the file ends before the range
+412  the file is another one by now; 416  the file ends before the range
 422  the shape is right, but the project's rules refuse what is asked; `field` names the input
-428  a change in place has no If-Match (`if_match_missing`); 429  too many attempts; Retry-After says when
+429  too many attempts; Retry-After says when
 503  a worker is still making it (`not_ready`), or the database is away (`database_away`); Retry-After says when to ask
 """
 

@@ -11,7 +11,7 @@ from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
-from drf_spectacular.utils import Direction, OpenApiParameter, extend_schema
+from drf_spectacular.utils import Direction, extend_schema
 
 from annotation.api.errors import Error
 from annotation.api.fields import NamedChoice
@@ -19,12 +19,6 @@ from annotation.api.fields import NamedChoice
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 UNSAFE = ("POST", "PATCH", "DELETE")
-KEY_MEANING = (
-    "Your own id of this request, such as a UUID. Repeating it returns the first reply for 24 hours."
-)
-MATCH_MEANING = (
-    "The ETag that you read. The request is refused (412) if the object has changed. `*` matches any state."
-)
 
 
 class ApiSchema(AutoSchema):
@@ -39,26 +33,6 @@ class ApiSchema(AutoSchema):
     def get_tags(self) -> list[str]:
         tag: str = getattr(self.view, "tag", "")
         return [tag]
-
-    def get_override_parameters(self) -> list[Any]:
-        given: list[Any] = list(super().get_override_parameters())
-        return given + [
-            OpenApiParameter(name, str, OpenApiParameter.HEADER, description=meaning, required=is_needed)
-            for name, meaning, is_taken, is_needed in (
-                ("Idempotency-Key", KEY_MEANING, self._takes_key, False),
-                ("If-Match", MATCH_MEANING, self._takes_match, self.method == "PATCH"),
-            )
-            if is_taken
-        ]
-
-    @property
-    def _takes_key(self) -> bool:
-        return self.method == "POST" and bool(self.view.authentication_classes)
-
-    @property
-    def _takes_match(self) -> bool:
-        is_of_other = self.method == "POST" and getattr(self.view, "takes_match", False)
-        return is_of_other or (self.method in UNSAFE and getattr(self.view, "is_tagged", False))
 
     def _paragraphs(self) -> list[str]:
         text = inspect.getdoc(getattr(self.view, self.method.lower())) or ""
@@ -81,17 +55,15 @@ class ApiSchema(AutoSchema):
             ("401", "Not signed in, or wrong token or password", True),
             (
                 "403",
-                "The person's roles, open assessor work or the token's scope forbid it",
+                "The person's roles or open assessor work forbid it",
                 "{" in self.path or bool(self.view.authentication_classes),
             ),
             ("404", "Not found, or not visible to this person", "{" in self.path),
             (
                 "409",
                 "Someone else changed it first, or its state has changed",
-                self._takes_key or (is_unsafe and "{" in self.path),
+                is_unsafe and "{" in self.path,
             ),
-            ("412", "It changed after the state given in If-Match", self._takes_match),
-            ("428", "If-Match is missing", self._takes_match and self.method == "PATCH"),
             ("416", "The requested range is beyond the end of the file", False),
             ("422", "The project's rules do not allow this", is_unsafe and self.method != "DELETE"),
             ("429", "Too many attempts", bool(self.view.throttle_classes)),

@@ -19,7 +19,6 @@ from annotation.reviewing.api import bias, checks, comments, review
 from annotation.sample import api as samples
 from annotation.sampling.api import samples as draws
 from annotation.texts.api import claims, document_sets, summaries, units
-from annotation.webhooks import api as webhooks
 
 IN_PROJECT: list[URLPattern | URLResolver] = [
     path("", projects.OneProject.as_view()),
@@ -80,14 +79,8 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("guidelines/<int:version>/", guidelines.OneGuideline.as_view()),
     path("members/", members.Members.as_view()),
     path("members/<slug:public_id>/", members.OneMember.as_view()),
-    path("members/<slug:public_id>/token/", members.ServiceToken.as_view()),
-    path("services/", members.Services.as_view()),
     path("invitations/", members.Invitations.as_view()),
     path("invitations/<slug:public_id>/", members.OneInvitation.as_view()),
-    path("webhooks/", webhooks.Webhooks.as_view()),
-    path("webhooks/deliveries/", webhooks.Deliveries.as_view()),
-    path("webhooks/<slug:public_id>/", webhooks.OneWebhook.as_view()),
-    path("webhooks/<slug:public_id>/test/", webhooks.WebhookTest.as_view()),
     path("bias/", bias.BiasView.as_view()),
     path("bias/file/", bias.BiasFile.as_view()),
     path("log/", event_log.Log.as_view()),

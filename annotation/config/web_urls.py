@@ -34,7 +34,6 @@ from annotation.reviewing.web import bias, comments, review, review_queue
 from annotation.sample import web as samples
 from annotation.texts.web import claims, units
 from annotation.watching import web as watching
-from annotation.webhooks import web as webhooks
 
 project_urls = [
     path("", projects.project, name="project"),
@@ -139,14 +138,8 @@ project_urls = [
     path("settings/", settings.project_settings, name="project-settings"),
     path("close/", close_project.close_project, name="close-project"),
     path("settings/compared/", new_project.compared, name="compared"),
-    path("settings/webhooks/", webhooks.webhooks, name="webhooks"),
-    path("settings/webhooks/add/", webhooks.add_webhook, name="add-webhook"),
-    path("settings/webhooks/<slug:webhook_id>/end/", webhooks.end_webhook, name="end-webhook"),
-    path("settings/webhooks/<slug:webhook_id>/test/", webhooks.test_webhook, name="test-webhook"),
     path("settings/people/", people.people, name="people"),
     path("settings/people/add/", people.add_member, name="add-member"),
-    path("settings/people/services/add/", people.add_service, name="add-service"),
-    path("settings/people/<slug:member_id>/token/", people.renew_service_token, name="renew-service-token"),
     path("settings/people/<slug:member_id>/roles/", people.change_roles, name="change-roles"),
     path("settings/people/<slug:member_id>/remove/", people.remove_member, name="remove-member"),
     path("settings/invitations/invite/", people.invite, name="invite"),

@@ -78,19 +78,6 @@ def create(rows: Sequence[Row]) -> None:
     insert(kind, names, map(itemgetter(*names), map(vars, rows)))
 
 
-def refresh_statistics(kinds: Iterable[type[models.Model]]) -> None:
-    """Have PostgreSQL look at tables that were just filled, before it plans how to read them.
-
-    It would do so by itself within a minute or so of the commit. Until then it takes them for as small as they were,
-    and compares every row with every other. Inside a transaction it keeps others from doing the same until that ends.
-    """
-    if connection.vendor != "postgresql":
-        return
-    tables = ", ".join(connection.ops.quote_name(kind._meta.db_table) for kind in kinds)
-    with connection.cursor() as cursor:
-        cursor.execute(f"ANALYZE {tables}")
-
-
 def _default(field: models.Field[Any, Any]) -> object:
     value = _to_store(field)(timezone.now() if _is_stamp(field) else field.get_default())
     return None if value == "null" else value

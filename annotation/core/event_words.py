@@ -75,7 +75,6 @@ EVENT_WORDS: Mapping[str, str] = {
     "open project again": "unarchived the project",
     "delete project": "deleted the project",
     "restore project": "restored the deleted project",
-    "apply retention": "removed data after its retention period",
     "erase person": "erased a person's personal data",
     "write guidelines": "wrote guidelines",
     "name author": "set the author of a summary",
@@ -91,9 +90,6 @@ EVENT_WORDS: Mapping[str, str] = {
     "add member": "added a member",
     "change member": "changed a member's roles",
     "remove member": "removed a member",
-    "renew service token": "renewed a service's token",
-    "add webhook": "added a webhook",
-    "end webhook": "ended a webhook",
     "comment": "commented",
     "withdraw comment": "deleted a comment",
 }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
-from annotation.core.outbox import put_out
 from annotation.models import Event
 
 if TYPE_CHECKING:
@@ -42,12 +41,12 @@ def log(
     target: PublicRow,
     data: Mapping[str, object] | None = None,
 ) -> Event:
-    """Write one act to the project's log, inside the transaction of the act; webhooks are told of some kinds.
+    """Write one act to the project's log, inside the transaction of the act.
 
     `actor` is None where the program acted by itself. `data` is JSON: old and new values, and
     why; never a secret.
     """
-    event = Event.objects.create(
+    return Event.objects.create(
         project=project,
         actor=actor,
         verb=verb,
@@ -55,5 +54,3 @@ def log(
         target_id=target.public_id,
         data=dict(data or {}),
     )
-    put_out(event, target)
-    return event

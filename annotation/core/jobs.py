@@ -33,7 +33,6 @@ from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import KombuError, OperationalError
 
-from annotation.core import tallies
 from annotation.core.events import log
 from annotation.core.notices import tell
 from annotation.core.run_answers import is_useless, most_common_reason
@@ -61,7 +60,6 @@ class Lane(StrEnum):
     RUNS = "runs"
     EXPORTS = "exports"
     IMPORTS = "imports"
-    WEBHOOKS = "webhooks"
     TRIALS = "trials"
 
 
@@ -69,26 +67,14 @@ LANE_COLUMNS: Mapping[Lane, str] = {
     Lane.RUNS: "run",
     Lane.EXPORTS: "export",
     Lane.IMPORTS: "import_row",
-    Lane.WEBHOOKS: "delivery",
     Lane.TRIALS: "trial",
 }
-WEBHOOK_PAUSES_SECONDS = (5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600)
-"""A receiver may be away for most of a day."""
-
-
-def _pauses_of(job: Job) -> Sequence[float]:
-    return PAUSES_SECONDS if job.delivery_id is None else WEBHOOK_PAUSES_SECONDS
 
 
 def told_of(job: Job) -> dict[str, str]:
     """What the log has of a job beside each line about it."""
     run = {} if job.run is None else {"run": job.run.public_id}
     return {"job": job.public_id, "request_id": job.request_id, **run}
-
-
-def count_error(failure: BaseException) -> None:
-    """Count what a job met, by its kind, for those who watch."""
-    tallies.count("errors", kind=type(failure).__name__)
 
 
 def lane_of(job: Job) -> Lane:
@@ -193,7 +179,6 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         "document_set",
         "export__project",
         "import_row__project",
-        "delivery__webhook__project",
         "trial__project",
         "trial__judge__project",
         "trial__requested_by",
@@ -306,10 +291,9 @@ def finish_all(claimed: Sequence[Claimed]) -> None:
     owned = Job.objects.filter(
         pk__in=[each.job.pk for each in claimed], token=claimed[0].token, state=Job.State.WORKING
     )
-    done = Job.objects.filter(pk__in=locked(owned)).update(
+    Job.objects.filter(pk__in=locked(owned)).update(
         state=Job.State.DONE, error="", token="", lease_until=None, finished_at=timezone.now()
     )
-    tallies.count("jobs", done, lane=lane_of(claimed[0].job), outcome=Job.State.DONE)
     settle(run)
 
 
@@ -339,9 +323,8 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
     run = _locked_run(claimed.job)
     if run is not None and run.state != Run.State.ACTIVE:
         return _end(claimed, state=Job.State.CANCELLED, error=error)
-    pauses = _pauses_of(claimed.job)
-    if attempt <= len(pauses):
-        pause = timedelta(seconds=pauses[attempt - 1])
+    if attempt <= len(PAUSES_SECONDS):
+        pause = timedelta(seconds=PAUSES_SECONDS[attempt - 1])
         return _hand_back(claimed, error=error, at=shared_now() + pause)
     return finish(claimed, state=Job.State.FAILED, error=f"{error} (Given up after {attempt} attempts.)")
 
@@ -371,7 +354,6 @@ def _stop(run: Run, reason: str) -> None:
         return
     cancel_waiting(run)
     run.state = Run.State.STOPPED
-    tallies.count("runs", state=run.state)
     run.stop_reason = reason[:500]
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
@@ -440,7 +422,6 @@ def settle(run: Run | None) -> None:
     failed, total = jobs.filter(state=Job.State.FAILED).count(), jobs.count()
     useless = is_useless(run)
     run.state = Run.State.FAILED if useless or failed == total else Run.State.FINISHED
-    tallies.count("runs", state=run.state)
     told = [f"{failed} of {total} document sets failed."] if failed else []
     told += [f"No answer was usable.{most_common_reason(run)}"] if useless else []
     run.stop_reason = " ".join(told)[:500]
@@ -487,13 +468,11 @@ def _take_back(job: Job, now: datetime) -> None:
     if run is not None and run.state != Run.State.ACTIVE:
         still.update(state=Job.State.CANCELLED, **ended)
         return
-    if job.attempt <= len(_pauses_of(job)):
-        back = still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
-        tallies.count("jobs", back, lane=lane_of(job), outcome="taken back")
+    if job.attempt <= len(PAUSES_SECONDS):
+        still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
         return
     error = f"The worker crashed at each of {job.attempt} attempts; its log may say why."
     if still.update(state=Job.State.FAILED, error=error, **ended):
-        tallies.count("jobs", lane=lane_of(job), outcome=Job.State.FAILED)
         settle(run)
 
 
@@ -536,20 +515,16 @@ def _update(claimed: Claimed, **columns: object) -> bool:
 
 
 def _end(claimed: Claimed, *, state: Job.State, error: str) -> bool:
-    is_ours = _update(
+    return _update(
         claimed, state=state, error=error[:1000], token="", lease_until=None, finished_at=timezone.now()
     )
-    tallies.count("jobs", is_ours, lane=lane_of(claimed.job), outcome=state)
-    return is_ours
 
 
 def _hand_back(claimed: Claimed, *, error: str, at: datetime) -> bool:
     """Let the job wait until a moment; `reap` sends the hint."""
-    is_ours = _update(
+    return _update(
         claimed, state=Job.State.WAITING, error=error[:1000], token="", lease_until=None, queued_at=at
     )
-    tallies.count("jobs", is_ours, lane=lane_of(claimed.job), outcome="again")
-    return is_ours
 
 
 def broker_fault() -> str:

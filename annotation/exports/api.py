@@ -14,13 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, PageQuery, only
-from annotation.api.conditions import Stale
 from annotation.api.fields import JobStateField, WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
-from annotation.exports.levels import LEVEL_NAMES, OWN_FORMATS
+from annotation.exports.levels import LEVEL_NAMES
 from annotation.exports.queries import exports_of, job_of, rows_of, state_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
@@ -38,6 +37,12 @@ DOWNLOAD_HEADERS = {
 }
 
 
+class OtherFile(APIException):
+    status_code = status.HTTP_412_PRECONDITION_FAILED
+    default_code = "stale"
+    default_detail = "The file is another one by now. Download all of it."
+
+
 class NoSuchPart(APIException):
     status_code = status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE
     default_code = "no_such_part"
@@ -51,7 +56,7 @@ class NoSuchPart(APIException):
 class ExportRow(serializers.Serializer[Export]):
     id = serializers.CharField(source="public_id")
     level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(choices=(*FORMAT_NAMES, *(form.format for form in OWN_FORMATS.values())))
+    format = serializers.ChoiceField(choices=FORMAT_NAMES)
     named_people = serializers.BooleanField(help_text="Whether it contains people's names; owners only.")
     state = JobStateField(state_of, help_text="State of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
@@ -78,8 +83,6 @@ class NewExport(serializers.Serializer[Any]):
     level = WordChoice(choices=LEVEL_NAMES)
     format = WordChoice(
         choices=FORMAT_NAMES,
-        required=False,
-        help_text=f"Omit for {', '.join(OWN_FORMATS)}, which have a format of their own.",
     )
     named_people = serializers.BooleanField(
         default=False, help_text="Names instead of stable pseudonyms; owners only."
@@ -146,7 +149,7 @@ class ExportFile(ApiView):
         opened = open_export(only(exports_of(project), public_id, "export"), by=self.person)
         answer = sent(cast("HttpRequest", request), opened)
         if answer.status_code == status.HTTP_412_PRECONDITION_FAILED:
-            raise Stale
+            raise OtherFile
         if answer.status_code == status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE:
             raise NoSuchPart(answer["Content-Range"])
         return answer

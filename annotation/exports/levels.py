@@ -5,9 +5,6 @@ from __future__ import annotations
 from annotation.analysis.leaderboard import table as systems
 from annotation.core.tables.columns import Level
 from annotation.exports import claims, ratings, scores, texts, units
-from annotation.exports.archive import write as archive
-from annotation.exports.duc import nist_2002, pyramid, see_html
-from annotation.exports.duc.duc_files import OwnFormat
 from annotation.exports.judgments import level as judgments
 
 LEVELS: dict[str, Level] = {
@@ -26,10 +23,5 @@ LEVELS: dict[str, Level] = {
 BUNDLE = "bundle"
 """All levels in one zip."""
 
-OWN_FORMATS: dict[str, OwnFormat] = {
-    form.level: form
-    for form in (archive.FORMAT_OF_ARCHIVES, see_html.FORMAT, nist_2002.FORMAT, pyramid.FORMAT)
-}
-"""Archives, and files of DUC and TAC: each in a format of its own and in no other."""
 
-LEVEL_NAMES = (*LEVELS, BUNDLE, *OWN_FORMATS)
+LEVEL_NAMES = (*LEVELS, BUNDLE)

@@ -21,8 +21,7 @@ from annotation.core.shared.kept_files import forget, keep, opened
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.atomic_file import checked_path
-from annotation.exports.duc import pyramid
-from annotation.exports.levels import BUNDLE, LEVEL_NAMES, OWN_FORMATS
+from annotation.exports.levels import BUNDLE, LEVEL_NAMES
 from annotation.exports.manifest import Manifest
 from annotation.exports.progress import ExportProgress
 from annotation.exports.queries import state_of
@@ -67,14 +66,12 @@ def write_export(
 ) -> Manifest:
     """Write one level, or the bundle of all, to a file, with its manifest beside; returns the manifest.
 
-    Levels of DUC's own files have a format of their own, which need not be named. `by` is None where the
-    operator exports at the shell. Raises Invalid for an unknown level or format, a level that has nothing to
-    write in this project (pyramids), or a path where no file can be put; NotAllowed where `by` may not export or
+    `by` is None where the operator exports at the shell. Raises Invalid for an unknown level or format, or a path
+    where no file can be put; NotAllowed where `by` may not export or
     asks for names without being an owner; OSError as the file system does. Whatever happens, no half a file is left.
     """
     _authorise(project, by, named_people=named_people)
     format_name = _format_of(level, format)
-    _require_content(project, level)
     path = checked_path(path)
     people = People(project, named=named_people)
     manifest = write_file(project=project, people=people, level=level, format_name=format_name, path=path)
@@ -97,7 +94,6 @@ def request_export(
     """
     _authorise(project, by, named_people=named_people)
     format_name = _format_of(level, format)
-    _require_content(project, level)
     export = Export.objects.create(
         project=project, level=level, format=format_name, named_people=named_people, requested_by=by
     )
@@ -229,24 +225,10 @@ def _authorise(project: Project, by: User | None, *, named_people: bool) -> None
         )
 
 
-def _require_content(project: Project, level: str) -> None:
-    """Refuse at once, not in the worker, what cannot be made. Raises Invalid."""
-    if level == pyramid.FORMAT.level:
-        pyramid.require_pyramids(project)
-
-
 def _format_of(level: str, format_name: str) -> str:
     """The format that a level is written in. Raises Invalid for a level or format that there is not."""
     if level not in LEVEL_NAMES:
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
-    if level in OWN_FORMATS:
-        own = OWN_FORMATS[level].format
-        if format_name not in {"", own}:
-            raise Invalid(
-                f"The level {level} is written as {own} alone, not as {format_name!r}. Omit the format.",
-                field="format",
-            )
-        return own
     if format_name not in FORMAT_NAMES:
         told = f"There is no format {format_name!r}" if format_name else f"The level {level} needs a format"
         raise Invalid(f"{told}. Take one of {', '.join(FORMAT_NAMES)}.", field="format")
@@ -258,8 +240,6 @@ def _file_of(export: Export) -> PurePosixPath:
     form = _format_of(export.level, export.format)
     folder = PurePosixPath("exports", export.public_id)
     suffix = "zip" if export.level == BUNDLE else form
-    if export.level in OWN_FORMATS:
-        suffix = OWN_FORMATS[export.level].suffix
     return folder / f"{export.project.slug}-{export.level}.{suffix}"
 
 

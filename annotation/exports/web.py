@@ -14,7 +14,7 @@ from annotation.core.refusals import Invalid
 from annotation.core.tables.answer import file_answer
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
-from annotation.exports.levels import LEVEL_NAMES, OWN_FORMATS
+from annotation.exports.levels import LEVEL_NAMES
 from annotation.exports.queries import exports_of, rows_of, state_of
 from annotation.exports.services import cancel_export as cancel
 from annotation.exports.services import manifest_of, open_export
@@ -36,14 +36,7 @@ LEVEL_WORDS = {
     "systems": "means and intervals per system",
     "texts": "full source documents, model and peer summaries",
     "bundle": "all of the above in one zip",
-    "archive": "everything, including sources and log, in one restorable zip",
-    "see": "model and peer summaries as SEE HTML files, in a zip",
-    "nist2002": "assessors' results as a table in the layout of DUC 2002",
-    "pyramid": "pyramids and annotated peers as DUCView files, in a zip",
 }
-
-LEVEL_TITLES = {"see": "SEE HTML", "nist2002": "NIST table", "pyramid": "DUCView"}
-"""Of those that are not called by their own names."""
 
 
 @screen("GET")
@@ -60,8 +53,7 @@ def request_export(request: Request, slug: str) -> HttpResponse:
         ask(
             project=room.project,
             level=form["level"],
-            # The page offers what and as what beside each other; these have a format of their own.
-            format="" if form["level"] in OWN_FORMATS else form["format"],
+            format=form["format"],
             by=request.user,
             named_people=form["named"] == "1",
         )
@@ -110,7 +102,7 @@ def _show(
         "exports": [(export, state_of(export), *rows_of(export)) for export in rows],
         "is_waiting": any(state_of(export) in OPEN for export in rows),
         "is_worker_alive": is_worker_alive(),
-        "levels": [(name, LEVEL_TITLES.get(name, name.title()), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
+        "levels": [(name, name.title(), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
         "formats": FORMAT_NAMES,
         "may_name_people": Role.OWNER in roles_in(request.user, room.project),
     }

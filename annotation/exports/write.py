@@ -16,7 +16,7 @@ from django.db import connection, transaction
 
 from annotation.core.tables.formats import writer
 from annotation.exports.atomic_file import atomic_file, member_of_zip
-from annotation.exports.levels import BUNDLE, LEVELS, OWN_FORMATS
+from annotation.exports.levels import BUNDLE, LEVELS
 from annotation.exports.manifest import Manifest, about, about_columns
 from annotation.exports.progress import ExportProgress
 
@@ -51,14 +51,7 @@ def write_file(
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name)
         with atomic_file(path, progress.step) as stream:
-            if level in OWN_FORMATS:
-                written = OWN_FORMATS[level].write(project, people, stream, progress)
-                made |= {
-                    "rows": written.rows,
-                    "left_out": written.left_out.told(),
-                    "renamed": written.renamed,
-                }
-            elif level == BUNDLE:
+            if level == BUNDLE:
                 made["members"] = _write_bundle(made, project, people, stream, progress, beside=path)
                 made["rows"] = sum(member["rows"] for member in made["members"])
             else:

@@ -258,8 +258,7 @@ class Imports(ApiView):
         Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each peer summary; or any
         number of SEE HTML files, NIST result tables of 2001 to 2004 and DUCView pyramids, loose or in zips.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
-        The archive of a whole project comes into a new one, before anything else (409), which takes its rules.
-        Large files and archives are brought in by a worker (202): look at the `url` of the reply until it is over.
+        Large files are brought in by a worker (202): look at the `url` of the reply until it is over.
         A published table replaces what the file of its name said before: lines that it no longer holds are
         removed, unless rows were left out. What people and judges said stays.
         """

@@ -23,8 +23,6 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, opened, size_of
 from annotation.exports.services import remove_file
-from annotation.imports.archive.read import is_archive
-from annotation.imports.archive.restore import require_empty
 from annotation.imports.layouts.layout import Layout
 from annotation.imports.packages import NamedFile, unpacked_bytes
 from annotation.imports.planned import Count, ImportCounts
@@ -56,24 +54,14 @@ REJECTS = "rejects"
 
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
-    """Whether these files take longer than somebody may be kept waiting. Archives do: they are packed."""
+    """Whether these files take longer than somebody may be kept waiting."""
     size = sum(unpacked_bytes(file) for file in files)
-    return size > int(settings.IMPORT_BACKGROUND_BYTES) or is_of_a_project(files)
-
-
-def is_of_a_project(files: Sequence[NamedFile]) -> bool:
-    """Whether what was sent is the archive of a whole project."""
-    return len(files) == 1 and files[0].path.is_file() and is_archive(files[0].path)
+    return size > int(settings.IMPORT_BACKGROUND_BYTES)
 
 
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
-    """Keep files until it is said how they are read; for `KEPT_FOR`, and for this person. Managers and owners may.
-
-    Raises Conflict (code `not_empty`) for an archive, where the project has anything in it.
-    """
+    """Keep files until it is said how they are read; for `KEPT_FOR`, and for this person. Managers and owners may."""
     require(by, project, Verb.IMPORT)
-    if is_of_a_project(files):
-        require_empty(project)
     drop_stale_uploads()
     asked = Import(project=project, files=[file.name for file in files], requested_by=by)
     for name, file in zip(_names_of(asked), files, strict=True):
@@ -139,7 +127,7 @@ def is_kept(asked: Import) -> bool:
 
 
 def is_large(asked: Import) -> bool:
-    """Whether its files take longer than somebody may be kept waiting. Archives do: they are packed."""
+    """Whether its files take longer than somebody may be kept waiting."""
     with files_of(asked) as files:
         return is_for_a_worker(files)
 

@@ -20,7 +20,6 @@ class Format(StrEnum):
     DUCVIEW = "DUCView pyramid"
     SEVERAL = "files of several formats"
     PUSHED = "pushed rows"
-    ARCHIVE = "archive"
 
     @property
     def place(self) -> str:

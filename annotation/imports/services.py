@@ -20,8 +20,6 @@ from annotation.core.paging import batches
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
 from annotation.core.squeezed import Stretch
-from annotation.imports.archive.read import is_archive, open_archive, rows_by_kind
-from annotation.imports.archive.restore import require_empty, restore_into
 from annotation.imports.dataset import Dataset, FlatRow, Side
 from annotation.imports.existing import (
     judged_claim_sets,
@@ -36,7 +34,7 @@ from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
 from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
 from annotation.imports.planned import ImportCounts, ImportPlan
-from annotation.imports.problems import PROBLEMS_SHOWN, ImportRefused, Problem, Problems, Remedy, unreadable
+from annotation.imports.problems import PROBLEMS_SHOWN, ImportRefused, Problem, Problems, Remedy
 from annotation.imports.progress import Progress
 from annotation.imports.pushed import add_known_documents, read_pushed
 from annotation.imports.read import FileReading, read_files
@@ -77,7 +75,6 @@ BYTES_WRITTEN_AT_ONCE = 256 * 1024
 ROWS_WRITTEN_AT_ONCE = 2000
 SUMMARIES_RESCORED_AT_ONCE = 5000
 
-A_PROJECT_OF_ITS_OWN = "is the archive of a whole project. Import it alone, into a new project."
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -126,16 +123,13 @@ def import_files(
     nobody until all are there; what it changes of sets that were there is scored after it. Importing a file again
     changes nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a
     judge has judged it. A published table replaces all that the file of its name said before. `skip_invalid` leaves
-    bad rows and files out, never such a contradiction, and takes no line away. The archive of a whole project takes the
-    place of one with nothing in it, as `restore_into`.
+    bad rows and files out, never such a contradiction, and takes no line away.
 
     Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where what the import
     changes was changed or judged meanwhile.
     """
     require(by, project, Verb.IMPORT)
     name, progress = _name_of(files), progress or Progress()
-    if len(files) == 1 and files[0].path.is_file() and is_archive(files[0].path):
-        return _bring_back(project, files[0], by, progress, dry_run=dry_run)
     plan = _plan(project, name)
     reading = _read(plan, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
     if dry_run:
@@ -152,18 +146,6 @@ def import_files(
                 _log(plan, reading, by)
     _rescore(project, stale)
     return _report(plan, reading, name, dry_run=False)
-
-
-def _bring_back(
-    project: Project, file: NamedFile, by: User | None, progress: Progress, *, dry_run: bool
-) -> ImportReport:
-    """Restore an archive; with `dry_run` check that it is whole and the project empty, and count."""
-    require_empty(project)
-    with open_archive(file.path, name=file.name) as archive:
-        counts = rows_by_kind(archive)
-    if not dry_run:
-        restore_into(project=project, path=file.path, by=by, file_name=file.name, progress=progress)
-    return ImportReport(file.name, Format.ARCHIVE, None, dry_run, counts)
 
 
 def import_new_project(
@@ -385,9 +367,6 @@ def _read(
     skip_invalid: bool,
     progress: Progress,
 ) -> FileReading:
-    for file in files:
-        if file.path.is_file() and is_archive(file.path):
-            raise unreadable(f"{file.name} {A_PROJECT_OF_ITS_OWN}")
     reading = read_files(
         files,
         layout=layout,

@@ -11,13 +11,11 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict
-from annotation.models import Check, DocumentSet, ImportedPerson, Project, Score, System
+from annotation.models import Check, DocumentSet, Project, Score, System
 from annotation.models.base import new_public_id
 
 if TYPE_CHECKING:
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 ABANDONED_AFTER = timedelta(seconds=60)
 SETS_DROPPED_AT_ONCE = 10
-RESTORED = "restore-"
-"""How the hidden name of a project begins that is made of an archive."""
 CHANGED = "The project was removed or its rules changed during the import. Import again."
 
 
@@ -106,18 +102,7 @@ def _abandoned() -> QuerySet[Project]:
 
 def drop(staged: Project) -> None:
     """Take a hidden project away with all that is in it, a few sets at a time; twice does no harm."""
-    if staged.slug.startswith(RESTORED):
-        _drop_restored(staged)
-        return
     sets = DocumentSet.objects.filter(project=staged).order_by("pk").values_list("pk", flat=True)
     while keys := list(sets[:SETS_DROPPED_AT_ONCE]):
         DocumentSet.objects.filter(pk__in=keys).delete()
     Project.all_projects.filter(pk=staged.pk, staged_until__isnull=False).delete()
-
-
-@transaction.atomic
-def _drop_restored(staged: Project) -> None:
-    """In one go: its rows protect each other. The people that came with it go too."""
-    people = list(ImportedPerson.objects.filter(project=staged).values_list("user", flat=True))
-    remove_rows(staged)
-    User.objects.filter(pk__in=people)._raw_delete(using=connection.alias)

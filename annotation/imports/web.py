@@ -30,7 +30,6 @@ from annotation.imports.background import (
     imports_of,
     is_for_a_worker,
     is_kept,
-    is_of_a_project,
     keep_upload,
     refusal_of,
     rejects_of,
@@ -173,7 +172,7 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.IMPORT, here="import")
     try:
         with staged(_uploads(request), most_bytes=MOST_BYTES) as files:
-            if not is_of_a_project(files) and look_at_rows(files) is None:
+            if look_at_rows(files) is None:
                 check_duc_files(files)
             asked = keep_upload(project=room.project, files=files, by=request.user)
     except (Conflict, Invalid) as refusal:
@@ -284,7 +283,7 @@ def _look(asked: Import) -> Look | None:
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     """The columns with what they are taken for, and the first rows."""
     with files_of(asked) as files:
-        facts = {"is_large": is_for_a_worker(files), "is_archive": is_of_a_project(files)}
+        facts = {"is_large": is_for_a_worker(files)}
         look = look_at_rows(files)
     form = form or Form.kept(asked, look)
     is_flat = look is not None and not look.is_nested

@@ -1,6 +1,6 @@
 """The rows of the project, one noun a module."""
 
-from annotation.models.access import AccountEvent, AccountSession, KeptReply, TokenGrant
+from annotation.models.access import AccountEvent, AccountSession
 from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
 from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
@@ -39,7 +39,6 @@ from annotation.models.people import (
     Invitation,
     MailTurn,
     Notice,
-    ServiceAccount,
     SetupLink,
     accounts,
     administrators,
@@ -48,10 +47,9 @@ from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
 from annotation.models.question import Question, QuestionAnswer, Rating
-from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Tally, Worker
+from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
-from annotation.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "SCORES",
@@ -91,7 +89,6 @@ __all__ = [
     "JudgeExamples",
     "JudgeShare",
     "JudgeTrial",
-    "KeptReply",
     "Label",
     "MailTurn",
     "Membership",
@@ -106,22 +103,17 @@ __all__ = [
     "Role",
     "Run",
     "Score",
-    "ServiceAccount",
     "SetupLink",
     "Sitting",
     "Summary",
     "SummaryJudgment",
     "System",
-    "Tally",
     "TextPermission",
-    "TokenGrant",
     "Unit",
     "UnitChange",
     "UnitJudgment",
     "Verdict",
     "VerdictBatch",
-    "Webhook",
-    "WebhookDelivery",
     "Worker",
     "accounts",
     "administrators",

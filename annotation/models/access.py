@@ -1,4 +1,4 @@
-"""What a token may do, what programs were told that ask twice, and who came in from where."""
+"""Who came in from where."""
 
 from __future__ import annotations
 
@@ -9,51 +9,8 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.utils.module_loading import import_string
 
-from annotation.models.project import Project
-
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.db import SessionStore
-
-LONGEST_TOKEN_NAME = 80
-LONGEST_KEY = 200
-
-
-class TokenGrant(models.Model):
-    """How far a token reaches: less than its person. A token without a grant may do what its person may."""
-
-    token = models.OneToOneField(
-        "knox.AuthToken", on_delete=models.CASCADE, primary_key=True, related_name="grant"
-    )
-    name = models.CharField(max_length=LONGEST_TOKEN_NAME, blank=True, help_text="What it is for.")
-    may_write = models.BooleanField(default=True)
-    is_of_one = models.BooleanField(
-        default=False, help_text="For one project alone; when that is gone the token opens nothing."
-    )
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.SET_NULL, related_name="token_grants"
-    )
-
-    def __str__(self) -> str:
-        return self.name or "token"
-
-
-class KeptReply(models.Model):
-    """The reply to a request that was sent with an idempotency key; without a status it is still under way."""
-
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    route = models.CharField(max_length=64, help_text="Hash of the address.")
-    key = models.CharField(max_length=LONGEST_KEY)
-    fingerprint = models.CharField(max_length=64, help_text="Hash of what was sent.")
-    status = models.PositiveSmallIntegerField(null=True, blank=True)
-    body = models.TextField(blank=True)
-    began_at = models.DateTimeField()
-
-    class Meta:
-        constraints = (models.UniqueConstraint(fields=("person", "route", "key"), name="kept_reply_once"),)
-        indexes = (models.Index(fields=("began_at",), name="kept_reply_by_age"),)
-
-    def __str__(self) -> str:
-        return self.key
 
 
 class AccountEvent(models.Model):

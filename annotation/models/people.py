@@ -10,7 +10,7 @@ from django.db.models import Q
 from annotation.models.base import PublicRow
 from annotation.models.claim import Claim
 from annotation.models.constraints import either, has_text, together
-from annotation.models.project import Project, Role
+from annotation.models.project import Project
 from annotation.models.summary import Unit
 
 
@@ -72,29 +72,6 @@ class ImportedPerson(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class ServiceAccount(models.Model):
-    """An account of a pipeline: roles in one project and a token, no password, and nobody signs in as it."""
-
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service")
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="services")
-    name = models.CharField(max_length=40)
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    made_at = models.DateTimeField()
-
-    class Meta:
-        ordering = ("project_id", "name")
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="service_once_per_project"),)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-SERVICE_ROLES = (Role.MANAGER, Role.VIEWER)
-"""A service imports, runs, reads and exports; it never answers, so that agreement and estimates are people's."""
 
 
 def accounts() -> models.QuerySet[User]:

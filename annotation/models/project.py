@@ -82,9 +82,7 @@ class Project(PublicRow):
         blank=True,
         help_text="Under which its data may be passed on, best as an SPDX identifier such as CC-BY-4.0.",
     )
-    provenance = models.TextField(
-        blank=True, help_text="Where its texts and judgments come from, for those who get an archive of it."
-    )
+    provenance = models.TextField(blank=True, help_text="Where its texts and judgments come from.")
     compares = models.CharField(
         "what its files hold",
         max_length=9,
@@ -211,24 +209,6 @@ class Project(PublicRow):
         null=True,
         editable=False,
         help_text="Since when nobody sees it. It can be restored for 30 days, and is then removed for good.",
-    )
-    keep_calls_days = models.PositiveIntegerField(
-        "days that replies of judges are kept",
-        null=True,
-        blank=True,
-        help_text="Then requests and replies of its runs are erased; empty: as the installation says.",
-    )
-    keep_exports_days = models.PositiveIntegerField(
-        "days that exported files are kept",
-        null=True,
-        blank=True,
-        help_text="Then the files are removed; empty: as the installation says.",
-    )
-    keep_log_days = models.PositiveIntegerField(
-        "days that the log is kept",
-        null=True,
-        blank=True,
-        help_text="Then entries go that no score rests on; empty: as the installation says.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

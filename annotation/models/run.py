@@ -14,13 +14,12 @@ from annotation.models.document import DocumentSet
 from annotation.models.judge import Judge
 from annotation.models.project import Project
 from annotation.models.prompt import PromptVersion
-from annotation.models.webhook import WebhookDelivery
 
 MOST_QUESTIONS_MADE = 50
 """How many questions a run may have a judge bring a document set to."""
 
 
-JOB_KINDS = ("run", "export", "import_row", "delivery", "trial")
+JOB_KINDS = ("run", "export", "import_row", "trial")
 """What a job may be of; of a run together with a document set."""
 
 
@@ -208,9 +207,6 @@ class Job(PublicRow):
     import_row = models.ForeignKey(
         Import, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
-    delivery = models.ForeignKey(
-        WebhookDelivery, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
-    )
     trial = models.ForeignKey(
         JudgeTrial, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
@@ -268,24 +264,3 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class Tally(models.Model):
-    """Something that workers count over the life of the installation, for those who watch it: never counted down.
-
-    Rows that could be counted instead may be many, and may be erased.
-    """
-
-    name = models.CharField(max_length=40)
-    labels = models.CharField(
-        max_length=200, blank=True, help_text="Names and values as JSON, in their order."
-    )
-    value = models.FloatField(default=0.0)
-
-    class Meta:
-        ordering = ("name", "labels")
-        verbose_name_plural = "tallies"
-        constraints = (models.UniqueConstraint(fields=("name", "labels"), name="tally_once"),)
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.labels}"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
@@ -22,13 +20,12 @@ from annotation.core.events import log, rewritten
 from annotation.core.jobs import OPEN, cancel
 from annotation.core.project_rows import held_by_projects, in_steps, paths_to_project
 from annotation.core.refusals import Conflict, NotAllowed
-from annotation.exports.archive.kinds import KINDS
-from annotation.exports.archive.names import Names
 from annotation.exports.services import remove_file
 from annotation.models import (
     Adjudication,
     Analysis,
     ClaimChange,
+    ClaimSet,
     Comment,
     Event,
     Export,
@@ -37,32 +34,29 @@ from annotation.models import (
     Job,
     Notice,
     Project,
+    Question,
+    Run,
     System,
     UnitJudgment,
     Verdict,
-    WebhookDelivery,
+    VerdictBatch,
     administrators,
 )
-from annotation.privacy.journal import mark_of, note_erasure
+from annotation.privacy.renaming import Renaming
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {
+    ClaimSet: ("origin_name",),
+    Run: ("stop_reason",),
+    VerdictBatch: ("filters",),
+    Question: ("origin_name",),
+    Comment: ("text",),
+    Event: ("data",),
+}
+"""Columns in which the program writes people's names beside other words."""
 ERASED = "erased-"
 GONE = "(erased)"
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class _Pseudonym:
-    """Stands in for the people of an archive: everybody looked for has this name."""
-
-    shown: str
-    named: bool = False
-
-    def name(self, user_id: int, username: str) -> str:
-        return self.shown
 
 
 def erase_person(
@@ -71,14 +65,12 @@ def erase_person(
     by: User | None,
     remove_texts: bool = False,
     dry_run: bool = False,
-    again: Mapping[str, Any] | None = None,
 ) -> Mapping[str, int]:
     """Take away what leads to a person: how many rows, by table. With `dry_run` nothing changes.
 
     Name, address, rights, sessions, tokens, sign-in records, notices and memberships go, and their name in what the
     program wrote of them. Answers stay, under a pseudonym. `remove_texts` takes their reasons, notes and comments too.
     Files with people's names in them are removed from the projects they were in. Cut short, it is called again.
-    `again` is the journal's line of an erasure that is repeated, also of the last administrator.
     Raises NotAllowed to all but administrators (`by` None is the operator); Conflict for whoever asks (`own_account`),
     or the last administrator (`last_administrator`).
     """
@@ -87,13 +79,12 @@ def erase_person(
     if by is not None and by.pk == person.pk:
         raise Conflict("You cannot erase your own account. Ask another administrator.", code="own_account")
     others = administrators().exclude(pk=person.pk)
-    if person.is_superuser and not others.exists() and again is None:
+    if person.is_superuser and not others.exists():
         raise Conflict(
             "This is the last administrator. Make someone else an administrator first.",
             code="last_administrator",
         )
-    shown = again["pseudonym"] if again else f"{ERASED}{secrets.token_hex(5)}"
-    at = datetime.fromisoformat(again["at"]) if again else timezone.now()
+    shown = f"{ERASED}{secrets.token_hex(5)}"
     gone: dict[str, int] = {}
     projects = _projects_of(person)
     _rename_in_rows(person, shown, gone, dry_run=dry_run)
@@ -108,11 +99,6 @@ def erase_person(
         for project in projects:
             data = {"person": shown, "texts_removed": remove_texts}
             log(project=project, actor=by, verb="erase person", target=project, data=data)
-        if again is None:
-            told = {"at": at.isoformat(), "kind": "person", "user": person.pk, "mark": mark_of(person)}
-            note_erasure({**told, "pseudonym": shown, "remove_texts": remove_texts})
-        # As the journal tells it: the mark of a second erasure follows from the first one's moment.
-        person.date_joined = at
         person.save()
     logger.warning("%s was erased by %s", shown, by.get_username() if by else "the operator")
     return gone
@@ -136,28 +122,26 @@ def _names(person: User) -> list[str]:
     return [name for name in {person.username, person.get_full_name(), person.email, *mailed} if name]
 
 
-def _renaming(person: User, shown: str) -> Names:
-    names: Any = Names(_Pseudonym(shown))  # type: ignore[arg-type]
-    names._keys = dict.fromkeys(_names(person), person.pk)
-    return cast("Names", names)
+def _renaming(person: User, shown: str) -> Renaming:
+    return Renaming(frozenset(_names(person)), shown)
 
 
 def _rename_in_rows(person: User, shown: str, gone: dict[str, int], *, dry_run: bool) -> None:
-    """Their name in what the program wrote about them, wherever it keeps such: the archive's list says where."""
+    """Their name in what the program wrote about them, wherever it keeps such."""
     names = _renaming(person, shown)
-    for kind in KINDS:
-        for name in kind.holds_names:
-            column = kind.model._meta.get_field(name)
+    for model, columns in HOLDING_NAMES.items():
+        for name in columns:
+            column = model._meta.get_field(name)
             is_json = isinstance(column, models.JSONField)
             rename: Any = names.in_json if is_json else names.in_text
-            for step in in_steps(_naming(kind.model, name, person)):
-                rows = list(kind.model._base_manager.filter(pk__in=step).only(name))
+            for step in in_steps(_naming(model, name, person)):
+                rows = list(model._base_manager.filter(pk__in=step).only(name))
                 moved = [row for row in rows if rename(getattr(row, name)) != getattr(row, name)]
-                gone[kind.model._meta.db_table] = gone.get(kind.model._meta.db_table, 0) + len(moved)
+                gone[model._meta.db_table] = gone.get(model._meta.db_table, 0) + len(moved)
                 if dry_run or not moved:
                     continue
                 with transaction.atomic():
-                    _write(kind.model, name, {row.pk: rename(getattr(row, name)) for row in moved})
+                    _write(model, name, {row.pk: rename(getattr(row, name)) for row in moved})
 
 
 def _write(model: type[models.Model], name: str, values: Mapping[Any, object]) -> None:
@@ -237,10 +221,6 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
             gone[model._meta.db_table] = model._base_manager.filter(username=held.username).delete()[0]
     # Told to others, soon out of date, or made again from the rows when somebody asks. Notices begin with who did it.
     Notice.objects.filter(project__in=projects, text__startswith=f"{held.username} ").delete()
-    names = _renaming(held, shown)
-    messages = WebhookDelivery.objects.filter(pk__in=_naming(WebhookDelivery, "data", held))
-    named = [key for key, data in messages.values_list("pk", "data") if names.in_json(data) != data]
-    WebhookDelivery.objects.filter(pk__in=named).delete()
     Analysis.objects.filter(project__in=projects).delete()
     System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
     invited = Q(accepted_by=person)
@@ -269,7 +249,7 @@ def _forget_in_admin_log(person: User, gone: dict[str, int]) -> None:
 
 
 def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:
-    """What goes with an account, here and in libraries; not who somebody from an archive is."""
+    """What goes with an account, here and in libraries; not whose answers an import brought."""
     for model, field in _naming_users():
         if field.remote_field.on_delete is models.CASCADE and model is not ImportedPerson:
             yield model, field.name

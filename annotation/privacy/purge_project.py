@@ -12,7 +12,6 @@ from annotation.core.project_rows import in_steps, remove_in_steps
 from annotation.core.shared.clock import shared_now
 from annotation.imports.background import forget_files_of
 from annotation.models import JudgeCall, Project
-from annotation.privacy.journal import note_erasure
 from annotation.projects.services.close_project import RESTORABLE
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ def purge(project: Project) -> Mapping[str, int]:
     """
     if not overdue().filter(pk=project.pk).exists():
         return {}
-    note_erasure({"kind": "project", "project": project.public_id})
     forget_files_of(project)
     calls = JudgeCall.objects.filter(Q(run__project=project) | Q(judge__project=project))
     keys = list(calls.order_by("-pk").values_list("pk", flat=True))

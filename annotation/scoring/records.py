@@ -47,7 +47,6 @@ from evaluation.metrics import (
 from evaluation.text import (
     DOCUMENT_BREAK,
     LengthUnit,
-    address_to_judge,
     count_length,
     has_word_breaks,
     truncate,
@@ -574,7 +573,6 @@ class _SummaryBatch:
             target=target_of(peer, self.project),
             has_word_breaks=has_word_breaks(peer.text),
             is_empty=peer.is_empty,
-            addresses_judge=address_to_judge(peer.text) is not None,
             claims_extracted=self._has_claims(peer),
             question_coverage=question_coverage_or_none(*of_questions),
             questions_asked=self.wholes.has_questions(peer),

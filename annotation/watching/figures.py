@@ -1,42 +1,28 @@
 """The figures of an installation in Prometheus' text format.
 
-Requests are counted by the web processes themselves. All else comes from the database, so it is the same whichever
-server is asked, and tells of workers too. The number of statements and what they read grow with nothing but open jobs.
+They come from the database, so they are the same whichever server is asked. The number of statements and what they read
+grow with nothing but open jobs.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator, Mapping
 
 from django.conf import settings
 from django.db import DatabaseError
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 import annotation
-from annotation.models import Tally
-from annotation.watching.queries import disk, last_backup, open_jobs, workers
-from annotation.web.request_figures import all_processes
-
-TALLIES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "jobs": ("Jobs that came to an end, by what it was.", ("lane", "outcome")),
-    "runs": ("Runs that came to an end, by what it was.", ("state",)),
-    "errors": ("What jobs met, by the kind of error.", ("kind",)),
-    "judge_calls": ("Calls that a judge's server answered.", ("judge",)),
-    "judge_call_seconds": ("Time of these calls together.", ("judge",)),
-    "judge_tokens": ("Tokens of these calls.", ("judge", "kind")),
-    "judge_cost": ("What these calls cost, at the judge's prices.", ("judge",)),
-}
-"""What workers count, with its labels; in the text each has `coverdict_` before and `_total` behind its name."""
+from annotation.watching.queries import disk, open_jobs, workers
 
 logger = logging.getLogger(__name__)
 
 
 def as_text() -> bytes:
     """All figures; without those of the database, and `coverdict_database_up 0`, where it is away."""
-    return generate_latest(all_processes()) + generate_latest(_registry())
+    return generate_latest(_registry())
 
 
 def _registry() -> CollectorRegistry:
@@ -51,12 +37,8 @@ class _Installation:
         room = disk()
         yield _gauge("disk_free_bytes", "Free on the file system of COVERDICT_VAR.", {(): room.free})
         yield _gauge("disk_bytes", "Size of the file system of COVERDICT_VAR.", {(): room.total})
-        if backup := last_backup():
-            yield _gauge(
-                "last_backup_timestamp_seconds", "When a backup was finished.", {(): backup.timestamp()}
-            )
         try:
-            of_database = [*_of_queue(), *_of_tallies()]
+            of_database = list(_of_queue())
         except DatabaseError:
             logger.warning("The figures of the database are left out", exc_info=True)
             of_database = []
@@ -84,17 +66,6 @@ def _of_queue() -> Iterator[Metric]:
         f"Workers that reported in the last {settings.WORKER_SILENT_SECONDS} seconds.",
         {(): sum(each.is_alive for each in known)},
     )
-
-
-def _of_tallies() -> Iterator[Metric]:
-    families = {
-        name: CounterMetricFamily(f"coverdict_{name}", told, labels=labels)
-        for name, (told, labels) in TALLIES.items()
-    }
-    for row in Tally.objects.filter(name__in=TALLIES):
-        told = json.loads(row.labels)
-        families[row.name].add_metric([told.get(label, "") for label in TALLIES[row.name][1]], row.value)
-    yield from families.values()
 
 
 def _gauge(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
@@ -18,7 +17,6 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Case, CharField, Count, Min, Q, Value, When
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
 import annotation
 from annotation.core.jobs import LANE_COLUMNS, OPEN, Lane
@@ -26,8 +24,6 @@ from annotation.core.shared.clock import shared_now
 from annotation.core.shared.kept_files import kept_folder
 from annotation.models import Job, Worker
 from annotation.operator_commands import own_user
-
-BACKUP_STAMP = "last-backup.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +139,6 @@ def files_fault() -> str | None:
 def _existing(folder: Path) -> Path:
     """The folder, or the nearest one above: what is not there yet is made when it is needed."""
     return next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
-
-
-def last_backup() -> datetime | None:
-    """When the last backup was finished, as the command that makes it has written down; None where it has not."""
-    try:
-        stamp = json.loads((settings.VAR_DIR / BACKUP_STAMP).read_text())
-        return parse_datetime(stamp["finished_at"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def missing_migrations() -> int:

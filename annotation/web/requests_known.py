@@ -46,10 +46,6 @@ class KnownRequests:
                 seconds=round(seconds, 4),
                 **project,
             )
-        if settings.METRICS_TOKEN:
-            from annotation.web.request_figures import observe  # noqa: PLC0415 - not where nobody asks for figures
-
-            observe(method=method, route=route, status=response.status_code, seconds=seconds)
         response[HEADER] = request_id
         return response
 

@@ -56,7 +56,6 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Prompts", "prompts", Verb.VIEW_RUNS),
             ("Guidelines", "guidelines", Verb.VIEW_PROJECT),
             ("People", "people", Verb.MANAGE_MEMBERS),
-            ("Webhooks", "webhooks", Verb.CHANGE_PROJECT),
             ("Log", "log", Verb.VIEW_EVENTS),
             ("Bias watch", "bias", Verb.VIEW_BIAS),
         ),

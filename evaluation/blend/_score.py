@@ -17,7 +17,6 @@ from typing import Literal, NamedTuple, get_args
 
 from evaluation._guards import check_choice, checked_percent, checked_scale, checked_share, checked_weight
 from evaluation._labels import (
-    ADDRESSES_JUDGE,
     FEW_CLAIMS,
     FEWEST_CLAIMS,
     LEAST_SCORED,
@@ -132,7 +131,6 @@ class ScoredSummary:
     nobody has looked for the reference's claims yet: having none then says nothing. `questions_asked` is True
     where closed questions were asked, even if `question_coverage` came out as None; `questions_scored` says how
     many of them count, and of how many. `peer_length` and `target` are in the project's length unit.
-    `addresses_judge` is whether the summary speaks to its judge (`text.address_to_judge`), which is flagged.
     Raises InvalidBudget, InvalidPercent.
     """
 
@@ -144,7 +142,6 @@ class ScoredSummary:
     target: int | None = None
     has_word_breaks: bool = True
     is_empty: bool = False
-    addresses_judge: bool = False
     question_coverage: float | None = None
     topic_preservation: float | None = None
     completeness: float | None = None
@@ -279,7 +276,7 @@ class SummaryScore:
 
     `claims` and `claims_unscored` count both sides, reference and peer. `flags` are plain words: "no_claims",
     "few_claims" (a reference has fewer than 3), "mostly_unscored" (less than the least share, or than half, of
-    what scores rest on), "empty_peer", "addresses_judge", "no_word_breaks", "over_length", "no_model_summary",
+    what scores rest on), "empty_peer", "no_word_breaks", "over_length", "no_model_summary",
     "unscored:N" for N claims without a usable answer where these are more than one in ten, "partial:N" for N units
     without a value, "comparisons_left_out:N" for N comparisons without coverage.
     """
@@ -611,8 +608,6 @@ def _flags(
         yield f"unscored:{unscored}"
     if summary.is_empty:
         yield "empty_peer"
-    if summary.addresses_judge:
-        yield ADDRESSES_JUDGE
     if _counts_no_words(summary, rules):
         yield "no_word_breaks"
     elif summary.target is not None and summary.peer_length > summary.target:

@@ -16,7 +16,7 @@ from evaluation.text._splitting import Span
 VERSION = 3
 """Raised whenever the same claim and text could get another verdict."""
 
-# Ridge logistic regression on people's judgments by `python -m evaluation.judging._fit FOLDER`, within the
+# Ridge logistic regression on people's judgments by `python -m tests.bench._fit_lexical FOLDER`, within the
 # bounds that that module explains. Means over 20 seeded 5-fold cross-validations by document, yes from .5 on:
 # covered, REALSumm (7,500 checks of 30 documents): kappa .576, accuracy .789, brier .156, calibration error
 # .028, auc .844; with people, tau-b and Pearson .439 and .512 within documents, .724 and .895 among systems.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
-from evaluation._labels import ADDRESSES_JUDGE, LEAST_SCORED
+from evaluation._labels import LEAST_SCORED
 from evaluation._signature import signature
 from evaluation.errors import EvaluationError, JudgeError
 from evaluation.judging import _sync
@@ -43,7 +43,6 @@ from evaluation.running._cases import (
 )
 from evaluation.running._metrics import EMPTY_DOCUMENT, Facts, Scores
 from evaluation.running._results import SummaryEvaluation
-from evaluation.text._addressing import address_to_judge
 
 _MOST_DOCUMENTS_KEPT = 1000
 UNSCORED = "Unscored: "
@@ -277,8 +276,6 @@ class _Evaluation:
     async def _judged(self, case: Case) -> SummaryEvaluation:
         facts = Facts()
         flags: tuple[str, ...] = ("empty_peer",) if case.summary.is_blank else ()
-        if address_to_judge(case.summary.text):
-            flags = (*flags, ADDRESSES_JUDGE)
         if not case.summary.is_blank:
             await self._ask(case, facts)
         scores = Scores(case, facts)

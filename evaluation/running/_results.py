@@ -79,7 +79,7 @@ class SummaryEvaluation(Mapping[str, Any]):
     `scores` has every metric asked for, None where nothing can be said; `reasons` why, for each metric.
     `passed` is whether summarization reaches the threshold. `counts` are of claims, questions and topics:
     how many, how many of them yes, how many unscored; none of those that were not asked for or not found.
-    `flags`: `empty_peer`, `addresses_judge`, `no_claims`, `few_claims`, `mostly_unscored`. `usage` is what was
+    `flags`: `empty_peer`, `no_claims`, `few_claims`, `mostly_unscored`. `usage` is what was
     paid for this summary now: what a store held costs nothing, and what depends on the document alone stands
     with the summary that asked for it first. `explanation` is the judge's own, where it was asked for.
     """

@@ -1,6 +1,5 @@
 """Text: its words and lengths, its sentences and clauses."""
 
-from evaluation.text._addressing import address_to_judge
 from evaluation.text._lengths import LengthUnit, count_length, count_words, has_word_breaks, truncate
 from evaluation.text._splitting import DOCUMENT_BREAK, Span, clause_spans, sentence_spans, split_sentences
 
@@ -8,7 +7,6 @@ __all__ = [
     "DOCUMENT_BREAK",
     "LengthUnit",
     "Span",
-    "address_to_judge",
     "clause_spans",
     "count_length",
     "count_words",

@@ -72,7 +72,7 @@ class Ask:
         """The answer; its effect is taken back."""
         more: dict[str, Any] = {}
         if self.body is not None:
-            more = {"data": self.body, "content_type": "application/json", "headers": {"If-Match": "*"}}
+            more = {"data": self.body, "content_type": "application/json"}
         with transaction.atomic():
             answer = getattr(client, self.method)(self.path, **more)
             transaction.set_rollback(True)
@@ -397,12 +397,9 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
         "JudgeTrial",
         "CallClaim",
         "CallStart",
-        "KeptReply",
         "CachedValue",
         "MailTurn",
-        "Tally",
         "SetupLink",
-        "TokenGrant",
         "Worker",
     }
     for model in MODELS:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.judging import _fit as fitting
 from evaluation.statistics.estimates._draw_estimates import (
     DrawEstimate,
     DrawnItem,
     estimate_systems_from_draw,
 )
 from tests.bench import Row
+from tests.bench import _fit_lexical as fitting
 
 DOCUMENTS = 70
 STUDIES = 100

@@ -250,7 +250,7 @@ def served(environment: dict[str, str], folder: Path, workers: int = WORKERS) ->
         f"--bind={HOST}:{port}",
         f"--workers={workers}",
         f"--threads={THREADS}",
-        "--worker-class=annotation.config.buffered_worker.BufferedWorker",
+        "--worker-class=gthread",
         "--log-level=warning",
     ]
     log = folder / "server.log"

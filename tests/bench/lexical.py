@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaluation.judging import LexicalJudge, Side, Text, _fit
-from tests.bench import Row
+from evaluation.judging import LexicalJudge, Side, Text
+from tests.bench import Row, _fit_lexical
 from tests.bench._texts import DOCUMENTS, SYSTEMS, claims, document, summary
 
 NAME = "lexical"
@@ -30,7 +30,9 @@ def run() -> list[Row]:
 
 def _across_corpora() -> Iterator[Row]:
     folder = os.environ.get("COVERDICT_DATA")
-    for name, found in _fit.across_corpora(_fit.corpora_of(Path(folder))).items() if folder else ():
+    for name, found in (
+        _fit_lexical.across_corpora(_fit_lexical.corpora_of(Path(folder))).items() if folder else ()
+    ):
         note = f"fitted to the other two; accuracy {found['accuracy']:.3f}, auc {found['auc']:.3f}"
         yield Row(f"{name}: Brier score", round(found["brier"], 3), "", note=note)
         yield Row(f"{name}: kappa", round(found["kappa"], 3), "", note=note)

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.judging import _fit as fitting
 from evaluation.statistics.estimates._draw_estimates import (
     DrawEstimate,
     DrawnItem,
@@ -24,6 +23,7 @@ from evaluation.statistics.estimates._draw_estimates import (
 )
 from evaluation.statistics.estimates._sampling import stratified_draw, uniform_draw
 from tests.bench import Row, _across_systems
+from tests.bench import _fit_lexical as fitting
 
 NAME = "prediction_powered"
 FILE = "realsumm_dev.jsonl"

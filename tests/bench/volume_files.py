@@ -1,7 +1,7 @@
 """Large files in and out, through the commands, on SQLite and PostgreSQL: one document of 300 words a set.
 
 10,000 sets of one summary and one claim with a verdict, unless VOLUME_SETS, VOLUME_SYSTEMS and VOLUME_CLAIMS say
-otherwise: 4000, 25 and 10 make a million checks. The project goes out as an archive too, and comes back beside itself.
+otherwise: 4000, 25 and 10 make a million checks.
 Each command is a process of its own, its processor time and peak memory its own; a server's are not in it. While the
 import goes on another process writes, and tells its longest wait.
 Beside stand the same rows stored or written by nothing but COPY,
@@ -123,18 +123,6 @@ def _measure(database: str, url: str, folder: Path) -> list[Row]:
             Row(what, made.clock - start.clock, "s", at_most=most, note="beyond the start"),
             Row(f"{what}: memory", made.peak, "MB", at_most=150),
         ]
-    archive = str(folder / "made.zip")
-    kept = _manage(environment, "export_dataset", "made", "--level", "archive", "-o", archive)
-    back = _manage(environment, "import_dataset", f"again-{database.lower()}", archive, "--create")
-    what = f"{database}: archive of {checks:,} checks"
-    rows += [
-        Row(what, kept.clock - start.clock, "s", note="beyond the start"),
-        Row(f"{what}: memory", kept.peak, "MB", at_most=150),
-        Row(
-            f"{what}, restored", back.clock / brought.clock, "imports", at_most=5, note=f"{back.clock:.2g} s"
-        ),
-        Row(f"{what}, restored: memory", back.peak, "MB", at_most=300 if is_large else 200),
-    ]
     for part, words in {
         "the same rows, bare": ["rows"],
         "csv.writer": ["csv", str(folder / "claims.csv")],

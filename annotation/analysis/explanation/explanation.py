@@ -34,7 +34,6 @@ from evaluation.blend import (
 )
 from evaluation.judging import Label
 from evaluation.metrics import ConcisenessTerms
-from evaluation.text import address_to_judge
 
 SOURCES: dict[UnitSource, str] = {
     "adjudicated": "resolved by an adjudicator",
@@ -52,8 +51,6 @@ FLAGS: dict[str, str] = {
     "answers are blank.",
     "unscored": "Claims without a usable answer, which count neither as expressed nor as missing:",
     "empty_peer": "The summary is empty, so every claim counts as not expressed without a check.",
-    "addresses_judge": "The summary seems to address its judge, so check the judge's verdicts on it. "
-    "This does not change scores. The passage:",
     "no_word_breaks": "This script has no spaces between words, so words cannot be counted and brevity is unknown.",
     "over_length": "The summary is longer than its target, so its brevity is 0.",
     "partial": "Units without any answer, left out of the mean coverage:",
@@ -332,8 +329,6 @@ def _nothing_said(deleted: Sequence[ToldChange]) -> str:
 def _in_words(flag: str, summary: Summary) -> str:
     name, _, count = flag.partition(":")
     words = FLAGS.get(name, name.replace("_", " "))
-    if name == "addresses_judge":
-        return f"{words} {address_to_judge(summary.text)}"
     return f"{words} {count}." if count else words
 
 

@@ -31,15 +31,10 @@ COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", d
 # Environment variables whose keys judges may be given, each with the base URLs that its key may be sent to, matched as
 # above: COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
-# For how many days replies of judges, exported files and the log are kept, where a project says nothing else; empty:
-# for ever. And the file outside of the database that says what was erased: a restored backup is brought up to it.
+# For how many days replies of judges, exported files and the log are kept; empty: for ever.
 COVERDICT_KEEP_CALLS_DAYS: int | None = env.int("COVERDICT_KEEP_CALLS_DAYS", default=None)
 COVERDICT_KEEP_EXPORTS_DAYS: int | None = env.int("COVERDICT_KEEP_EXPORTS_DAYS", default=None)
 COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default=None)
-COVERDICT_ERASURES = Path(env.str("COVERDICT_ERASURES", default=str(VAR_DIR / "erasures.jsonl")))
-# Hosts that webhooks may go to, by name, and addresses or networks (10.0.0.0/8) besides public ones that a name may
-# lead to; an empty list allows none.
-COVERDICT_WEBHOOK_HOSTS: list[str] = env.list("COVERDICT_WEBHOOK_HOSTS", default=[])
 # Who may make projects: "staff", or "everybody" who is signed in.
 COVERDICT_NEW_PROJECTS = environment.one_of(
     "COVERDICT_NEW_PROJECTS", env.str("COVERDICT_NEW_PROJECTS", default="staff"), ("staff", "everybody")
@@ -90,7 +85,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "knox",
     "rest_framework",
-    # Also where both are off: their rows hang on accounts, and erasure and backups have to know them.
+    # Also where both are off: their rows hang on accounts, and erasure has to know them.
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",

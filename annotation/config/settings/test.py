@@ -8,7 +8,6 @@ SECRET_KEY = "known to everybody, and good for tests alone: it guards nothing"
 ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
 COVERDICT_JUDGE_URLS = ["http://127.0.0.1:*", "http://localhost:*"]
 COVERDICT_JUDGE_KEYS = dict.fromkeys(("SCRIPTED_KEY", "REMOTE_KEY", "A_KEY", "TWO_KEY"), COVERDICT_JUDGE_URLS)
-COVERDICT_WEBHOOK_HOSTS = ["hooks.test", "127.0.0.0/8"]
 
 _embedded = embedded_services()
 DATABASES = _embedded["DATABASES"]

@@ -6,7 +6,6 @@ Addresses and the names of keys' variables are told to those who may change the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers, status
@@ -205,15 +204,11 @@ class SharedJudgeTrial(ApiView):
 
 class OneTrial(ApiView):
     tag = "judges"
-    for_any_token = ("GET",)
 
     @operation("get_judge_trial", responses=TrialRow)
     def get(self, request: Request, public_id: str) -> Response:
         """Show a trial of a judge that you have asked for in the last day."""
         trials = JudgeTrial.objects.filter(requested_by=self.person)
-        grant = self.grant
-        if grant is not None and grant.is_of_one:
-            trials = trials.filter(project__isnull=False, project=grant.project)
         row = trials.filter(public_id=public_id).first()
         if row is None:
             raise NotFound("There is no such trial of yours.")
@@ -267,7 +262,6 @@ class JudgeTrialBefore(ApiView):
 
 class OneJudge(ApiView):
     tag = "judges"
-    is_tagged = True
 
     @operation("get_judge", responses=JudgeDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
@@ -287,11 +281,10 @@ class OneJudge(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
         changes, members = _told(project, self.body(JudgeProfile, partial=True))
-        expect = self.expecting(partial(_told_of, self.person, project))
         return _shown(
             self.person,
             project,
-            change_judge(judge=judge, by=self.person, members=members, expect=expect, **changes),
+            change_judge(judge=judge, by=self.person, members=members, **changes),
         )
 
 

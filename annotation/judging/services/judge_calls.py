@@ -14,12 +14,11 @@ from datetime import timedelta
 import structlog
 from django.db import Error, InterfaceError, OperationalError, connection, transaction
 
-from annotation.core import tallies
 from annotation.core.shared.clock import shared_now
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import CallClaim, Judge, JudgeCall, Run
 from evaluation.judging.errors import ModelChanged
-from evaluation.judging.protocol import Price, StoredCall
+from evaluation.judging.protocol import StoredCall
 
 CLAIM_SECONDS = 10.0
 """How long a worker that says nothing keeps the right to ask a question."""
@@ -106,12 +105,6 @@ class RowCallStore:
             completion_tokens=received,
             seconds=round(call.seconds, 3),
         )
-        tallies.count("judge_calls", judge=name)
-        tallies.count("judge_call_seconds", call.seconds, judge=name)
-        tallies.count("judge_tokens", sent, judge=name, kind="prompt")
-        tallies.count("judge_tokens", received, judge=name, kind="completion")
-        price = Price(self._judge.prompt_price, self._judge.completion_price)
-        tallies.count("judge_cost", price.of(sent, received), judge=name)
 
     def _is_of_another_model(self, call: StoredCall) -> bool:
         named = call.model[:LONGEST_MODEL]

@@ -441,7 +441,6 @@ class _Turn:
             self.is_without_use = self.is_without_use or is_without_use(self.run)
 
     def _fail(self, flow: _Flow, failure: BaseException) -> None:
-        jobs.count_error(failure)
         flow.context.run(logger.warning, "A document set was not judged: %s", type(failure).__name__)
         match failure:
             case BudgetSpent() | JudgeRefused() | JudgeSettings():

@@ -92,7 +92,6 @@ def _perform(claimed: Claimed) -> None:
         try:
             said = try_judge(judge=_judge_of(trial), by=trial.requested_by, members=members)
         except Refusal as refusal:
-            jobs.count_error(refusal.__cause__ or refusal)
             row.update(fault=refusal.message[:2000])
         except Exception:
             jobs.finish(

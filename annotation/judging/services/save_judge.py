@@ -122,10 +122,9 @@ def change_judge(
     judge: Judge,
     by: User | None,
     members: Sequence[Judge] | None = None,
-    expect: Callable[[Judge], None] | None = None,
     **changes: object,
 ) -> Judge:
-    """Change what is said of a judge; what is left out stays. `expect` may refuse it as it stands.
+    """Change what is said of a judge; what is left out stays.
 
     What is known of its server's replies is forgotten with the server or the model. Raises Invalid as `add_judge`;
     Conflict (code `judge_used`) for another name, kind or model of one that has answered anything.
@@ -133,8 +132,6 @@ def change_judge(
     _require(judge.project, by)
     _refuse_unknown(changes)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    if expect is not None:
-        expect(judge)
     asked = members_of(judge) if judge.kind == Judge.Kind.PANEL else []
     wanted = as_changed(judge, changes)
     moved = {

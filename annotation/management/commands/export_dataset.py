@@ -29,9 +29,8 @@ class Command(BaseCommand):
         parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what a row is")
         parser.add_argument(
             "--format",
-            default="",
+            required=True,
             choices=FORMAT_NAMES,
-            help="needed except for see, nist2002, pyramid and archive",
         )
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH", help="the file")
         parser.add_argument("--names", action="store_true", help="user names instead of stable pseudonyms")
@@ -55,7 +54,3 @@ class Command(BaseCommand):
             f"{manifest['rows']} rows, {manifest['bytes']} bytes in {path}\n"
             f"sha256 {manifest['sha256']}, and more in {manifest_path(path).name}"
         )
-        for left in manifest.get("left_out", ()):
-            self.stdout.write(f"Not in it: {left['count']:,} × {left['what']}")
-        for renamed in manifest.get("renamed", ()):
-            self.stdout.write(f"Renamed: {renamed['kind']} {renamed['ours']!r} is {renamed['theirs']}")

@@ -11,8 +11,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
-from annotation.imports.archive.read import is_archive
-from annotation.imports.archive.restore import restore_project
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.packages import NamedFile
@@ -23,7 +21,6 @@ from annotation.models import Project
 from annotation.operator_commands import as_typed
 
 SECONDS_BETWEEN_LINES = 2.0
-ROW_OPTIONS = ("map", "preset", "system", "target_length", "claims_side", "dry_run", "skip_invalid")
 
 
 class Command(BaseCommand):
@@ -31,8 +28,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
     help = (
         "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files, NIST result tables, "
-        "DUCView pyramids and zips of these: everything, or with a bad row in it nothing. With --create, an archive of "
-        "a project becomes a project again."
+        "DUCView pyramids and zips of these: everything, or with a bad row in it nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -96,10 +92,6 @@ class Command(BaseCommand):
         for path in file:
             # Here: a file that may not be opened is told with its path.
             path.open("rb").close()
-        if create and len(file) == 1 and is_archive(file[0]):
-            _refuse_row_options(options)
-            self._restore(project, file[0])
-            return
         there = Project.objects.select_related("deciding_judge").filter(slug=project).first()
         if there is None and not create:
             raise CommandError(f"There is no project {project!r}. Add --create to make it.")
@@ -122,26 +114,6 @@ class Command(BaseCommand):
         self.stdout.write(
             f"The project has no members yet. Administrators see it in the browser; to add others: {how}"
         )
-
-    def _restore(self, slug: str, path: Path) -> None:
-        try:
-            report = restore_project(slug=slug, path=path, by=None, progress=_Told(self))
-        except Refusal as refusal:
-            raise CommandError(refusal.message) from refusal
-        self.stdout.write(f"{path.name}: archive, restored as {slug}")
-        for kind, count in report.rows.items():
-            if count:
-                self.stdout.write(f"  {kind.replace('_', ' '):<20}{count:>11,}")
-        self.stdout.write(f"  {'people, as names':<20}{report.people:>11,}")
-        self._tell_of_members(slug)
-
-
-def _refuse_row_options(options: dict[str, Any]) -> None:
-    """An archive holds a whole project: nothing of it is read otherwise, left out or only counted."""
-    given = [name for name in ROW_OPTIONS if options[name] not in ([], "", "none", None, False)]
-    if given:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise CommandError(f"{named}: not for an archive with --create, which is restored whole.")
 
 
 class _Told(Progress):

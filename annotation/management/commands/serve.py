@@ -68,7 +68,7 @@ def gunicorn_command(bind: str, *, workers: int = FEWEST_WORKERS, threads: int =
         f"--bind={bind}",
         f"--workers={workers}",
         f"--threads={threads}",
-        "--worker-class=annotation.config.buffered_worker.BufferedWorker",
+        "--worker-class=gthread",
         f"--graceful-timeout={STOP_SECONDS}",
         "--limit-request-line=8190",
         "--limit-request-fields=64",

@@ -98,7 +98,6 @@ class GuidelineGaps(ApiView):
 
 class Guidelines(ApiView):
     tag = "guidelines"
-    takes_match = True
 
     @operation("list_guidelines", parameters=[PageQuery], responses=GuidelineRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -114,18 +113,15 @@ class Guidelines(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Put guidelines in force, as a new version.
 
-        Needs the verb "change project". The text in force already is no new version. If-Match names the version that
-        you read.
+        Needs the verb "change project". The text in force already is no new version.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
-        expect = self.expecting(_shown)
-        row = write_guidelines(project=project, by=self.person, expect=expect, **self.body(NewGuideline))
+        row = write_guidelines(project=project, by=self.person, **self.body(NewGuideline))
         return Response(GuidelineDetail(row).data, status=status.HTTP_201_CREATED)
 
 
 class OneGuideline(ApiView):
     tag = "guidelines"
-    is_tagged = True
 
     @operation("get_guidelines", responses=GuidelineDetail)
     def get(self, request: Request, slug: str, version: int) -> Response:

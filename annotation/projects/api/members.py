@@ -15,14 +15,11 @@ from annotation.api.access import ApiView, PageQuery, only
 from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
-from annotation.core.accounts.clients import client_of
-from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.permissions import Verb
 from annotation.models import Invitation, Membership, Project, Role
 from annotation.projects.queries.members import Left, as_invited, invitations_of, what_stays
 from annotation.projects.services import accept_invitation as accepting
 from annotation.projects.services import change_members as service
-from annotation.projects.services import service_accounts as services
 from annotation.projects.services.invite import LONGEST_NOTE, invite, revoke_invitation
 
 
@@ -46,12 +43,6 @@ class MemberRow(serializers.Serializer[Membership]):
     full_name = serializers.CharField(source="user.get_full_name")
     roles = RoleList()
     since = serializers.DateTimeField(source="created_at")
-    is_service = serializers.SerializerMethodField(
-        help_text="A service account for a pipeline, with a token only."
-    )
-
-    def get_is_service(self, membership: Membership) -> bool:
-        return hasattr(membership.user, "service")
 
 
 class StaysRow(serializers.Serializer[Left]):
@@ -181,62 +172,6 @@ class Members(ApiView):
         return Response(MemberRow(member).data, status=status.HTTP_201_CREATED)
 
 
-class NewServiceToken(serializers.Serializer[Any]):
-    days = serializers.IntegerField(
-        default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="Days until its token expires."
-    )
-
-
-class NewService(NewServiceToken):
-    name = serializers.CharField(max_length=services.LONGEST_NAME, help_text="Such as nightly.")
-    roles = RoleList(min_length=1, help_text="Of manager and viewer.")
-
-
-class ServiceRow(serializers.Serializer[services.MadeService]):
-    member = MemberRow(source="membership")
-    token = serializers.CharField(
-        help_text='Shown only once. Send it as the header "Authorization: Token <token>".'
-    )
-    expires_at = serializers.DateTimeField(source="row.expiry")
-
-
-class Services(ApiView):
-    tag = "members"
-    tells_secret = True
-
-    @operation("add_service", request=NewService, responses={201: ServiceRow})
-    def post(self, request: Request, slug: str) -> Response:
-        """Make a service account for a pipeline, with its token.
-
-        Needs the verb "manage members". Nobody signs in as it; it ends when it is removed as a member.
-        """
-        project = self.enter(Verb.MANAGE_MEMBERS)
-        made = services.make_service(
-            project=project, by=self.person, client=client_of(request), **self.body(NewService)
-        )
-        return Response(ServiceRow(made).data, status=status.HTTP_201_CREATED)
-
-
-class ServiceToken(ApiView):
-    tag = "members"
-    tells_secret = True
-
-    @operation("renew_service_token", request=NewServiceToken, responses={201: ServiceRow})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Give a service another token; the one before ends.
-
-        Needs the verb "manage members".
-        """
-        project = self.enter(Verb.MANAGE_MEMBERS)
-        made = services.renew_token(
-            membership=only(_members_of(project), public_id, "member"),
-            by=self.person,
-            client=client_of(request),
-            **self.body(NewServiceToken),
-        )
-        return Response(ServiceRow(made).data, status=status.HTTP_201_CREATED)
-
-
 class OneMember(ApiView):
     tag = "members"
 
@@ -270,7 +205,6 @@ class OneMember(ApiView):
 
 class Invitations(ApiView):
     tag = "members"
-    tells_secret = True
 
     @operation("list_invitations", parameters=[PageQuery], responses=InvitationRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
@@ -344,4 +278,4 @@ class InvitationAccount(ApiView):
 
 
 def _members_of(project: Project) -> QuerySet[Membership]:
-    return project.memberships.select_related("user__service", "project")
+    return project.memberships.select_related("user", "project")

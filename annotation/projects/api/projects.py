@@ -18,7 +18,6 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project, Role
 from annotation.projects.services.change_project import (
-    LONGEST_KEPT_DAYS,
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
     change_project,
@@ -44,23 +43,15 @@ class OwnQuestionRow(serializers.Serializer[Any]):
     first = serializers.IntegerField(required=False, min_value=0, max_value=100)
 
 
-class DaysField(serializers.IntegerField):
-    def __init__(self, *, help_text: str) -> None:
-        said = f"{help_text}; null: the installation's default."
-        super().__init__(allow_null=True, min_value=1, max_value=LONGEST_KEPT_DAYS, help_text=said)
-
-
 class ProjectRules(serializers.Serializer[Any]):
     """What an owner or manager may change. What is left out stays."""
 
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(allow_blank=True)
     licence = serializers.CharField(
-        allow_blank=True, max_length=100, help_text="License of the project's data; included in archives."
+        allow_blank=True, max_length=100, help_text="License of the project's data."
     )
-    provenance = serializers.CharField(
-        allow_blank=True, help_text="Where its texts and judgments come from; included in archives."
-    )
+    provenance = serializers.CharField(allow_blank=True, help_text="Where its texts and judgments come from.")
     compares = WordChoice(
         choices=Project.Compares.choices,
         help_text="Type of data; sets the defaults on pages.",
@@ -118,9 +109,6 @@ class ProjectRules(serializers.Serializer[Any]):
     deciding_judge = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts count if no person has decided."
     )
-    keep_calls_days = DaysField(help_text="Retention of judge requests and replies in days")
-    keep_exports_days = DaysField(help_text="Retention of exported files in days")
-    keep_log_days = DaysField(help_text="Retention in days of log entries that no score depends on")
 
 
 class NewProject(serializers.Serializer[Any]):
@@ -175,7 +163,6 @@ class ProjectDetail(ProjectRow, ProjectRules):
 
 class Projects(ApiView):
     tag = "projects"
-    for_any_token = ("GET",)
 
     @operation("list_projects", parameters=[PageQuery], responses=ProjectRow(many=True))
     def get(self, request: Request) -> Response:
@@ -183,10 +170,8 @@ class Projects(ApiView):
 
         In the order of their addresses, archived ones left out.
         """
-        query, grant = self.query(PageQuery), self.grant
+        query = self.query(PageQuery)
         found = visible_projects(self.person).filter(archived_at__isnull=True)
-        if grant is not None and grant.is_of_one:
-            found = found.filter(token_grants=grant)
         return self.page(found, ProjectRow, query=query, order=("slug",))
 
     @operation("create_project", request=NewProject, responses={201: ProjectDetail}, refusals=("403", "409"))
@@ -202,7 +187,6 @@ class Projects(ApiView):
 
 class OneProject(ApiView):
     tag = "projects"
-    is_tagged = True
 
     @operation("get_project", responses=ProjectDetail)
     def get(self, request: Request, slug: str) -> Response:
@@ -220,10 +204,7 @@ class OneProject(ApiView):
         changes = self.body(ProjectRules, partial=True)
         if changes.get("deciding_judge") is not None:
             changes["deciding_judge"] = _judge(changes["deciding_judge"], project)
-        expect = self.expecting(self._shown)
-        return Response(
-            self._shown(change_project(project=project, by=self.person, expect=expect, **changes))
-        )
+        return Response(self._shown(change_project(project=project, by=self.person, **changes)))
 
     def _shown(self, project: Project) -> Mapping[str, Any]:
         return ProjectDetail(project, context={"person": self.person}).data

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db.models import Max, Q, Value
+from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
@@ -19,14 +19,13 @@ from annotation.models import (
     Membership,
     Project,
     Role,
-    ServiceAccount,
     Sitting,
     UnitJudgment,
     Verdict,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from django.contrib.auth.models import User
     from django.db.models import Model, QuerySet
@@ -57,9 +56,7 @@ class Member:
     since: datetime
     is_self: bool
     is_last_owner: bool
-    is_service: bool
     """An account of a pipeline."""
-    token_until: datetime | None
     """When a service's token ends; None for people, and where it has none."""
 
     @property
@@ -133,7 +130,6 @@ def member_page(
     rows, after = page_after(found, order=order, after=after, scope=everybody)
     roles = dict(project.memberships.values_list("pk", "roles"))
     owners = [key for key, held in roles.items() if Role.OWNER in held]
-    services = services_among(rows)
     members = tuple(
         Member(
             member_id=row.public_id,
@@ -144,18 +140,10 @@ def member_page(
             since=row.created_at,
             is_self=row.user_id == person.pk,
             is_last_owner=owners == [row.pk],
-            is_service=row.user_id in services,
-            token_until=services.get(row.user_id),
         )
         for row in rows
     )
     return MemberPage(members, after, len(roles))
-
-
-def services_among(rows: Iterable[Membership]) -> dict[int, datetime | None]:
-    """The services among members, by their account, with the time when their token ends."""
-    found = ServiceAccount.objects.filter(user__in=[row.user_id for row in rows])
-    return dict(found.annotate(until=Max("user__auth_token_set__expiry")).values_list("user_id", "until"))
 
 
 def invitations_of(project: Project) -> QuerySet[Invitation]:

@@ -12,12 +12,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.accounts.tokens import end_tokens
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotFound
-from annotation.models import Invitation, Membership, Project, Role, ServiceAccount
-from annotation.models.people import SERVICE_ROLES
+from annotation.models import Invitation, Membership, Project, Role
 
 
 @transaction.atomic
@@ -74,7 +72,6 @@ def set_roles(*, project: Project, person: User, roles: Collection[str], by: Use
     membership = Membership.objects.filter(project=project, user=person).first()
     before = sorted(membership.roles) if membership else []
     wanted = sorted(set(roles))
-    _hold_to_service(project, person, wanted)
     if membership is not None and before == wanted:
         return membership
     if membership is None:
@@ -105,21 +102,7 @@ def remove_member(*, membership: Membership, by: User | None) -> None:
     _keep_an_owner(membership)
     _log(membership, by, "remove member", sorted(membership.roles), [])
     _revoke_invitations(membership, by)
-    if ServiceAccount.objects.filter(user=membership.user_id).exists():
-        end_tokens(person=membership.user, by=by)
-        User.objects.filter(pk=membership.user_id).update(is_active=False)
     membership.delete()
-
-
-def _hold_to_service(project: Project, person: User, roles: list[str]) -> None:
-    service = ServiceAccount.objects.filter(user=person).first()
-    if service is None:
-        return
-    if service.project_id != project.pk:
-        raise Invalid(f"{person.get_username()} is a service of another project.", field="username")
-    if set(roles) - set(SERVICE_ROLES):
-        told = " or ".join(role.label.lower() for role in SERVICE_ROLES)
-        raise Invalid(f"A service is {told}: it answers nothing itself.", field="roles")
 
 
 def is_last_owner(membership: Membership) -> bool:

@@ -73,9 +73,6 @@ RULES = (
     "own_adjudication",
     "planted_share",
     "deciding_judge",
-    "keep_calls_days",
-    "keep_exports_days",
-    "keep_log_days",
 )
 """What an owner or manager may change."""
 
@@ -94,9 +91,6 @@ UNSCORED_RULES = frozenset(
         "reveal",
         "own_adjudication",
         "planted_share",
-        "keep_calls_days",
-        "keep_exports_days",
-        "keep_log_days",
     }
 )
 """Those of them that move no score and no dispute."""
@@ -106,8 +100,6 @@ DISPUTE_RULES = frozenset({"dispute_threshold", "dispute_voices", "audit_share"}
 
 LONGEST_LEASE_MINUTES = 7 * 24 * 60
 LONGEST_TARGET = 2**31 - 1
-KEPT_DAYS = ("keep_calls_days", "keep_exports_days", "keep_log_days")
-LONGEST_KEPT_DAYS = 36_500
 
 LONGEST_SLUG = 60
 
@@ -252,10 +244,6 @@ def _clean(project: Project) -> None:
         raise Invalid(
             f"A lease lasts at most {LONGEST_LEASE_MINUTES} minutes (a week).", field="lease_minutes"
         )
-    for name in KEPT_DAYS:
-        days = getattr(project, name)
-        if days is not None and not 1 <= days <= LONGEST_KEPT_DAYS:
-            raise Invalid(f"A number of days from 1 to {LONGEST_KEPT_DAYS}, or nothing.", field=name)
     try:
         own = own_questions(project.own_questions)
     except InvalidQuestion as error:

@@ -14,8 +14,6 @@ from annotation.core.refusals import Conflict
 from annotation.models import Guideline, Project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.contrib.auth.models import User
 
 LONGEST_TEXT = 60_000
@@ -30,21 +28,17 @@ def write_guidelines(
     by: User | None,
     note: str = "",
     seen: int | None = None,
-    expect: Callable[[Guideline], None] | None = None,
 ) -> Guideline:
     """Put guidelines in force, as a new version; what was judged under an older one keeps naming it.
 
     `seen` is the version that `by` had on screen, 0 for none: where there is a newer one, Conflict (code
-    `newer_guidelines`) carries both and nothing is written. Left out, no such test is made. `expect` may refuse the
-    version in force. The text in force is no new version: its row comes back. Raises Invalid for no text, or
-    one that is too long.
+    `newer_guidelines`) carries both and nothing is written. Left out, no such test is made. The text in
+    force is no new version: its row comes back. Raises Invalid for no text, or one that is too long.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     text, note = checked_text(text), _checked_note(note)
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
     now = current(project)
-    if expect is not None and now is not None:
-        expect(now)
     if now is not None and now.text == text:
         return now
     version = now.version if now else 0

@@ -11,21 +11,16 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from annotation.core.accounts.clients import client_of
-from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Invitation, Membership, Role
-from annotation.models.people import SERVICE_ROLES
 from annotation.projects.queries.members import DOES, invited, member_page, what_stays
 from annotation.projects.services import change_members
-from annotation.projects.services import service_accounts as services
 from annotation.projects.services.invite import GOOD_FOR, LONGEST_NOTE, Issued
 from annotation.projects.services.invite import invite as issue
 from annotation.projects.services.invite import revoke_invitation as revoke
 from annotation.web.htmx import Request
 from annotation.web.listing import listing_of
-from annotation.web.numbers import whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -135,43 +130,6 @@ def invite(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("POST")
-def add_service(request: Request, slug: str) -> HttpResponse:
-    """The page with the token that was made, once: no address shows it again."""
-    room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
-    name, roles = request.POST.get("name", ""), request.POST.getlist("roles")
-    try:
-        made = services.make_service(
-            project=room.project,
-            name=name,
-            roles=roles,
-            days=_days(request),
-            by=request.user,
-            client=client_of(request),
-        )
-    except (Invalid, Conflict) as refusal:
-        return _show(request, room, typed=Typed("service", roles, name, refusal))
-    return _show(request, room, service=made)
-
-
-@screen("POST")
-def renew_service_token(request: Request, slug: str, member_id: str) -> HttpResponse:
-    """As `add_service`."""
-    room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
-    member = _member(room, member_id)
-    try:
-        made = services.renew_token(
-            membership=member, days=_days(request), by=request.user, client=client_of(request)
-        )
-    except (Invalid, Conflict) as refusal:
-        return _show(request, room, typed=Typed(member_id, member.roles, refusal=refusal))
-    return _show(request, room, service=made)
-
-
-def _days(request: Request) -> int:
-    return whole_number(request.POST.get("days", "")) or 0
-
-
-@screen("POST")
 def revoke_invitation(request: Request, slug: str, invitation_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
     rows = Invitation.objects.filter(project=room.project).select_related("project")
@@ -191,7 +149,6 @@ def _show(
     *,
     typed: Typed | None = None,
     issued: Issued | None = None,
-    service: services.MadeService | None = None,
 ) -> HttpResponse:
     address = reverse("people", args=[room.project.slug])
     listing = listing_of(request, address=address, what="members", target="#members-list", columns=COLUMNS)
@@ -210,15 +167,11 @@ def _show(
         "link": _link(request, issued) if issued else "",
         "issued": issued.invitation if issued else None,
         "has_mail": bool(settings.EMAIL_URL),
-        "service": service,
-        "service_roles": [each for each in ROLES if each[0] in SERVICE_ROLES],
-        "token_days": DAYS,
-        "most_token_days": MOST_DAYS,
     }
     status = status_of(typed.refusal) if typed and typed.refusal else 200
     response = render(request, "projects/people/page.html", context, status=status)
-    if issued or service:
-        # Link or token is shown this once and must not lie in a cache, nor come back with the Back button.
+    if issued:
+        # The link is shown this once and must not lie in a cache, nor come back with the Back button.
         response["Cache-Control"] = "private, no-store"
     return response
 

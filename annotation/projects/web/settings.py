@@ -23,7 +23,6 @@ from annotation.projects.queries.preview import RulesPreview
 from annotation.projects.question_lines import HELP, QuestionLines
 from annotation.projects.services.change_project import (
     DISPUTE_RULES,
-    LONGEST_KEPT_DAYS,
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
     UNSCORED_RULES,
@@ -56,18 +55,6 @@ class ShareInput(forms.FloatField):
         return super().has_changed(self.prepare_value(initial), data)
 
 
-class DaysInput(forms.IntegerField):
-    """Days that something is kept; nothing where the installation says how long."""
-
-    def __init__(self, help_text: str) -> None:
-        super().__init__(
-            required=False,
-            min_value=1,
-            max_value=LONGEST_KEPT_DAYS,
-            help_text=f"{help_text} Empty: the installation's default.",
-        )
-
-
 class RulesForm(forms.Form):
     """What an owner or manager may change; the service has the last word. Labels are those of the row's columns."""
 
@@ -80,13 +67,12 @@ class RulesForm(forms.Form):
     licence = forms.CharField(
         required=False,
         max_length=100,
-        help_text="License of the data, preferably an SPDX identifier such as CC-BY-4.0. Included in "
-        "archives.",
+        help_text="License of the data, preferably an SPDX identifier such as CC-BY-4.0.",
     )
     provenance = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Where the texts and judgments come from. Included in archives.",
+        help_text="Where the texts and judgments come from.",
     )
     compares = forms.ChoiceField(
         choices=Project.Compares.choices, help_text="Sets the defaults for imports and runs."
@@ -177,11 +163,6 @@ class RulesForm(forms.Form):
         empty_label="none",
         help_text="Its verdicts count if no person has decided. Other judges are stored for comparison.",
     )
-    keep_calls_days = DaysInput("After this, requests to judges and their replies are erased. Verdicts stay.")
-    keep_exports_days = DaysInput("After this, exported files are removed. The list of exports stays.")
-    keep_log_days = DaysInput(
-        "After this, log entries that no random sample or score depends on are removed."
-    )
 
     def __init__(self, *args: Any, room: Room, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -260,12 +241,6 @@ GROUPS = (
         "receive texts.",
         ("deciding_judge",),
         (("Judges", "judges", Verb.VIEW_RUNS), ("Prompts", "prompts", Verb.VIEW_RUNS)),
-    ),
-    RuleGroup(
-        "privacy",
-        "Privacy",
-        "Retention of data that scores do not depend on. Documents, summaries and answers stay.",
-        ("keep_calls_days", "keep_exports_days", "keep_log_days"),
     ),
     RuleGroup(
         "members",

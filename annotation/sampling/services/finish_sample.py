@@ -1,4 +1,4 @@
-"""The last answer to a random sample is written into the log, and so told to webhooks."""
+"""Log the last answer to a random sample."""
 
 from __future__ import annotations
 

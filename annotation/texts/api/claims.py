@@ -189,7 +189,6 @@ class Claims(ApiView):
 
 class OneClaim(ApiView):
     tag = "claims"
-    is_tagged = True
 
     @operation("get_claim", responses=ClaimDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
@@ -200,15 +199,11 @@ class OneClaim(ApiView):
 
 class _OfClaim(ApiView):
     tag = "claims"
-    takes_match = True
 
     def claim(self) -> Claim:
-        """The claim, as If-Match says; the services themselves refuse one that was changed meanwhile."""
+        """The claim. The services refuse one that was changed meanwhile."""
         project = self.enter(Verb.CHANGE_CLAIMS)
-        claim = only(_whole(project), self.kwargs["public_id"], "claim")
-        if (expect := self.expecting(_shown)) is not None:
-            expect(claim)
-        return claim
+        return only(_whole(project), self.kwargs["public_id"], "claim")
 
 
 class ClaimReword(_OfClaim):

@@ -15,11 +15,9 @@ from django.test import Client
 from requests import RequestException
 
 from annotation.accounts.single_sign_on_door import ProviderDoor
-from annotation.exports.archive.kinds import KINDS
 from annotation.models import AccountEvent
 from annotation.privacy.erase_person import erase_person
 from annotation.projects.services.invite import invite, revoke_invitation
-from annotation.projects.services.service_accounts import make_service
 from tests.annotation.accounts.codes import code_at
 from tests.annotation.accounts.test_second_factor import CODE_PAGE, sets_up
 from tests.llm_server import LLMServer, faults
@@ -214,16 +212,9 @@ def test_who_has_no_password_stays_connected(provider: Provider, settings: Setti
     assert SocialAccount.objects.count() == 1
 
 
-@pytest.mark.parametrize("what", ["closed", "service"])
-def test_nobody_signs_on_as_a_closed_account_or_a_service(
-    provider: Provider, world: World, what: str
-) -> None:
+def test_nobody_signs_on_as_a_closed_account(provider: Provider, world: World) -> None:
     person = world.rex
-    if what == "service":
-        made = make_service(project=world.project, name="nightly", roles=["viewer"], by=world.olga)
-        person = made.membership.user
-        person.email = "svc@example.org"
-    person.is_active = what == "service"
+    person.is_active = False
     person.save()
     verify(person, person.email)
     provider.knows("gone", email=person.email, email_verified=True)
@@ -357,8 +348,6 @@ def test_an_erased_person_is_known_by_no_identity(provider: Provider, world: Wor
     gone = erase_person(person=world.rex, by=None)
     assert gone["socialaccount_socialaccount"] == gone["account_emailaddress"] == 1
     assert signs_on(provider, "r7").status_code == 403
-    # And no archive takes such rows along.
-    assert {kind.model._meta.app_label for kind in KINDS}.isdisjoint({"account", "mfa", "socialaccount"})
 
 
 @pytest.mark.parametrize("packed", [False, True])

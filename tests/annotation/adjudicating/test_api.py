@@ -163,9 +163,7 @@ def test_the_rules_of_adjudication_are_changed(world: World, client_of: ApiDoor)
         "own_adjudication": True,
         "planted_share": 0.1,
     }
-    answer = client_of("mona").patch(
-        "/api/v1/projects/harbour/", rules, format="json", headers={"If-Match": "*"}
-    )
+    answer = client_of("mona").patch("/api/v1/projects/harbour/", rules, format="json")
     assert {name: answer.json()[name] for name in rules} == rules
     dispute.refresh_from_db()
     assert dispute.state == "agreed"

@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils import timezone
-from knox.models import AuthToken
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
@@ -34,7 +33,6 @@ from annotation.models import (
     JudgeExamples,
     JudgeShare,
     JudgeTrial,
-    KeptReply,
     MailTurn,
     PromptVersion,
     PublishedPercent,
@@ -43,16 +41,11 @@ from annotation.models import (
     QuestionAnswer,
     Rating,
     Run,
-    ServiceAccount,
     SetupLink,
     SummaryJudgment,
-    Tally,
     TextPermission,
-    TokenGrant,
     UnitChange,
     VerdictBatch,
-    Webhook,
-    WebhookDelivery,
     Worker,
 )
 from annotation.projects.services.invite import invite
@@ -76,13 +69,10 @@ OF_MACHINE = (
     "JudgeCall",
     "JudgeShare",
     "JudgeTrial",
-    "KeptReply",
     "AccountEvent",
     "AccountSession",
     "MailTurn",
     "SetupLink",
-    "TokenGrant",
-    "Tally",
     "Worker",
 )
 """Rows of no project, for superusers."""
@@ -162,8 +152,6 @@ def _fill_what_is_worked_on(world: World) -> None:
     Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
     Export.objects.create(project=world.project, level="scores", format="csv")
     Import.objects.create(project=world.project, files=["a.csv"])
-    hook = Webhook.objects.create(project=world.project, url="https://hooks.test/", secret="secret-token")
-    WebhookDelivery.objects.create(webhook=hook, kind="webhook.test")
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
     PromptVersion.objects.create(
         project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"
@@ -193,15 +181,12 @@ def _fill_what_is_kept(world: World) -> None:
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
-    Tally.objects.create(name="judge_calls", labels='{"judge": "lexical"}', value=3)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)
     ImportedPerson.objects.create(user=came, project=world.project, name="person-1")
 
 
 def _fill_accounts(world: World) -> None:
-    KeptReply.objects.create(person=world.mona, route="r", key="k", fingerprint="f", began_at=timezone.now())
-    TokenGrant.objects.create(token=AuthToken.objects.create(user=world.mona)[0], name="nightly")
     MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     AccountSession.objects.create(
         session_key="k",
@@ -211,6 +196,4 @@ def _fill_accounts(world: World) -> None:
         seen_at=timezone.now(),
     )
     AccountEvent.objects.create(kind="sign in", person=world.mona, at=timezone.now())
-    nightly = User.objects.create(username="nightly@harbour")
-    ServiceAccount.objects.create(user=nightly, project=world.project, name="nightly", made_at=timezone.now())
     SetupLink.objects.create(secret_hash="h", expires_at=timezone.now())

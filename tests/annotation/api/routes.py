@@ -26,7 +26,6 @@ from annotation.models import (
     Role,
     Run,
     VerdictBatch,
-    Webhook,
 )
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
@@ -171,22 +170,9 @@ IN_PROJECT = (
     Route("get", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,)),
     Route("patch", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
     Route("delete", _in("members/{member}/"), (Verb.MANAGE_MEMBERS,)),
-    Route("post", _in("members/{member}/token/"), (Verb.MANAGE_MEMBERS,), {"days": 30}),
-    Route("post", _in("services/"), (Verb.MANAGE_MEMBERS,), {"name": "nightly", "roles": ["manager"]}),
     Route("get", _in("invitations/"), (Verb.MANAGE_MEMBERS,)),
     Route("post", _in("invitations/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
     Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),
-    Route("get", _in("webhooks/"), (Verb.CHANGE_PROJECT,)),
-    Route(
-        "post",
-        _in("webhooks/"),
-        (Verb.CHANGE_PROJECT,),
-        {"url": "https://hooks.test/", "events": ["run.finished"]},
-    ),
-    Route("get", _in("webhooks/deliveries/"), (Verb.CHANGE_PROJECT,)),
-    Route("get", _in("webhooks/{webhook}/"), (Verb.CHANGE_PROJECT,)),
-    Route("delete", _in("webhooks/{webhook}/"), (Verb.CHANGE_PROJECT,)),
-    Route("post", _in("webhooks/{webhook}/test/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("bias/"), (Verb.VIEW_BIAS,)),
     Route("get", _in("bias/file/"), (Verb.VIEW_BIAS,)),
     Route("get", _in("log/"), (Verb.VIEW_EVENTS,)),
@@ -367,9 +353,6 @@ def ids_of(world: World) -> dict[str, str]:
     member = world.project.memberships.get(user=world.vic)
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @olga.")
-    hook = Webhook.objects.create(
-        project=world.project, url="https://hooks.test/", secret="whsec_MTIz", kinds=[]
-    )
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     added = add_claim(owner=world.models["port"], by=world.rex, text="The quay is southern", unit=2)
     closed = Project.objects.create(slug="quay", name="Quay study", deleted_at=timezone.now())
@@ -380,7 +363,6 @@ def ids_of(world: World) -> dict[str, str]:
         "sample": "newsroom",
         "member": member.public_id,
         "invitation": invitation.public_id,
-        "webhook": hook.public_id,
         "comment": said.comment.public_id,
         "notice": world.olga.notices.get(kind="mention").public_id,
         "judge": world.judge.name,
@@ -453,7 +435,6 @@ def as_pattern(route: Route) -> tuple[str, str]:
     for name in (
         "member",
         "invitation",
-        "webhook",
         "closed",
         "comment",
         "notice",

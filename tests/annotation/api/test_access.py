@@ -34,7 +34,7 @@ def send(client: APIClient, route: Route, ids: dict[str, str], *, slug: str = "h
     call = getattr(client, route.method)
     if route.method == "get":
         return call(route.address(ids, slug=slug))
-    return call(route.address(ids, slug=slug), body_of(route, ids), format="json", headers={"If-Match": "*"})
+    return call(route.address(ids, slug=slug), body_of(route, ids), format="json")
 
 
 def trial(client: APIClient, route: Route, ids: dict[str, str]) -> Any:

@@ -102,7 +102,7 @@ class Asker:
         """The answer to the request; its effect is taken back, and so are the roles."""
         with transaction.atomic():
             Membership.objects.filter(pk=self.member.pk).update(roles=self.roles)
-            answer = case.call(headers={"Authorization": f"Token {self.token}", "If-Match": "*"})
+            answer = case.call(headers={"Authorization": f"Token {self.token}"})
             transaction.set_rollback(True)
         return answer
 

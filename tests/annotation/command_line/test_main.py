@@ -86,7 +86,7 @@ def test_a_command_of_the_server_is_djangos_by_either_name(
 
 IMPORT = ["coverdict", "import_dataset", "p", "/locked/x.csv"]
 EXPORT = ["coverdict", "export_dataset", "b", "-o", "b.csv"]
-BACKUP = ["coverdict", "backup", "/locked/b.zip"]
+FAR = ["coverdict", "export_dataset", "b", "-o", "/locked/b.zip"]
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ BACKUP = ["coverdict", "backup", "/locked/b.zip"]
     [
         (IMPORT, errno.EACCES, "/locked/x.csv", "The user {user} has no access to /locked/x.csv. "),
         # What is written has another name until it is whole.
-        (BACKUP, errno.EACCES, "/locked/.b.zip.k2", "The user {user} has no access to /locked/b.zip. "),
+        (FAR, errno.EACCES, "/locked/.b.zip.k2", "The user {user} has no access to /locked/b.zip. "),
         (EXPORT, errno.EROFS, "./.b.csv.f0.part", "b.csv cannot be written: its file system is read-only."),
-        (BACKUP, errno.ENOSPC, "/locked/.b.zip.k2/backup.part", "/locked/b.zip cannot be written. No space is left"),
-        (BACKUP, errno.ENOSPC, None, "No space is left on the disk. Free some, then repeat the command."),
-        (BACKUP, errno.ENOTDIR, "/locked/b.zip", "/locked/b.zip: Not a directory."),
+        (FAR, errno.ENOSPC, "/locked/.b.zip.k2/b.part", "/locked/b.zip cannot be written. No space is left"),
+        (FAR, errno.ENOSPC, None, "No space is left on the disk. Free some, then repeat the command."),
+        (FAR, errno.ENOTDIR, "/locked/b.zip", "/locked/b.zip: Not a directory."),
         (IMPORT, errno.EACCES, "{var}/tmp", "{var}/tmp. {hint}COVERDICT_VAR names the folder {var}."),
     ],
     ids=str,
@@ -131,7 +131,7 @@ def test_an_error_about_no_file_keeps_its_trace(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("django.core.management.execute_from_command_line", refuse)
     with pytest.raises(ConnectionResetError):
-        execute(BACKUP)
+        execute(FAR)
 
 
 def test_a_file_to_import_that_is_not_there_is_told_with_its_path(

@@ -51,10 +51,3 @@ def test_a_missing_folder_is_refused(world: World, tmp_path: Path) -> None:
 def test_a_folder_is_not_overwritten(world: World, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="is a folder"):
         run("harbour", "--level", "scores", "--format", "csv", "-o", tmp_path)
-
-
-def test_files_of_duc_need_no_format_and_tell_what_is_not_in_them(world: World, tmp_path: Path) -> None:
-    said = run("harbour", "--level", "see", "-o", tmp_path / "see.zip")
-    assert said.startswith("6 rows, ")
-    assert "Not in it: 2 × source documents" in said
-    assert "Renamed: system 'alder' is 1" in said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,10 @@ import pytest
 from annotation.adjudicating.services.adjudicate import decide_unit
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.archive.kinds import KINDS
 from annotation.exports.levels import LEVELS
 from annotation.exports.write import write_file
 from annotation.models import Comparison
-from tests.annotation.imports.archive.round_trip import archived, filled
+from tests.annotation.exports.filled import filled
 from tests.annotation.judging.doing import add_document_set
 from tests.test_documents import DOCS, TEXTS
 
@@ -149,22 +147,3 @@ def test_missing_numbers_leave_whole_numbers_whole_in_parquet(world: World, tmp_
     assert set(positions.dropna()) == {1}
     assert positions.isna().any()
     assert str(positions.dtype) == "Int64"
-
-
-def test_each_file_of_an_archive_opens_and_its_card_leads_to_them(
-    world: World, tmp_path: Path, offline: Path
-) -> None:
-    import datasets
-
-    folder = tmp_path / "unpacked"
-    with zipfile.ZipFile(archived(filled(world).project, tmp_path / "a.zip")) as packed:
-        packed.extractall(folder)
-    for kind in KINDS:
-        rows = [json.loads(line) for line in (folder / kind.file).read_text().splitlines()]
-        for library, (count, types) in opened(folder / kind.file, offline).items():
-            assert (kind.name, library, count) == (kind.name, library, len(rows))
-            # polars keeps the order of no more than 32 names.
-            order = sorted if library == "polars" else list
-            assert (kind.name, library, order(types)) == (kind.name, library, order(rows[0]))
-    loaded = datasets.load_dataset(str(folder), "verdicts", split="train", cache_dir=str(offline))
-    assert loaded.num_rows == len((folder / "verdicts.jsonl").read_text().splitlines())

@@ -179,14 +179,3 @@ def test_a_file_that_is_gone_says_so(world: World) -> None:
     (Path(settings.VAR_DIR) / "exports" / export.path).unlink()
     with pytest.raises(NotFound, match="Export again"):
         open_export(export, by=world.olga)
-
-
-@pytest.mark.parametrize(("level", "suffix"), [("see", "zip"), ("nist2002", "txt")])
-def test_files_of_duc_are_written_by_a_worker_and_opened(world: World, level: str, suffix: str) -> None:
-    export = request_export(project=world.project, level=level, by=world.mona)
-    perform(export)
-    opened = open_export(export, by=world.mona)
-    with opened.stream:
-        assert opened.name == f"harbour-{level}.{suffix}"
-        assert len(opened.stream.read()) == opened.size
-    assert isinstance(export.manifest["left_out"], list)

@@ -18,7 +18,7 @@ from annotation.core.refusals import Conflict, NotAllowed
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.background import perform_claimed
-from annotation.exports.levels import BUNDLE, LEVELS, OWN_FORMATS
+from annotation.exports.levels import BUNDLE, LEVELS
 from annotation.exports.progress import ExportProgress
 from annotation.exports.queries import rows_of, state_of
 from annotation.exports.services import cancel_export, request_export
@@ -90,21 +90,18 @@ def test_parts_of_a_bundle_count_together() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("level", [*LEVELS, BUNDLE, "archive"])
+@pytest.mark.parametrize("level", [*LEVELS, BUNDLE])
 def test_the_rows_counted_are_the_rows_written(world: World, tmp_path: Path, level: str) -> None:
     progress = ExportProgress()
     manifest = write_file(
         project=world.project,
         people=People(world.project),
         level=level,
-        format_name="archive" if level == "archive" else "jsonl",
+        format_name="jsonl",
         path=tmp_path / "out",
         progress=progress,
     )
     assert manifest["rows"] == progress.rows
-    if level == "archive":
-        # Counted before, but for the names of people, who are known at the end.
-        assert 0 <= progress.rows - progress.expected < 10
 
 
 @pytest.mark.django_db
@@ -114,7 +111,6 @@ def test_the_rows_counted_are_the_rows_written(world: World, tmp_path: Path, lev
     [
         *(("claims", name) for name in FORMAT_NAMES),
         (BUNDLE, "csv"),
-        *((level, form.format) for level, form in OWN_FORMATS.items() if level != "pyramid"),
     ],
 )
 def test_one_that_is_stopped_amid_leaves_nothing(

@@ -10,8 +10,8 @@ import pytest
 from annotation.analysis.agreement.agreement import agreement
 from annotation.core.tables.pseudonyms import pseudonym
 from tests.annotation.answering import add_checks, say
+from tests.annotation.exports.filled import filled
 from tests.annotation.exports.reading import exported
-from tests.annotation.imports.archive.round_trip import filled
 from tests.test_documents import DOCS, TEXTS
 
 if TYPE_CHECKING:

@@ -84,23 +84,3 @@ def test_names_are_for_owners(world: World, mona: Client, signed_in: Callable[[U
     perform(export)
     assert olga.get(f"{ROOM}{export.public_id}/download/").status_code == 200
     assert mona.get(f"{ROOM}{export.public_id}/download/").status_code == 403
-
-
-def test_pyramids_that_are_not_there_are_refused_on_the_form(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
-    answer = signed_in(world.mona).post(f"{ROOM}request/", {"level": "pyramid"})
-    assert answer.status_code == 422
-    assert b"has no pyramid to export. Import DUCView files first" in answer.content
-    assert not Export.objects.exists()
-
-
-@pytest.mark.parametrize("level", ["see", "nist2002"])
-def test_files_of_duc_have_a_format_of_their_own(
-    world: World, signed_in: Callable[[User], Client], level: str
-) -> None:
-    mona = signed_in(world.mona)
-    answer = mona.post("/p/harbour/exports/request/", {"level": level, "format": "csv"})
-    assert answer.status_code == 302
-    assert Export.objects.get().level == level
-    assert Export.objects.get().format not in ("", "csv")

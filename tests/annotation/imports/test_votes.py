@@ -10,9 +10,7 @@ from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.ratings import check_answers
 from annotation.core.tables.pseudonyms import People, pseudonym
 from annotation.exports.judgments.of_checks import verdicts
-from annotation.imports.archive.restore import restore_project
 from annotation.models import Check, Project, Summary, Verdict
-from tests.annotation.imports.archive.round_trip import archived, files_of, same_rows
 from tests.annotation.imports.files import import_dataset, jsonl, nested
 
 if TYPE_CHECKING:
@@ -113,14 +111,3 @@ def test_raters_are_pseudonyms_unless_an_owner_asks(project: Project, tmp_path: 
     assert raters(People(project, named=True)) == named
     # Whoever has no name but a number keeps it.
     assert raters(People(project)) == [f"import:votes.jsonl {pseudonym(project, 'anna.berg')}", named[1]]
-
-
-def test_archives_name_no_rater_of_a_file(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, BY_NAME)
-    path = archived(project, tmp_path / "a.zip")
-    assert not [name for name, content in files_of(path).items() if b"anna.berg" in content]
-    came = restore_project(slug="again", path=path, by=None).project
-    # The name of no one is as good there: exports of both projects call the rater alike.
-    same_rows(project, came, tmp_path)
-    named = archived(project, tmp_path / "named.zip", named_people=True)
-    assert b"anna.berg" in files_of(named)["verdicts.jsonl"]

@@ -23,7 +23,6 @@ from annotation.analysis.agreement.ratings import check_answers, percent_ratings
 from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.recall_sitting import reassign
-from annotation.backups import BackupError, restore_backup
 from annotation.core import jobs
 from annotation.core.project_rows import let_go_of_log
 from annotation.core.refusals import Conflict, NotAllowed
@@ -40,21 +39,14 @@ from annotation.models import (
     Invitation,
     Membership,
     Notice,
-    Project,
     Role,
     Score,
     UnitJudgment,
     Verdict,
-    Webhook,
-    WebhookDelivery,
 )
-from annotation.privacy.apply_erasures import ErasuresMade, apply_erasures
 from annotation.privacy.erase_person import erase_person
-from annotation.privacy.journal import noted_erasures
-from annotation.privacy.purge_project import purge
 from annotation.projects.services.accept_invitation import accept_invitation
 from annotation.projects.services.change_members import set_roles
-from annotation.projects.services.close_project import RESTORABLE
 from annotation.projects.services.invite import hash_of, invite
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
@@ -63,8 +55,6 @@ from tests.annotation.admin.rows import fill
 from tests.annotation.laying import judge_and_close
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.annotation.cast import World
 
 ANSWERS = {"alder": ("yes", "no", "yes"), "birch": ("no", "yes", "no")}
@@ -109,7 +99,7 @@ def quill(world: World) -> User:
     perform(
         request_export(project=world.project, level="judgments", format="csv", by=person, named_people=True)
     )
-    make_token(person=person, name="nightly")
+    make_token(person=person)
     client = Client()
     assert client.login(username=NAMED, password="a-long-secret")
     client.post("/sign-in/", {"username": NAMED, "password": "wrong"})
@@ -150,14 +140,12 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Invitation.by",
     "PromptVersion.created_by",
     "Run.started_by",
-    "ServiceAccount.made_by",
     "Sitting.assessor",
     "System.person",
     "TextPermission.given_by",
     "UnitChange.by",
     "Verdict.person",
     "VerdictBatch.by",
-    "Webhook.by",
 }
 FREE_TEXTS_OF_PEOPLE = {
     # With `remove_texts`.
@@ -270,18 +258,14 @@ def test_a_file_that_is_being_written_with_their_name_comes_to_nothing(
     assert not (settings.VAR_DIR / "exports" / export.public_id).exists()
 
 
-def test_no_word_that_merely_holds_their_name_takes_what_is_others(world: World, journal: Path) -> None:
+def test_no_word_that_merely_holds_their_name_takes_what_is_others(world: World) -> None:
     ed = User.objects.create_user("ed")
     Membership.objects.create(project=world.project, user=ed, roles=[Role.VIEWER])
     texts = ("Your run with lexical: finished.", "ed withdrew a document set.")
     for text in texts:
         Notice.objects.create(project=world.project, person=world.olga, kind="run", text=text, address="/")
-    hook = Webhook.objects.create(project=world.project, url="https://example.org", kinds=[])
-    for data in ({"state": "finished"}, {"person": "ed", "state": "finished"}):
-        WebhookDelivery.objects.create(webhook=hook, kind="run.finished", data=data)
     erase_person(person=ed, by=None)
     assert list(Notice.objects.values_list("text", flat=True)) == [texts[0]]
-    assert list(WebhookDelivery.objects.values_list("data", flat=True)) == [{"state": "finished"}]
 
 
 def test_their_answers_count_as_before(world: World, quill: User) -> None:
@@ -341,7 +325,6 @@ def test_a_dry_run_changes_nothing(world: World, quill: User) -> None:
     call_command("erase_person", NAMED, dry_run=True, stdout=told)
     assert "knox_authtoken: 1" in told.getvalue()
     assert traces("quillmaster") == before
-    assert noted_erasures() == []
 
 
 def test_administrators_alone_erase_and_never_the_last_one(world: World, quill: User) -> None:
@@ -382,107 +365,6 @@ def test_somebody_of_an_archive_is_erased_too(world: World) -> None:
     assert traces("person-1@harbour", "quill") == {}
     came.refresh_from_db()
     assert came.name == came.user.username
-
-
-def test_a_restored_backup_is_brought_up_to_the_journal(world: World, quill: User, journal: Path) -> None:
-    backup = _rows(User, Membership)
-    erase_person(person=quill, by=None, remove_texts=True)
-    shown = quill.username
-    assert NAMED not in journal.read_text()
-    assert apply_erasures() == ErasuresMade(done=1)
-    # The backup of before holds the person again.
-    _put_back(backup, quill.pk)
-    assert User.objects.get(pk=quill.pk).username == NAMED
-    told = io.StringIO()
-    call_command("apply_erasures", stdout=told)
-    assert told.getvalue().startswith("Erased again: 1 people, 0 projects")
-    assert User.objects.get(pk=quill.pk).username == shown
-    assert traces("quillmaster") == {}
-
-
-def test_a_second_erasure_is_made_again_too(world: World, quill: User, journal: Path) -> None:
-    backup = _rows(User)
-    erase_person(person=quill, by=None)
-    erase_person(person=quill, by=None, remove_texts=True)
-    noted, shown = journal.read_text(), quill.username
-    Verdict.objects.filter(person=quill).update(reason="Mine.")
-    _put_back(backup, quill.pk)
-    assert apply_erasures() == ErasuresMade(people=2)
-    assert User.objects.get(pk=quill.pk).username == shown
-    assert not Verdict.objects.filter(person=quill, reason="Mine.").exists()
-    assert journal.read_text() == noted
-
-
-def test_the_last_administrator_is_erased_again_and_one_failure_stops_no_other(
-    world: World, quill: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = User.objects.get(username="root")
-    backup = _rows(User)
-    other = User.objects.create_superuser("other")
-    for person in (world.rex, root, quill):
-        erase_person(person=person, by=None)
-    other.delete()
-    for person in (world.rex, root, quill):
-        _put_back(backup, person.pk)
-
-    def failing(*, person: User, **given: Any) -> None:
-        if person == world.rex:
-            raise Conflict("It is busy.")
-        erase_person(person=person, **given)
-
-    monkeypatch.setattr("annotation.privacy.apply_erasures.erase_person", failing)
-    told = io.StringIO()
-    with pytest.raises(SystemExit):
-        call_command("apply_erasures", stderr=told)
-    assert not User.objects.filter(username__in=["root", NAMED]).exists()
-    assert "Line 1 of the journal of erasures: It is busy." in told.getvalue()
-    assert "setup_link" in told.getvalue()
-
-
-def test_another_person_of_the_same_key_is_left_alone(world: World, quill: User) -> None:
-    erase_person(person=quill, by=None)
-    User.objects.filter(pk=quill.pk).update(
-        username="somebody-else", date_joined=timezone.now(), is_active=True
-    )
-    assert apply_erasures() == ErasuresMade(done=1)
-    assert User.objects.filter(username="somebody-else", is_active=True).exists()
-
-
-def test_a_removed_project_of_a_restored_backup_goes_again(world: World) -> None:
-    Project.all_projects.filter(pk=world.other_project.pk).update(deleted_at=timezone.now() - RESTORABLE)
-    purge(world.other_project)
-    world.other_project.pk = None
-    world.other_project.deciding_judge = None
-    world.other_project.save(force_insert=True)
-    assert apply_erasures() == ErasuresMade(projects=1)
-    assert not type(world.project).all_projects.filter(slug="quarry").exists()
-
-
-def test_a_journal_that_cannot_be_read_says_where(world: World, journal: Path) -> None:
-    journal.write_text('{"kind": "project", "project": "x"}\nbroken\n')
-    with pytest.raises(CommandError, match="Line 2"):
-        call_command("apply_erasures")
-    journal.write_text('{"kind": "person"}\n')
-    with pytest.raises(BackupError, match="Line 1"):
-        restore_backup(journal.with_name("none.zip"))
-
-
-def test_without_a_journal_nothing_is_erased_and_its_place_is_told(journal: Path) -> None:
-    told = io.StringIO()
-    call_command("apply_erasures", stdout=told)
-    assert told.getvalue() == f"There is no journal of erasures at {journal}, so nothing was erased.\n"
-
-
-def _rows(*kinds: type[models.Model]) -> dict[type[models.Model], list[dict[str, Any]]]:
-    return {kind: list(kind._base_manager.values()) for kind in kinds}
-
-
-def _put_back(rows: dict[type[models.Model], list[dict[str, Any]]], person: int) -> None:
-    (account,) = (row for row in rows[User] if row["id"] == person)
-    User.objects.filter(pk=person).update(**account)
-    for row in rows.get(Membership, []):
-        if row["user_id"] == person:
-            Membership.objects.create(**row)
 
 
 def test_notes_of_assessors_go_with_the_texts(world: World, quill: User) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from django.utils import timezone
 
 from annotation.core.jobs import Lane
 from annotation.models import Export, Job, Run, Worker
-from annotation.watching.queries import BACKUP_STAMP, failed_jobs, last_backup, open_jobs, workers
+from annotation.watching.queries import failed_jobs, open_jobs, workers
 from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ def test_each_lane_tells_what_waits_and_how_long(world: World) -> None:
     assert 90 <= exports.oldest_seconds < 150
     assert (runs.waiting, runs.runs) == (len(world.sets), 1)
     assert set(by_lane) == set(Lane)
-    assert by_lane[Lane.WEBHOOKS].waiting == 0
 
 
 def test_the_queue_is_read_in_one_statement(world: World) -> None:
@@ -65,19 +63,3 @@ def test_a_worker_is_alive_or_silent_and_of_some_version(db: None) -> None:
         ("a", True, True),
         ("b", False, True),
     ]
-
-
-@pytest.mark.parametrize("stamp", ["", "{}", "[]", '{"finished_at": 5}', '{"finished_at": "yesterday"}'])
-def test_a_stamp_that_cannot_be_read_is_no_backup(settings: Any, tmp_path: Any, stamp: str) -> None:
-    settings.VAR_DIR = tmp_path
-    assert last_backup() is None
-    (tmp_path / BACKUP_STAMP).write_text(stamp)
-    assert last_backup() is None
-
-
-def test_a_backup_is_known_by_its_stamp(settings: Any, tmp_path: Any) -> None:
-    settings.VAR_DIR = tmp_path
-    (tmp_path / BACKUP_STAMP).write_text('{"finished_at": "2026-11-24T03:00:00+00:00"}')
-    found = last_backup()
-    assert found is not None
-    assert found.isoformat() == "2026-11-24T03:00:00+00:00"

@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Draw, Export, JudgeTrial, VerdictBatch, Webhook
+from annotation.models import Dispute, Draw, Export, JudgeTrial, VerdictBatch
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -54,16 +54,12 @@ class Ids:
         )
         member = world.project.memberships.get(user=world.vic)
         invitation = invite(project=world.project, roles=["viewer"], by=world.olga, note="Dan").invitation
-        hook = Webhook.objects.create(
-            project=world.project, url="https://hooks.test/", secret="whsec_MTIz", kinds=[]
-        )
         guideline = write_guidelines(project=world.project, text="# Units\n\nOne at a time.", by=world.mona)
         said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @cleo.")
         return cls(
             {
                 "member_id": member.public_id,
                 "invitation_id": invitation.public_id,
-                "webhook_id": hook.public_id,
                 "version": str(guideline.version),
                 "comment_id": said.comment.public_id,
                 "claim_id": check.claim.public_id,

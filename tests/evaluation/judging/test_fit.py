@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.judging import _fit as fitting
 from evaluation.judging._overlap import FEATURES
 from evaluation.judging.lexical import COVERED, SUPPORTED, all_of
+from tests.bench import _fit_lexical as fitting
 
 
 def sample(checks: int = 400, documents: int = 20) -> fitting.Sample:

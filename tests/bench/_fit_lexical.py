@@ -1,6 +1,6 @@
 """Fits the lexical judge's coefficients to people's judgments and reports how well they hold.
 
-Run as `python -m evaluation.judging._fit FOLDER`, with the folder that holds `realsumm_dev.jsonl` (claims of
+Run as `python -m tests.bench._fit_lexical FOLDER`, with the folder that holds `realsumm_dev.jsonl` (claims of
 references against summaries: "covered") and `qags_factual_dev.jsonl` and `frank_dev.jsonl` (sentences and
 whole summaries against their sources: "supported"). Prints the figures of 5-fold cross-validations over
 documents, then the constants for `lexical.py`, fitted to everything, and at the end how well coefficients fitted to two
@@ -379,7 +379,7 @@ def _out(line: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Fit both sides and print figures and constants."""
     if len(arguments) != 1:
-        sys.stderr.write("usage: python -m evaluation.judging._fit FOLDER\n")
+        sys.stderr.write("usage: python -m tests.bench._fit_lexical FOLDER\n")
         return 2
     folder = Path(arguments[0])
     for title, files in (("covered", COVERED_FILES), ("supported", SUPPORTED_FILES)):

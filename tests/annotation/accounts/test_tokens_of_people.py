@@ -1,8 +1,7 @@
-"""How far a token reaches: it may read alone, or be for one project, and ends by itself."""
+"""A token may do what its owner may, and ends by itself."""
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,8 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from annotation.accounts.own_account import make_token
-from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Membership, Role, TokenGrant
-from tests.annotation.api.routes import IN_PROJECT, OUTSIDE, PREFIX, body_of
+from annotation.core.refusals import Invalid
+from tests.annotation.api.routes import PREFIX
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
@@ -38,47 +36,16 @@ def code(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_a_token_that_reads_changes_nothing_anywhere(world: World, ids: dict[str, str]) -> None:
-    _, token = make_token(person=world.olga, may_write=False)
-    client = with_token(token)
-    assert client.get(HARBOUR).status_code == 200
-    for route in (*IN_PROJECT, *OUTSIDE):
-        is_open = route.path in ("tokens/", "invitations/account/", "tokens/current/")
-        if route.method != "get" and not is_open:
-            answer = getattr(client, route.method)(route.address(ids), body_of(route, ids), format="json")
-            assert (route.path, *code(answer)) == (route.path, 403, "token_scope")
 
 
-def test_a_token_for_one_project_finds_no_other(world: World, ids: dict[str, str]) -> None:
-    Membership.objects.create(project=world.other_project, user=world.olga, roles=[Role.OWNER])
-    _, token = make_token(person=world.olga, project=world.project)
-    client = with_token(token)
-    assert [each["slug"] for each in client.get(f"{PREFIX}projects/").json()["results"]] == ["harbour"]
-    assert client.patch(HARBOUR, {"description": "D"}, headers={"If-Match": "*"}).status_code == 200
-    assert code(client.get(QUARRY)) == (404, "not_found")
-    for route in OUTSIDE:
-        is_open = route.path in ("tokens/", "invitations/account/", "tokens/current/")
-        # What such a token has tried itself it may see, and no other trial.
-        if route.path == "judges/trials/{trial}/":
-            assert code(client.get(route.address(ids))) == (404, "not_found")
-        elif not is_open and (route.method, route.path) != ("get", "projects/"):
-            answer = getattr(client, route.method)(route.address(ids), body_of(route, ids), format="json")
-            assert (route.path, *code(answer)) == (route.path, 403, "token_scope")
 
 
-def test_a_token_of_a_project_that_is_gone_opens_nothing(world: World) -> None:
-    _, token = make_token(person=world.olga, project=world.project)
-    TokenGrant.objects.update(project=None)
-    client = with_token(token)
-    assert client.get(f"{PREFIX}projects/").json()["results"] == []
-    assert client.get(HARBOUR).status_code == 404
 
 
 def test_a_token_reaches_no_further_than_its_person(world: World) -> None:
-    _, token = make_token(person=world.vic, project=world.project)
+    _, token = make_token(person=world.vic)
     assert code(with_token(token).patch(HARBOUR, {"description": "D"})) == (403, "not_allowed")
-    with pytest.raises(NotFound):
-        make_token(person=world.vic, project=world.other_project)
+    assert code(with_token(token).get(QUARRY)) == (404, "not_found")
 
 
 def test_a_token_ends_when_it_was_made_to(world: World) -> None:
@@ -99,39 +66,27 @@ def test_a_token_ends_when_it_was_made_to(world: World) -> None:
 
 def test_tokens_are_made_listed_and_revoked_over_the_api(world: World, client_of: ApiDoor) -> None:
     olga = client_of("olga")
-    scope = {"name": "nightly", "may_write": False, "project": "harbour", "days": 7}
-    made = olga.post(f"{PREFIX}account/tokens/", scope).json()
+    made = olga.post(f"{PREFIX}account/tokens/", {"days": 7}).json()
     token = made.pop("token")
     assert olga.get(f"{PREFIX}account/tokens/").json()["results"] == [made]
-    assert (made["name"], made["may_write"], made["project"]) == ("nightly", False, "harbour")
     # The token itself may look at itself, and end.
     assert with_token(token).get(f"{PREFIX}tokens/current/").json() == made
     assert olga.delete(f"{PREFIX}account/tokens/{made['key']}/").status_code == 204
     assert with_token(token).get(HARBOUR).status_code == 401
     assert olga.delete(f"{PREFIX}account/tokens/{made['key']}/").status_code == 404
-    assert olga.post(f"{PREFIX}account/tokens/", {"project": "quarry"}).status_code == 404
 
 
-def test_a_password_is_exchanged_for_a_token_that_reads(world: World) -> None:
-    given = {"username": "rex", "password": "rex-secret", "may_write": False}
-    token = APIClient().post(f"{PREFIX}tokens/", given).json()["token"]
-    assert with_token(token).post(f"{HARBOUR}checks/next/").status_code == 403
 
 
-def test_the_account_page_makes_a_token_of_some_reach(world: World, client: Client) -> None:
+def test_the_account_page_makes_a_token(world: World, client: Client) -> None:
     client.force_login(world.olga)
-    form = {"act": "token", "name": "nightly", "scope": "read", "project": "harbour", "days": "7"}
+    form = {"act": "token", "days": "7"}
     page = client.post("/account/", form).content.decode()
-    grant = TokenGrant.objects.get()
-    assert (grant.name, grant.may_write, grant.project) == ("nightly", False, world.project)
-    assert re.search(r">nightly <code>.*\bread in\s+Harbour study\s", page, re.DOTALL)
+    assert f"<code>{AuthToken.objects.get().token_key}…</code>" in page
     wrong = client.post("/account/", {**form, "days": "none"})
     assert (wrong.status_code, "1 to 365 days" in wrong.content.decode()) == (422, True)
     # What was typed stays, and the sentence stands by its field.
     page = " ".join(wrong.content.decode().split())
-    assert 'maxlength="80" value="nightly"' in page
-    assert '<option value="read" selected>' in page
-    assert '<option value="harbour" selected>' in page
     assert 'max="365" value="none" aria-invalid="true" aria-describedby="days-fault"' in page
 
 

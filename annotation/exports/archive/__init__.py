@@ -1,1 +1,0 @@
-"""A whole project as one file that can be restored."""

@@ -1,1 +1,0 @@
-"""Archives of whole projects, checked and restored."""
