@@ -36,12 +36,6 @@ def code(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-
-
-
-
-
-
 def test_a_token_reaches_no_further_than_its_person(world: World) -> None:
     _, token = make_token(person=world.vic)
     assert code(with_token(token).patch(HARBOUR, {"description": "D"})) == (403, "not_allowed")
@@ -74,8 +68,6 @@ def test_tokens_are_made_listed_and_revoked_over_the_api(world: World, client_of
     assert olga.delete(f"{PREFIX}account/tokens/{made['key']}/").status_code == 204
     assert with_token(token).get(HARBOUR).status_code == 401
     assert olga.delete(f"{PREFIX}account/tokens/{made['key']}/").status_code == 404
-
-
 
 
 def test_the_account_page_makes_a_token(world: World, client: Client) -> None:
