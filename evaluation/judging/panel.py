@@ -38,20 +38,15 @@ _LONGEST_SIGNATURES = 120
 class JudgePanel:
     """Judges that answer every check together: the label that most give, and unsure where that is a tie.
 
-    With `ask_next_below`, in [0, 1], they answer in turn: the first member answers everything, and each next one only
-    the checks on which the confidence so far (the probability of the label; .5 without one, 0 without a label) is below
-    it. The last member that gives a label decides. Topics and ratings are then the first member's.
+    With `ask_next_below`, in [0, 1], they answer in turn: each next member answers the checks on which the
+    confidence so far (the label's probability; .5 without one, 0 without a label) is below it. The last label counts.
 
-    The members may be of different kinds. What they do not agree on shows in a verdict's `doubt`, the share
-    of those with a label who gave another one, and in its `votes`. Its probability is the mean of theirs, its
-    evidence and reason are those of the members with its label. A member that gives no usable answer, or
-    cannot be reached, has no vote; a check that nobody answers is unscored. Claims, made-up questions and
-    topics are taken by the first member that can, for a list must be one; the others answer about them.
+    A verdict has the share of members with another label (`doubt`), their `votes`, the mean of their probabilities,
+    and the evidence of those with its label. A member without a usable answer has no vote; a check without votes
+    is unscored. Claims, questions and topics come from the first member that can make them.
 
-    Raises JudgeSettings without members or where two have one name; whatever asks raises JudgeRefused where a
-    member is turned away, BudgetSpent where one has no money left, and what the first member raised where all
-    fail.
-    Example: `JudgePanel([OpenAIJudge("one"), OpenAIJudge("other"), LexicalJudge()])`.
+    Raises JudgeSettings without members or with two of one name, JudgeRefused and BudgetSpent as members do, and
+    what the first member raised if all fail. Example: `JudgePanel([OpenAIJudge("one"), LexicalJudge()])`.
     """
 
     kind = "panel"
