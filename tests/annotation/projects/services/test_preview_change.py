@@ -48,7 +48,7 @@ def test_a_larger_least_share_of_scored_claims_blanks_scores(world: World) -> No
     rescore(project=world.project)
     row = Score.objects.get(summary=world.peers["port", "alder"])
     # 2 of 3 claims are scored: enough by default.
-    assert (row.coverage is None, row.flags) == (False, ["partial:1"])
+    assert (row.coverage is None, row.flags) == (False, ["unscored:1", "partial:1"])
     preview = preview_change(project=world.project, by=world.mona, least_scored=0.7)
     assert preview is not None
     assert {move.name for move in preview.scores} >= {"coverage", "claim_coverage"}
