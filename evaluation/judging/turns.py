@@ -87,9 +87,11 @@ class Queue:
                         return
                     if room == "busy":
                         busy_at = clock()
+                    self._step_back(place)
                     self._wait(place)
                 await asyncio.sleep(self._look_again_seconds)
         finally:
+            self._step_back(place)
             self._leave(place)
 
     def _is_first(self, place: _Place) -> bool:
@@ -122,6 +124,8 @@ class Queue:
             if place.turn is None or place.turn in self._begun:
                 return 0.0
             calls = sum(max(0, self._most_calls - turn.calls) for turn in self._begun)
+            # Before its call has room, so that turns which ask at the same time count each other.
+            self._begun.add(place.turn)
             return calls * (cost if self._dearest is None else self._dearest)
 
     def _begin(self, place: _Place) -> None:
@@ -130,6 +134,12 @@ class Queue:
                 self._begun.add(place.turn)
                 place.turn.calls += 1
                 self._most_calls = max(self._most_calls, place.turn.calls)
+
+    def _step_back(self, place: _Place) -> None:
+        """A turn without a call has not begun."""
+        with self._guard:
+            if place.turn is not None and place.turn.calls == 0:
+                self._begun.discard(place.turn)
 
     def _leave(self, place: _Place) -> None:
         with self._guard:

@@ -272,9 +272,8 @@ def test_a_cap_scores_many_at_once_too(
 
     alone = scored(1)
     assert 2 < alone < 12
-    # Sets whose first call found room may find none for their second. As many calls as sets, ten, would begin
-    # all of them at once and spend half the cap on first calls. Resumed with a higher cap, they are not paid again.
-    assert [calls for calls in (2, 4) if scored(calls) < alone / 2] == []
+    # Sets whose first call found room may find none for their second.
+    assert [calls for calls in (4, 16) if scored(calls) < alone / 2] == []
 
 
 def reserved() -> float:
