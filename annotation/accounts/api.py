@@ -43,7 +43,7 @@ LONGEST_CODE = 20
 
 
 class WantedToken(serializers.Serializer[Any]):
-    """How long a token is valid."""
+    """The number of days that a new token is valid."""
 
     days = serializers.IntegerField(
         default=DAYS, min_value=1, max_value=MOST_DAYS, help_text="How long it lasts."

@@ -23,6 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from requests import RequestException, Response, Session
 from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
 
 from annotation.accounts.lock_out import check_password
 from annotation.accounts.second_factor import confirm
@@ -111,8 +112,12 @@ class _Bounded(HTTPAdapter):
 
     def send(self, *args: Any, **kwargs: Any) -> Response:
         response = super().send(*args, **{**kwargs, "stream": True})
-        body = response.raw.read(MOST_BODY_BYTES + 1, decode_content=True)
-        response.raw.close()
+        try:
+            body = response.raw.read(MOST_BODY_BYTES + 1, decode_content=True)
+        except HTTPError as broken:
+            raise RequestException(str(broken)) from broken
+        finally:
+            response.raw.close()
         if len(body) > MOST_BODY_BYTES:
             raise RequestException(f"The answer is longer than {MOST_BODY_BYTES // 1024**2} MiB.")
         response.raw = io.BytesIO(body)

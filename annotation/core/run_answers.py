@@ -1,4 +1,4 @@
-"""What the judge of a run answered in it: verdicts, answers to questions about summaries, ratings."""
+"""The answers of a run's judge: verdicts, answers to questions about summaries, ratings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def answers(run: Run, *, usable: bool, earlier: bool = False) -> list[QuerySet[A
 
 
 def usable_in(run: Run, document_sets: list[int]) -> bool:
-    """Whether any answer of the run in these document sets can be used."""
+    """The run has a usable answer in one of these document sets."""
     return any(
         rows.filter(**{f"{path}__in": document_sets}).exists()
         for rows, (_, _, path) in zip(answers(run, usable=True), _KINDS, strict=True)
@@ -47,7 +47,7 @@ def usable_in(run: Run, document_sets: list[int]) -> bool:
 
 
 def is_useless(run: Run) -> bool:
-    """Whether the judge was asked, and nothing that it answered can be used.
+    """The run asked its judge and got no usable answer.
 
     What could not be used before either, where other answers in the same sets can be, makes no run useless: a server
     that refuses one text for good would fail every run that asks about it once more.
@@ -58,7 +58,7 @@ def is_useless(run: Run) -> bool:
 
 
 def why_unusable(run: Run) -> list[tuple[str, int]]:
-    """Why answers cannot be used, the commonest first, with how often.
+    """The reasons of unusable answers with their counts, the most common first.
 
     A failure that repeats itself is not written again: then those of earlier runs say why.
     """

@@ -54,7 +54,7 @@ REJECTS = "rejects"
 
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
-    """Whether these files take longer than somebody may be kept waiting."""
+    """Files of this size are imported by a worker, because a request would take too long."""
     size = sum(unpacked_bytes(file) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES)
 
@@ -127,7 +127,7 @@ def is_kept(asked: Import) -> bool:
 
 
 def is_large(asked: Import) -> bool:
-    """Whether its files take longer than somebody may be kept waiting."""
+    """A worker imports its files, because a request would take too long."""
     with files_of(asked) as files:
         return is_for_a_worker(files)
 

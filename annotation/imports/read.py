@@ -262,7 +262,6 @@ class _Reader:
         return ", ".join(map(printable, there))
 
     def _is_recognised(self) -> bool:
-        """Whether columns that are not called as the fields are can be read without being told how."""
         columns = self.layout.columns()
         is_told = self.layout.is_whole or bool(self.layout.systems)
         missing = [name for name in FLAT_REQUIRED if not self._has(columns.get(name, ""))]

@@ -125,7 +125,7 @@ class GateCheck:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What a gate found. `exit_code`: 0 good, 1 nothing could be judged, 3 below or worse, 4 cannot tell."""
+    """The result of a gate. `exit_code`: 0 good, 1 nothing could be judged, 3 below or worse, 4 cannot tell."""
 
     metrics: tuple[str, ...]
     systems: tuple[GatedSystem, ...]

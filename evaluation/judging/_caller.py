@@ -81,8 +81,6 @@ class _Bill:
 
 @dataclass(slots=True)
 class _Replies:
-    """How long a judge's replies have been so far, in tokens."""
-
     calls: int = 0
     tokens: int = 0
 

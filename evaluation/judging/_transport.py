@@ -123,12 +123,15 @@ class _Bounded(httpx2.AsyncByteStream):
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
-        encoding = response.headers.get("content-encoding", "identity").strip().lower()
-        if encoding != "identity" and encoding not in _ENCODINGS:
-            raise httpx2.DecodingError(f"the content encoding {encoding!r} was not asked for")
-        self._unpacking = zlib.decompressobj(_ENCODINGS[encoding]) if encoding in _ENCODINGS else None
+        self._encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        self._unpacking = (
+            zlib.decompressobj(_ENCODINGS[self._encoding]) if self._encoding in _ENCODINGS else None
+        )
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        # Only here, where the client closes the response after an error: else its connection would be lost.
+        if self._unpacking is None and self._encoding != "identity":
+            raise httpx2.DecodingError(f"the content encoding {self._encoding!r} was not asked for")
         left = MOST_REPLY_BYTES
         stream: Any = self._response.stream
         async for chunk in stream:

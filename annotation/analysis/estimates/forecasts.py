@@ -97,7 +97,7 @@ class Forecasts:
 
 
 def forecasts(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Forecasts:
-    """What the plan goes by: the answers to a finished sample of checks, or the judge's own probabilities."""
+    """Forecasts from the answers to a finished sample of checks, or from the judge's probabilities."""
     drawable = drawable_checks(project, side)
     pilot = finished_sample([each for each in samples(project, side) if each.draw.item == Draw.Item.CHECK])
     if pilot is not None:

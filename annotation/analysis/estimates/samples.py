@@ -1,4 +1,4 @@
-"""Which random sample estimates come from: the newest of which everything is answered."""
+"""The random samples of a project. Estimates come from the newest one that is completely answered."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SampleProgress:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A random sample and how far it is."""
+    """A random sample and its progress."""
 
     draw: Draw
     progress: SampleProgress
@@ -86,10 +86,10 @@ def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[S
 
 
 def finished_sample(found: Sequence[Sample]) -> Sample | None:
-    """The newest sample of which everything is answered; None where there is none."""
+    """The newest sample that is completely answered, or None."""
     return next((sample for sample in found if sample.progress.is_complete), None)
 
 
 def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two frames are one."""
+    """Two frames share at least `SAME_FRAME_SHARE` of all their items."""
     return len(one & other) >= SAME_FRAME_SHARE * len(one | other)

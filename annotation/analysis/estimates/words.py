@@ -90,7 +90,6 @@ def estimate_in_words(table: EstimateTable) -> str:
 
 
 def _sample_in_words(sample: SampleProgress) -> str:
-    """What the estimates rest on."""
     of_checks = sample.item == Draw.Item.CHECK
     count = f"{sample.drawn:,} {'checks' if of_checks else f'blind judgments of {ITEM_NOUNS[sample.item]}'}"
     blind = ", answered before the judge's answer was shown" if of_checks else ""
@@ -164,7 +163,6 @@ def _across_in_words(table: EstimateTable) -> str:
 
 
 def _open_in_words(newest: SampleProgress) -> str:
-    """What is said of the newest sample where it is not finished."""
     if newest.withdrawn:
         return (
             f"The random sample of {newest.day} gives no estimate: {newest.withdrawn:,} of its judgments "
@@ -442,7 +440,7 @@ def width_in_words(reachable: float | None) -> str:
 
 
 def new_sample_in_words(size: int, *, checks: int, answered: int, is_by_lot: bool) -> str:
-    """That a size is that of a new sample, and how many of its checks have a blind answer already.
+    """Say that a new sample has this size, and how many of its checks already have a blind answer.
 
     `answered` counts those among the `checks` that can be sampled.
     """

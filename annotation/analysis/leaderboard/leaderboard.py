@@ -150,7 +150,7 @@ class TargetTable:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the estimate is the value of coverage that is shown."""
+        """The leaderboard shows the estimate as its value of coverage."""
         return self.shown_as("coverage") == ESTIMATE
 
     def shown_as(self, score: str) -> str:

@@ -238,10 +238,7 @@ def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict
         "composite_2_3": ("Composite (⅔ coverage)", "a·coverage + (1 − a)·brevity with a = ⅔"),
         "composite_custom": (f"Composite ({own})", f"The project's own composite: a = {own}"),
         "alignment": ("Alignment", "Share of the summary's claims that the source supports"),
-        ALIGNMENT_ESTIMATE: (
-            "Alignment, estimated",
-            "Estimate of people's answers to all checks, from a random sample",
-        ),
+        ALIGNMENT_ESTIMATE: ("Alignment, estimated", ESTIMATED),
         SETS: ("Sets", "Document sets behind the mean"),
         UNSCORED: ("Unscored", "Claims without a usable answer"),
     }

@@ -57,12 +57,12 @@ class Guess:
 
     @property
     def is_sure(self) -> bool:
-        """Whether a file is read by it without being told to: documents and summaries are named, nothing is odd."""
+        """The layout may be used without being named: it has documents and summaries, and no doubts."""
         return self.is_own or (self.has_texts and not self.notes and not self.doubts)
 
     @property
     def has_texts(self) -> bool:
-        """Whether both documents and summaries are found."""
+        """The layout has documents and summaries."""
         found = self.layout.mapping
         return "document" in found and ("summary" in found or bool(self.layout.systems))
 
@@ -138,7 +138,6 @@ class _Guesser:
         return Guess(layout, self.preset.title, tuple(self.notes), tuple(self._doubts(systems)))
 
     def _doubts(self, systems: Sequence[str]) -> Iterator[str]:
-        """What the first rows say against the guess."""
         if not self.rows:
             yield "No row of the file can be read."
         document = self.mapping.get("document")

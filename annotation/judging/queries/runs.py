@@ -87,7 +87,7 @@ class RunProgress:
 
     @property
     def asked(self) -> int:
-        """How many answers the judge was asked for."""
+        """The number of answers that the judge was asked for."""
         return self.unscored + self.usable
 
     @property

@@ -61,7 +61,7 @@ class Judged:
 
     @property
     def asked(self) -> list[object]:
-        """What the judge said to everything that it was asked for: labels and values, None where unusable."""
+        """The judge's labels and values, None for an unusable answer."""
         located = [*self.answers.values(), *self.questions.values()]
         return [
             *(each.answer.label for each in located),
