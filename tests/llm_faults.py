@@ -173,6 +173,7 @@ TRIED_AGAIN: Mapping[str, tuple[Fault, str]] = {
     "hang": (faults.hang(), f"did not answer within {TIMEOUT_SECONDS:g} s"),
     "trickle": (faults.trickle(), f"did not answer within {TIMEOUT_SECONDS:g} s"),
     "reset": (faults.reset(), "connection failed"),
+    "an encoding that nobody asked for": (faults.unknown_encoding(), "connection failed"),
     "reset in mid-answer": (faults.reset_in_answer(), "connection failed"),
     "an end without an answer": (faults.wire(b""), "connection failed"),
     "no HTTP": (faults.wire(b"220 mail ready\r\n"), "connection failed"),

@@ -157,6 +157,11 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
         return Fault(endless_bytes=256 * (1 << 20))
 
     @staticmethod
+    def unknown_encoding() -> Fault:
+        """A body in an encoding that nobody asked for."""
+        return Fault(raw_body=b"{}", headers={"Content-Encoding": "br"})
+
+    @staticmethod
     def fenced() -> Fault:
         """The right answer in a code fence."""
         return Fault(content=lambda text: f"```json\n{text}\n```")
@@ -264,6 +269,7 @@ class LLMServer:
         self.most_at_once = 0
         self._at_once = 0
         self.connections = 0
+        self.open_connections = 0
         self._port = port
         self._next: list[Fault] = []
         self._always: Fault | None = None
@@ -327,10 +333,12 @@ class LLMServer:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection's requests, one after the other."""
         self.connections += 1
+        self.open_connections += 1
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while not writer.transport.is_closing():
                 call = await _read(reader)
                 await self._answer(call, writer)
+        self.open_connections -= 1
         writer.close()
 
     async def _answer(self, call: Call, writer: asyncio.StreamWriter) -> None:

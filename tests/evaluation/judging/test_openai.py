@@ -711,6 +711,27 @@ def test_one_loop_uses_one_connection_for_calls_in_a_row(judge: OpenAIJudge, llm
     assert llm_server.connections == 1
 
 
+def test_a_reply_in_an_unknown_encoding_keeps_no_connection(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    llm_server.always(faults.unknown_encoding())
+
+    async def open_after(calls: int) -> int:
+        judge = judge_of(limits=TWICE)
+        for number in range(calls):
+            with pytest.raises(JudgeUnavailable, match="DecodingError"):
+                await judge.check([f"claim {number}"], Text.of(TEXT))
+        # The server sees the end of a connection a moment later.
+        for _ in range(100):
+            if not llm_server.open_connections:
+                break
+            await asyncio.sleep(0.02)
+        return llm_server.open_connections
+
+    assert asyncio.run(open_after(3)) == 0
+    assert llm_server.connections == len(llm_server.calls) >= 3
+
+
 def test_a_closed_judge_can_be_used_again(judge: OpenAIJudge) -> None:
     async def around() -> tuple[Verdict, ...]:
         await judge.check([ABSENT], Text.of(TEXT))
