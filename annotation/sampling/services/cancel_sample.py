@@ -21,8 +21,7 @@ def cancel_sample(*, draw: Draw, by: User | None) -> Draw:
     """Ask nobody for the rest of a sample any more; no estimate uses it. Its answers stand in the scores.
 
     It stays in lists and in the log. Cancelling twice changes nothing. Raises Conflict (code `sample_complete`) where
-    every answer is there: who has seen an estimate cannot choose another one. Who has seen an interim one may, and pays
-    for it: the intervals of further samples are as wide as after a sample that was answered.
+    every answer is there: who has seen an estimate cannot choose another one.
     """
     require(by, draw.project, Verb.ASSIGN)
     held = Draw.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=draw.pk)

@@ -20,7 +20,7 @@ from annotation.privacy.erase_person import erase_person
 from annotation.projects.services.invite import invite, revoke_invitation
 from tests.annotation.accounts.codes import code_at
 from tests.annotation.accounts.test_second_factor import CODE_PAGE, sets_up
-from tests.llm_server import LLMServer, faults
+from tests.llm_server import Fault, LLMServer, faults
 from tests.oidc_provider import Provider, onward, running
 
 if TYPE_CHECKING:
@@ -356,4 +356,12 @@ def test_no_more_than_4_mib_is_read_of_what_a_provider_answers(packed: bool) -> 
         server.always(faults.endless(packed=packed))
         session = ProviderDoor().get_requests_session()
         with pytest.raises(RequestException, match="longer than 4 MiB"):
+            session.post(f"{server.base_url}/chat/completions", json={"messages": [{"content": "{}"}]})
+
+
+def test_a_packed_answer_that_cannot_be_unpacked_is_an_error_of_the_request() -> None:
+    with LLMServer() as server:
+        server.always(Fault(raw_body=b"no gzip", headers={"Content-Encoding": "gzip"}))
+        session = ProviderDoor().get_requests_session()
+        with pytest.raises(RequestException, match="gzip"):
             session.post(f"{server.base_url}/chat/completions", json={"messages": [{"content": "{}"}]})

@@ -136,7 +136,8 @@ def test_a_cap_stops_a_panel_and_it_goes_on_where_it_stopped(
     assert (run.state, run.stop_reason.startswith(f"The run may cost {cap:g}")) == ("stopped", True)
     assert 0 < run.cost <= cap
     assert run.cost == pytest.approx(paid(project))
-    assert run.jobs.get().reserved_cost == 0
+    # What is set aside and given back differs by how it was added up.
+    assert run.jobs.get().reserved_cost == pytest.approx(0.0, abs=1e-12)
     # Nobody's vote is missing from what was written before the end.
     assert {len(votes) for votes in Verdict.objects.values_list("votes", flat=True)} <= {3}
     perform_all(resume_run(run=run, max_cost=1.0, by=None))

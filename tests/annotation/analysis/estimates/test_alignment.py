@@ -143,7 +143,7 @@ def test_the_leaderboard_shows_the_estimate_beside_alignment(judged: World, sign
     client.get("/p/harbour/scores/?by=alignment_estimate")
     page = client.get("/p/harbour/scores/?by=alignment").content.decode()
     # The value of alignment that was chosen stands alone.
-    assert 'data-name="estimate"' not in page
+    assert 'data-name="estimated alignment"' not in page
     assert "According to the lexical judge (an offline baseline) and people, " in page
     assert "This leaves out the judge&#x27;s errors; the estimate includes them." in page
     page = client.get("/p/harbour/scores/?by=alignment_estimate").content.decode()

@@ -13,6 +13,7 @@ from django.core.management import call_command
 from annotation.models import Check
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.judging.doing import judge_to_end
 from tests.annotation.planning import answer_draw, lay_sets
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def test_every_road_shows_the_same_value_and_no_other(
     }
     assert sorted(value for _, value in by_page) == sorted(f"{each['mean']:.3f}" for each in shown.values())
     others = set(re.findall(r'<td class="num" data-name="([^"]+)"', page))
-    assert not others & {"coverage", "judge", "people", "estimate"}
+    assert not others & {"coverage", "judge", "people", "estimated coverage"}
     out = StringIO()
     call_command("leaderboard", "harbour", stdout=out)
     assert all(f"{each['mean']:.3f}" in out.getvalue() for each in shown.values())
@@ -98,3 +99,38 @@ def test_every_road_shows_the_same_value_and_no_other(
     if answer is half_answered:
         assert "answered. Estimates use it once all are answered." in sentence
     assert ("According to the estimate" in sentence) == score.endswith("estimate")
+
+
+def test_every_value_stands_under_its_head(
+    laid: World, signed_in: Callable[[User], Client], client_of: ApiDoor
+) -> None:
+    judge_to_end(laid.project, laid.judge, ["coverage", "alignment"])
+    finished(laid, 0)
+    answer_draw(
+        laid,
+        sample_checks(
+            project=laid.project, by=laid.mona, method="uniform", share=1.0, seed=1, side=Check.Side.PEER
+        ),
+    )
+    told = client_of("vic").get("/api/v1/projects/harbour/leaderboard/").json()
+    table = next(each for each in told["tables"] if each["target_words"] == 20)
+    page = signed_in(laid.vic).get(f"{PAGE}?target=20").content.decode()
+    head, *rows = re.findall(r"<tr>(.*?)</tr>", page[page.index('class="league') :], re.DOTALL)
+    heads = [
+        " ".join(re.sub("<[^>]+>", "", each).split()) for each in re.findall(r"<th.*?</th>", head, re.DOTALL)
+    ]
+    columns = {"Brevity": "brevity", "Composite (⅔ coverage)": "composite_2_3"}
+    columns["Alignment, estimated"] = "alignment_estimate"
+    assert columns.keys() <= set(heads)
+    systems = {row["system"]: row["scores"] for row in table["systems"]}
+    read = 0
+    for row in rows[: len(systems)]:
+        cells = [
+            re.sub("<[^>]+>", " ", each).split() for each in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)
+        ]
+        assert len(cells) == len(heads)
+        scores = systems[cells[heads.index("System")][0]]
+        for words, name in columns.items():
+            assert cells[heads.index(words)][0] == f"{scores[name]['mean']:.3f}"
+            read += 1
+    assert read == 3 * len(systems) > 3
