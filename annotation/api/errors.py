@@ -10,6 +10,7 @@
 422  the shape is right, but the project's rules refuse what is asked; `field` names the input
 429  too many attempts; Retry-After says when
 503  a worker is still making it (`not_ready`), or the database is away (`database_away`); Retry-After says when to ask
+507  the server's disk is full (`no_space`); nothing was saved
 """
 
 from __future__ import annotations
@@ -26,8 +27,17 @@ from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, NotReady, Refusal, TooMany
-from annotation.core.shared.database_away import away
+from annotation.core.refusals import (
+    Conflict,
+    Invalid,
+    NoSpace,
+    NotAllowed,
+    NotFound,
+    NotReady,
+    Refusal,
+    TooMany,
+)
+from annotation.core.shared.outages import outage
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +48,7 @@ ENVELOPE_STATUS: dict[type[Refusal], int] = {
     Invalid: status.HTTP_422_UNPROCESSABLE_ENTITY,
     NotReady: status.HTTP_503_SERVICE_UNAVAILABLE,
     TooMany: status.HTTP_429_TOO_MANY_REQUESTS,
+    NoSpace: status.HTTP_507_INSUFFICIENT_STORAGE,
 }
 
 
@@ -90,8 +101,8 @@ def body_of(error: Exception) -> dict[str, Any]:
 
 def envelope(error: Exception, context: Mapping[str, Any]) -> Response:
     """The answer to an exception. Nothing of the program's inside is in it; it goes to the log."""
-    if refusal := away(error):
-        logger.error("Database unavailable.", exc_info=error)
+    if refusal := outage(error):
+        logger.error("%s", refusal.code, exc_info=error)
         error = refusal
     code, fault = _fault(error)
     headers = _headers(error)

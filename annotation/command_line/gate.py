@@ -27,12 +27,12 @@ from evaluation.gate import (
 )
 from evaluation.judging import LABELS, JudgeSettings, Label
 from evaluation.judging.protocol import Judge
+from evaluation.metrics import USUAL_METRICS
 from evaluation.running import GivenClaim
 from evaluation.text import DOCUMENT_BREAK
 
 FAILED = 1
 LEXICAL = "lexical"
-DEFAULT_METRICS = ("coverage", "alignment")
 DEFAULT_CACHE = ".coverdict-calls.sqlite3"
 TOLD_EVERY = 50
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -113,7 +113,7 @@ def gate_parser() -> ArgumentParser:
         action="extend",
         default=[],
         metavar="A,B",
-        help=f"of {', '.join(METRICS)}; unless named those of the bars, else {' and '.join(DEFAULT_METRICS)}",
+        help=f"of {', '.join(METRICS)}; unless named those of the bars, else {' and '.join(USUAL_METRICS)}",
     )
     parser.add_argument(
         "--judge",
@@ -165,7 +165,7 @@ def gate_parser() -> ArgumentParser:
 def _report(options: Namespace, layout: Layout, judge: Judge) -> GateReport:
     summaries = _summaries(options.file, layout, options)
     baseline = [] if options.baseline is None else _summaries(options.baseline, layout, options)
-    metrics = tuple(dict.fromkeys([*options.metrics, *options.under, *options.worse])) or DEFAULT_METRICS
+    metrics = tuple(dict.fromkeys([*options.metrics, *options.under, *options.worse])) or USUAL_METRICS
     if isinstance(judge, OpenAIJudge):
         _tell_forecast(options, [*summaries, *baseline], metrics)
     told = _Progress(len(summaries) + len(baseline))
@@ -280,12 +280,7 @@ def _faults(path: Path, reading: FileReading) -> Iterator[str]:
 
 
 def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[GateSummary]:
-    for system, target, reference_id in one.pairs:
-        reference = one.references.get(reference_id)
-        # A summary is never compared with itself.
-        text = None if reference is None or reference.author == system else reference.texts.get(target)
-        if reference is not None and text is None:
-            continue
+    for system, target, text in _compared(one):
         by_reference = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in one.claims
         ]
@@ -300,7 +295,7 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
             SummaryInput(
                 DOCUMENT_BREAK.join(one.documents),
                 one.peers[system, target].text.text,
-                None if text is None else text.text,
+                text,
                 questions=one.questions or None,
                 target_words=target,
                 language=one.language or "en",
@@ -309,6 +304,20 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
             ),
             one.group,
         )
+
+
+def _compared(one: SetData) -> Iterator[tuple[str, int | None, str | None]]:
+    """Each summary with the references that an import would compare it with, or with None where there is none."""
+    for (system, target), peer in one.peers.items():
+        references = [
+            (reference.author, reference.text_for(target))
+            for name, reference in one.references.items()
+            if not peer.names_references or (system, target, name) in one.pairs
+        ]
+        # A summary is never compared with itself.
+        own = (system, peer.text.text)
+        texts: list[str | None] = [text for author, text in references if text and (author, text) != own]
+        yield from ((system, target, text) for text in texts or [None])
 
 
 def _label(label: str | None) -> Label | None:

@@ -13,20 +13,22 @@ from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 
 from annotation.api.errors import body_of
-from annotation.core.shared.database_away import away
+from annotation.core.refusals import NotNow
+from annotation.core.shared.outages import outage
 from annotation.web.htmx import wants_fragment
-from annotation.web.refusals import to_notices
+from annotation.web.refusals import status_of, to_notices
 
+HEADINGS = {503: "Database unavailable", 507: "The server's disk is full"}
 BROKE = "Something went wrong. The server's log has the details."
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Answer a request that ended in an exception: 503 with Retry-After where the database is away, else 500."""
+    """Answer a request that ended in an exception: 503 if the database is away, 507 if the disk is full, else 500."""
     error = sys.exc_info()[1]
-    refusal = away(error)
-    response = _told(request, refusal or Exception(BROKE), status=503 if refusal else 500)
+    refusal = outage(error)
+    response = _told(request, refusal or Exception(BROKE), status=status_of(refusal) if refusal else 500)
     response["Cache-Control"] = "no-store"
-    if refusal is not None:
+    if isinstance(refusal, NotNow):
         response["Retry-After"] = math.ceil(refusal.wait)
     return response
 
@@ -37,12 +39,13 @@ def _told(request: HttpRequest, error: Exception, *, status: int) -> HttpRespons
     code, message = getattr(error, "code", "internal"), str(error)
     if _speaks_json(request):
         return JsonResponse({"code": code, "message": message}, status=status)
+    heading = HEADINGS.get(status, "Something went wrong")
     if wants_fragment(request):
-        heading = "Database unavailable" if status == 503 else "Something went wrong"
         notice = render_to_string("_refusal.html", {"heading": heading, "refusal": {"message": message}})
         return to_notices(HttpResponse(notice, status=status))
     if request.accepts("text/html"):
-        return HttpResponse(render_to_string(f"{status}.html", {"message": message}), status=status)
+        page = "500.html" if status == 500 else "503.html"
+        return HttpResponse(render_to_string(page, {"message": message, "heading": heading}), status=status)
     return HttpResponse(message, content_type="text/plain; charset=utf-8", status=status)
 
 

@@ -6,6 +6,7 @@ Refusal
 ├── Conflict      somebody else was quicker, or the state has moved on
 ├── NotReady      it is being made; ask again
 ├── TooMany       it was tried too often; wait
+├── NoSpace       the server's disk is full
 └── Invalid       the request itself makes no sense
 
 Every refusal has a stable machine code and a sentence that says what, where and what to do.
@@ -57,6 +58,10 @@ class NotReady(NotNow):
 
 class TooMany(NotNow):
     default_code = "too_many_attempts"
+
+
+class NoSpace(Refusal):
+    default_code = "no_space"
 
 
 class Invalid(Refusal):

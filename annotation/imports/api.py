@@ -292,8 +292,9 @@ class Pushes(ApiView):
 
         Needs the verb "import". A row is known by document, system, target length and reference: sent again it changes
         nothing, so a push that got no answer is simply repeated. Texts are cut into units, compared and scored in the
-        same step. Every summary of a document is compared with every reference of its target length, also with those
-        that come later. Either all rows are taken, or with `skip_invalid` each that is good.
+        same step. A summary whose row names a `reference_id` is compared with that reference, every other one with all
+        references of its document set, also with those that come later. Either all rows are taken, or with
+        `skip_invalid` each that is good.
         """
         project = self.enter(Verb.IMPORT)
         asked = self.body(Push)

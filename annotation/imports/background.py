@@ -30,6 +30,7 @@ from annotation.imports.problems import ImportRefused, Problem, Remedy
 from annotation.imports.progress import Progress
 from annotation.imports.rejects import rejected
 from annotation.imports.services import ImportReport, import_files
+from annotation.imports.streams import parquet_bytes
 from annotation.models import Import, Job
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ REJECTS = "rejects"
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
     """Files of this size are imported by a worker, because a request would take too long."""
-    size = sum(unpacked_bytes(file) for file in files)
+    size = sum(max(unpacked_bytes(file), parquet_bytes(file.path)) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES)
 
 
@@ -64,8 +65,12 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
     require(by, project, Verb.IMPORT)
     drop_stale_uploads()
     asked = Import(project=project, files=[file.name for file in files], requested_by=by)
-    for name, file in zip(_names_of(asked), files, strict=True):
-        keep(name, file.path)
+    try:
+        for name, file in zip(_names_of(asked), files, strict=True):
+            keep(name, file.path)
+    except OSError:
+        forget_files(asked)
+        raise
     asked.save()
     return asked
 

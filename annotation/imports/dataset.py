@@ -40,6 +40,8 @@ class FlatRow:
     language: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
+    names_reference: bool = False
+    """Whether the row itself gives a reference_id: it is then compared with that reference alone."""
 
     @property
     def key(self) -> PairKey:
@@ -102,10 +104,11 @@ class Text(NamedTuple):
 
 @dataclass(slots=True)
 class PeerData:
-    """A peer summary of a set."""
+    """A summary under test. It is compared with every reference of its set, unless all its rows name theirs."""
 
     text: Text
     metadata: Mapping[str, object]
+    names_references: bool = False
 
 
 @dataclass(slots=True)
@@ -124,14 +127,20 @@ class ReferenceData:
     def has_one_text(self) -> bool:
         return len({text.text for text in self.texts.values()}) == 1
 
+    def text_for(self, target: TargetWords) -> str | None:
+        """The text that summaries of a target length are compared with."""
+        if self.has_one_text and not self.is_exact:
+            return next(iter(self.texts.values())).text
+        text = self.texts.get(target) or self.texts.get(None)
+        return text.text if text else None
+
 
 @dataclass(slots=True)
 class SetData:
     """A document set with everything that the file says of it.
 
     A file that `is_partial` tells of summaries alone: the set's documents and what else is known of them
-    stay. With `pairs_all` every peer summary is compared with every model summary of its target length, those
-    in the project included. `other_names` are what else the project may call the set. `claims_of` names the
+    stay. `other_names` are what else the project may call the set. `claims_of` names the
     reference that the claims are taken from, and the target length of the peers that they were compared with;
     `origins` the file that holds what was said of a system's summary, "" that of the claims themselves.
     """
@@ -149,7 +158,6 @@ class SetData:
     claims_of: tuple[str, TargetWords] = ("", None)
     origins: dict[str, str] = field(default_factory=dict)
     is_partial: bool = False
-    pairs_all: bool = False
     other_names: tuple[str, ...] = ()
 
 
@@ -290,9 +298,11 @@ def _with_row(one: SetData | None, row: FlatRow) -> SetData:
     }
     if row.system:
         one.pairs.setdefault(row.key, row.line)
-        one.peers.setdefault(
-            (row.system, row.target), PeerData(text=Text(row.summary, row.line), metadata=row.metadata)
+        peer = one.peers.setdefault(
+            (row.system, row.target),
+            PeerData(Text(row.summary, row.line), row.metadata, names_references=row.names_reference),
         )
+        peer.names_references &= row.names_reference
     if row.reference is not None:
         reference = one.references.setdefault(row.reference_id, ReferenceData(author=row.reference_author))
         reference.author = reference.author or row.reference_author

@@ -16,6 +16,7 @@ from annotation.core.question_texts import MOST_QUESTIONS, question_key
 from annotation.core.squeezed import Squeezed, Stretch, same_words
 from annotation.imports.dataset import (
     Dataset,
+    PeerData,
     PeerKey,
     ReferenceData,
     SetData,
@@ -271,11 +272,12 @@ class _Planner:
                     existing,
                 )
                 is_changed |= self._hold_metadata(summary, peer.metadata, is_partial=one.is_partial)
+                is_changed |= self._hold_references(summary, peer)
                 count.changed += is_changed
                 count.unchanged += not is_changed
             else:
                 count.created += 1
-                summary = self._second_role(row, name, target, peer.text, existing)
+                summary = self._second_role(row, name, target, peer, existing)
                 summary = summary or self._new_summary(
                     unsaved(
                         Summary,
@@ -285,6 +287,7 @@ class _Planner:
                         target_words=target,
                         text=peer.text.text,
                         metadata=dict(peer.metadata),
+                        names_references=peer.names_references,
                     ),
                     peer.text,
                 )
@@ -292,16 +295,17 @@ class _Planner:
         return peers
 
     def _second_role(
-        self, row: DocumentSet, name: str, target: TargetWords, text: Text, existing: Existing
+        self, row: DocumentSet, name: str, target: TargetWords, peer: PeerData, existing: Existing
     ) -> Summary | None:
         """The reference that a person wrote, if it is a peer summary too from now on.
 
         One that the file cuts into units is a summary of its own: a model summary may be cut otherwise.
         """
+        text = peer.text
         summary = None if text.units is not None else existing.reference_by(row, name, target, text.text)
         if summary is None or self._is_cut(row, target, text.text):
             return None
-        summary.is_peer = True
+        summary.is_peer, summary.names_references = True, peer.names_references
         self.plan.updated[summary.pk] = summary
         return summary
 
@@ -503,6 +507,15 @@ class _Planner:
             self.plan.updated[summary.pk] = summary
         return True
 
+    def _hold_references(self, summary: Summary, peer: PeerData) -> bool:
+        """Compare with every reference from now on, once a row names none."""
+        if peer.names_references or not summary.names_references:
+            return False
+        summary.names_references = False
+        if summary.pk is not None:
+            self.plan.updated[summary.pk] = summary
+        return True
+
     def _comparisons(
         self,
         row: DocumentSet,
@@ -511,15 +524,14 @@ class _Planner:
         peers: dict[PeerKey, Summary],
         models: dict[tuple[str, TargetWords], Summary],
     ) -> None:
-        """Hold the peer summaries against the model summaries of their rows, each once; where the set says so, all."""
+        """Compare summaries that name references with these, all others with every reference of the set."""
         count = self.plan.counts.comparisons
         named = (
             (peers[system, target], models.get((reference_id, target)))
             for system, target, reference_id in one.pairs
         )
-        every = _all_pairs(existing.of_set(row), peers, models) if one.pairs_all else ()
         done: set[tuple[int, int]] = set()
-        for peer, model in chain(named, every):
+        for peer, model in chain(named, _all_pairs(existing.of_set(row), peers, models)):
             if model is None or _is_same(peer, model) or (id(peer), id(model)) in done:
                 continue
             done.add((id(peer), id(model)))
@@ -535,13 +547,20 @@ def _all_pairs(
     peers: Mapping[PeerKey, Summary],
     models: Mapping[tuple[str, TargetWords], Summary],
 ) -> Iterator[tuple[Summary, Summary]]:
-    """Every peer summary of a set beside every model summary of its length, those in the project included."""
-    every_peer = {id(peer): peer for peer in (*peers.values(), *(each for each in there if each.is_peer))}
+    """Summaries that name no reference beside every reference of their length, those in the project included."""
+    every_peer = {
+        id(peer): peer
+        for peer in (*peers.values(), *(each for each in there if each.is_peer))
+        if not peer.names_references
+    }
     every_model = {
         id(model): model for model in (*models.values(), *(each for each in there if each.is_model))
     }
+    of_length = {(model.external_id, model.target_words) for model in every_model.values()}
     for peer, model in product(every_peer.values(), every_model.values()):
-        if pyramid_of(model.metadata) is None and model.target_words in {None, peer.target_words}:
+        # A reference's own text for a length stands in for its text for all lengths.
+        wanted = peer.target_words if (model.external_id, peer.target_words) in of_length else None
+        if pyramid_of(model.metadata) is None and model.target_words == wanted:
             yield peer, model
 
 

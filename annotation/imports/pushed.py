@@ -20,8 +20,8 @@ def read_pushed(
 
     `most` problems are told, and the first one of each row.
 
-    A row holds a summary of a document with its system, or a reference alone, which is compared with all summaries of
-    the document. Every summary of a set is compared with every reference of its target length.
+    A row holds a summary of a document with its system, a reference, or both. A summary whose rows name a reference_id
+    is compared with that reference, every other one with all references of its document set.
     """
     dataset, problems, warnings = (
         Dataset(),
@@ -41,8 +41,6 @@ def read_pushed(
             read[number] = row
         if row.system and row.remark:
             warnings.add(row.remark, line=number)
-    for one in dataset.sets.values():
-        one.pairs_all = True
     reading = FileReading(
         format=Format.PUSHED, dataset=dataset, claims_side=None, problems=problems, warnings=warnings
     )
@@ -54,6 +52,7 @@ def _row(fields: Fields) -> FlatRow | None:
         if name not in FLAT_FIELDS:
             fields.complain(name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
     reference = fields.optional_text("reference")
+    reference_id = fields.identifier("reference_id")
     is_reference = fields.raw("system") is None and fields.raw("summary") is None
     row = FlatRow(
         line=fields.line,
@@ -63,12 +62,13 @@ def _row(fields: Fields) -> FlatRow | None:
         target=fields.target(),
         summary="" if is_reference else fields.summary(),
         reference=reference if reference.strip() else None,
-        reference_id=fields.identifier("reference_id"),
+        reference_id=reference_id,
         reference_author=fields.identifier("reference_author"),
         group=fields.identifier("group"),
         language=fields.language(),
         metadata=fields.metadata(),
         questions=fields.questions(),
+        names_reference=bool(reference_id),
     )
     if (
         fields.is_good

@@ -570,6 +570,7 @@ def _flat_row(fields: Fields, warnings: Warnings, target: int | None) -> FlatRow
     reference is none.
     """
     reference = fields.optional_text("reference")
+    reference_id = fields.identifier("reference_id")
     documents = fields.documents("document")
     is_named = fields.given.get("document_id", ...) is not None
     row = FlatRow(
@@ -580,12 +581,14 @@ def _flat_row(fields: Fields, warnings: Warnings, target: int | None) -> FlatRow
         target=fields.target() or target,
         summary=fields.summary(),
         reference=reference if reference.strip() else None,
-        reference_id=fields.identifier("reference_id"),
+        reference_id=reference_id,
         reference_author=fields.identifier("reference_author"),
         group=fields.identifier("group"),
         language=fields.language(),
         metadata=fields.metadata(),
         questions=fields.questions(),
+        # Places in a list of references are names that the row does not give.
+        names_reference=bool(reference_id) and "reference_id" not in fields.given,
     )
     if not fields.is_good:
         return None

@@ -573,7 +573,9 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
             list(plan.updated.values()),
             update_conflicts=True,
             unique_fields=["pk"],
-            update_fields=["text", "metadata", "system", "external_id", "is_model", "is_peer"],
+            update_fields=[
+                *("text", "metadata", "system", "external_id", "is_model", "is_peer", "names_references")
+            ],
         )
         _part_from_itself([row.key for row in plan.replaced_summaries])
         create(plan.comparisons)

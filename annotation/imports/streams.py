@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyarrow import parquet
 
 PARQUET_ROWS_AT_ONCE = 256
+MOST_PARQUET_ROWS = 1_000_000
+MOST_PARQUET_BYTES = 2 * 1024**3
 MOST_COLUMNS = 2_000
 """No file of summaries comes near it; a million would keep a web process from answering."""
 
@@ -346,6 +348,7 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
 
     try:
         source = parquet.ParquetFile(path)
+        _require_bounded(name, source.metadata.num_rows, _declared_bytes(source.metadata))
         columns = tuple(str(column) for column in source.schema_arrow.names)
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise _damaged(name, error) from error
@@ -357,14 +360,41 @@ def parquet_table(path: Path, problems: Problems, *, name: str, wanted: Collecti
     return FileTable(columns=columns, records=_parquet_records(source, chosen, problems, name))
 
 
+def parquet_bytes(path: Path) -> int:
+    """Unpacked bytes that a Parquet file declares, at least 100 a row; 0 for any other file and a damaged one."""
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415
+
+    try:
+        stated = parquet.read_metadata(path)
+    except (ArrowException, OSError):
+        return 0
+    return max(_declared_bytes(stated), 100 * int(stated.num_rows))
+
+
+def _declared_bytes(stated: parquet.FileMetaData) -> int:
+    sizes = (stated.row_group(number).total_byte_size for number in range(stated.num_row_groups))
+    return sum(map(int, sizes))
+
+
+def _require_bounded(name: str, rows: int, size: int) -> None:
+    if rows > MOST_PARQUET_ROWS or size > MOST_PARQUET_BYTES:
+        raise unreadable(
+            f"{name} has more than {MOST_PARQUET_ROWS:,} rows or {MOST_PARQUET_BYTES // 1024**3} GB once it is "
+            "unpacked. Split it."
+        )
+
+
 def _parquet_records(
     source: parquet.ParquetFile, columns: list[str], problems: Problems, name: str
 ) -> Iterator[Record]:
     from pyarrow import ArrowException  # noqa: PLC0415
 
-    row = 0
+    row = size = 0
     try:
         for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE, columns=columns):
+            # What a file declares of itself may be wrong.
+            size += batch.nbytes
+            _require_bounded(name, row + batch.num_rows, size)
             for index in range(batch.num_rows):
                 row += 1
                 values = _parquet_row(batch, index, row, problems)

@@ -46,7 +46,7 @@ from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
 from annotation.imports.services import ImportReport
 from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.judging.queries.runs import is_worker_alive
-from annotation.models import Import, Project, Summary
+from annotation.models import Import, Project
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
@@ -124,7 +124,7 @@ class Form:
     def kept(cls, asked: Import, look: Look | None) -> Form:
         """As it was chosen before; else as the file looks."""
         chosen = choices_of(asked)
-        layout: Layout = chosen.get("layout") or _guessed(asked.project, look)
+        layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
         columns = {column: name for name, column in layout.columns().items()}
         columns.update(dict.fromkeys(layout.systems, "summary"))
         return cls(
@@ -300,18 +300,6 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
         "fields": FIELDS.items(),
         "lacks_reference": _lacks_reference(asked.project, look, form),
     }
-
-
-def _guessed(project: Project, look: Look | None) -> Layout:
-    """What a file looks like. Without a target length of its own it has that of the project's first summary; in a
-    project without any, that of its references.
-    """
-    layout = look.guess().layout if look else Layout()
-    if project.target_length or "reference" not in layout.mapping or "target_words" in layout.mapping:
-        return layout
-    peers = Summary.objects.filter(document_set__project=project, is_peer=True)
-    first = peers.order_by("pk").values_list("target_words").first()
-    return replace(layout, target=first[0] if first else "reference")
 
 
 def _lacks_reference(project: Project, look: Look | None, form: Form) -> bool:

@@ -725,6 +725,7 @@ class Migration(migrations.Migration):
                 ('is_peer', models.BooleanField(default=False)),
                 ('external_id', models.CharField(blank=True, help_text='The reference_id of a model summary; may be empty.', max_length=200)),
                 ('target_words', models.PositiveIntegerField(blank=True, help_text="Target length in the project's length unit.", null=True)),
+                ('names_references', models.BooleanField(default=False, help_text='Its rows name its references; otherwise it is compared with all of its document set.')),
                 ('text', models.TextField(blank=True)),
                 ('metadata', models.JSONField(blank=True, default=dict)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from annotation.models.base import PublicRow
 from annotation.models.constraints import bounded
 from evaluation.judging import LABEL_VALUES_IN_WORDS
+from evaluation.metrics import USUAL_METRICS
 
 
 class Role(models.TextChoices):
@@ -239,6 +240,11 @@ class Project(PublicRow):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def usual_metrics(self) -> list[str]:
+        """What a run measures unless something else is named."""
+        return ["coverage"] if self.compares == self.Compares.CLAIMS else list(USUAL_METRICS)
 
     @property
     def percent_step(self) -> int:

@@ -55,6 +55,10 @@ class Summary(PublicRow):
     target_words = models.PositiveIntegerField(
         null=True, blank=True, help_text="Target length in the project's length unit."
     )
+    names_references = models.BooleanField(
+        default=False,
+        help_text="Its rows name its references; otherwise it is compared with all of its document set.",
+    )
     text = models.TextField(blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -14,6 +14,7 @@ from django.views.csrf import csrf_failure
 from annotation.core.refusals import (
     Conflict,
     Invalid,
+    NoSpace,
     NotAllowed,
     NotFound,
     NotNow,
@@ -45,6 +46,7 @@ PAGE_STATUS: dict[type[Refusal], int] = {
     Unreadable: 400,
     NotReady: 503,
     TooMany: 429,
+    NoSpace: 507,
 }
 
 HEADINGS = {
@@ -56,6 +58,7 @@ HEADINGS = {
     422: "This is not possible now",
     429: "Too many requests",
     503: "Not ready yet",
+    507: "The disk is full",
 }
 
 NOTICES = "#notices"

@@ -23,8 +23,12 @@ from evaluation.metrics._questions import (
 from evaluation.metrics._redundancy import redundancy, repeated_sentences
 from evaluation.metrics._summarization import SummarizationResult, summarization
 
+USUAL_METRICS = ("coverage", "alignment")
+"""What is measured unless something else is named."""
+
 __all__ = [
     "QUESTION_SETS",
+    "USUAL_METRICS",
     "Completeness",
     "ConcisenessTerms",
     "CoverageStatistics",

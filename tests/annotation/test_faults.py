@@ -16,7 +16,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation.core.shared.database_away import away
+from annotation.core.shared.outages import outage
 from tests import parts
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def test_other_errors_keep_the_format_and_tell_nothing(
 
 
 def test_an_error_of_ours_is_not_the_databases() -> None:
-    assert away(ValueError("no")) is None
+    assert outage(ValueError("no")) is None
 
 
 @pytest.mark.process

@@ -343,14 +343,16 @@ class Pyramids:
                 f"{PEER_EXAMPLE}: set.M.size.selector.system.pan."
             )
         key = (system, place.target)
-        given = PeerData(Text(text, None, file=member.name, is_loose=True), annotation.as_metadata())
+        given = PeerData(
+            Text(text, None, file=member.name, is_loose=True), annotation.as_metadata(), names_references=True
+        )
         before = one.peers.setdefault(key, given)
         if before is not given:
             if system in one.claims[0].verdicts:
                 raise UnfitFile(f"annotates the summary by {system!r} a second time.")
             if not same_words(before.text.text, text):
                 raise UnfitFile(f"holds another summary by {system!r} than {before.text.file}.")
-            one.peers[key] = PeerData(before.text, {**before.metadata, **given.metadata})
+            one.peers[key] = replace(before, metadata={**before.metadata, **given.metadata})
         if not text.strip():
             self.remarks.add(member.name, "holds an empty summary")
         one.pairs[(*key, PYRAMID_ID)] = None

@@ -174,7 +174,6 @@ def take_see(member: PackedFile, dataset: Dataset, remarks: Remarks) -> None:
 
 def _take(member: PackedFile, name: DucName, read: SeeFile, dataset: Dataset, remarks: Remarks) -> None:
     one = set_of(dataset, name)
-    one.pairs_all = True
     text = Text(read.text, None, file=member.name, units=read.stretches, is_loose=True)
     if name.is_person:
         dataset.people.add(name.summariser)

@@ -113,7 +113,10 @@ class RunDetail(RunRow):
 class NewRun(serializers.Serializer[Any]):
     judge = serializers.CharField(help_text='Name of the judge, such as "lexical".')
     metrics = serializers.ListField(
-        child=serializers.CharField(), default=lambda: ["coverage"], max_length=MOST_METRICS
+        child=serializers.CharField(),
+        required=False,
+        max_length=MOST_METRICS,
+        help_text="If omitted, coverage and alignment.",
     )
     n_questions = serializers.IntegerField(
         allow_null=True,
@@ -164,7 +167,7 @@ class Runs(ApiView):
         run = start_run(
             project=project,
             judge=judge,
-            metrics=wanted["metrics"],
+            metrics=wanted.get("metrics", project.usual_metrics),
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
             send_texts=wanted["send_texts"],
@@ -176,7 +179,9 @@ class Runs(ApiView):
 
 class EstimateQuery(serializers.Serializer[Any]):
     judge = serializers.CharField(default=LEXICAL, help_text="Name of the judge.")
-    metrics = serializers.CharField(default="coverage", help_text="Names, separated by commas.")
+    metrics = serializers.CharField(
+        required=False, help_text="Names, separated by commas. If omitted, coverage and alignment."
+    )
 
 
 class EstimateRow(serializers.Serializer[RunEstimate]):
@@ -206,7 +211,8 @@ class EstimateView(ApiView):
         """Estimate calls, tokens, cost and time of a run before it starts."""
         project = self.enter(Verb.RUN)
         query = self.query(EstimateQuery)
-        parts = parts_of(name.strip() for name in query["metrics"].split(","))
+        named = query["metrics"].split(",") if "metrics" in query else project.usual_metrics
+        parts = parts_of(name.strip() for name in named)
         judge = _judge(query["judge"], project)
         return Response(EstimateRow(run_estimate(project=project, judge=judge, parts=parts)).data)
 

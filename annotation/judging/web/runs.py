@@ -28,20 +28,13 @@ from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
 from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run
 from annotation.judging.services.start_run import start_run as start
 from annotation.judging.words import RUN_METRIC_WORDS, STEP_WORDS, advice_on
-from annotation.models import Judge, Project, Run
+from annotation.models import Judge, Run
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
+from evaluation.metrics import USUAL_METRICS
 
 RUNS_SHOWN = 30
-
-USUAL_METRICS = ("coverage", "alignment")
-PROPOSED = {
-    Project.Compares.REFERENCE: ["coverage", "alignment"],
-    Project.Compares.SOURCE: ["alignment", "coverage"],
-    Project.Compares.CLAIMS: ["coverage"],
-}
-"""Metrics that are ticked at first, by what the project compares."""
 
 TypedNumber = TypeVar("TypedNumber", int, float)
 
@@ -52,7 +45,7 @@ def runs(request: Request, slug: str) -> HttpResponse:
     decides = room.project.deciding_judge if Verb.VIEW_SCORES in room.verbs else None
     form = {
         "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
-        "metrics": PROPOSED[Project.Compares(room.project.compares)],
+        "metrics": room.project.usual_metrics,
     }
     context = _list_context(room, decides, form)
     return page_or_fragment(

@@ -53,8 +53,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--metrics",
             metavar="A,B",
-            default="coverage",
-            help=f"of {', '.join(RUN_METRICS)}; coverage unless named",
+            help=f"of {', '.join(RUN_METRICS)}; coverage and alignment unless named",
         )
         parser.add_argument(
             "--questions",
@@ -91,7 +90,7 @@ class Command(BaseCommand):
         *_: Any,
         project: str,
         judge: str | None,
-        metrics: str,
+        metrics: str | None,
         n_questions: int | None,
         max_cost: float | None,
         wait: bool,
@@ -104,7 +103,9 @@ class Command(BaseCommand):
         try:
             if bars:
                 _require_deciding(_judge_named(judge, row), row)
-            wanted = [name.strip() for name in metrics.split(",") if name.strip()]
+            wanted = row.usual_metrics
+            if metrics is not None:
+                wanted = [name.strip() for name in metrics.split(",") if name.strip()]
             run = self._run(row, judge, wanted, n_questions, max_cost, wait)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal

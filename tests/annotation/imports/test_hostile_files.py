@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import time
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from pyarrow import parquet
@@ -18,7 +21,7 @@ from pyarrow import parquet
 from annotation import perform_job
 from annotation.config.environment import kept_files
 from annotation.core import jobs
-from annotation.models import Document, Summary
+from annotation.models import Document, Import, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +47,16 @@ def many_columns() -> bytes:
     return stream.getvalue()
 
 
+def one_row_often(count: int) -> bytes:
+    """The same row so many times, in a few kB: Parquet writes a value that repeats once."""
+    row = {"document_id": "d", "document": "Rain fell. " * 500, "system": "alder", "summary": "Rain."}
+    again = pa.array([0] * count, pa.int32())
+    columns = {name: pa.DictionaryArray.from_arrays(again, pa.array([text])) for name, text in row.items()}
+    stream = io.BytesIO()
+    parquet.write_table(pa.table(columns), stream, store_schema=False)
+    return stream.getvalue()
+
+
 def named(count: int) -> list[str]:
     return [f"c{number}" for number in range(count)]
 
@@ -64,6 +77,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "JSONL a million deep": ("a.jsonl", lambda: b'{"a":' * MILLION),
     "one line of 10 MB": ("a.jsonl", lambda: b"x" * (10 * 1024 * 1024)),
     "a cell of 10 MB": ("a.csv", lambda: b'document_id\n"' + b"x" * (10 * 1024 * 1024)),
+    "Parquet with more than a million rows": ("a.parquet", lambda: one_row_often(MILLION + 1)),
     "Parquet that is none": ("a.parquet", lambda: b"PAR1" + b"\xff" * 1000 + b"PAR1"),
     "a zip bomb": ("a.zip", lambda: bomb("a.jsonl", 600 * 1024 * 1024)),
     "names with bytes of nobody": ("a.csv", lambda: b"\xff\xfe\x00document_id\x00,system\n" * 3),
@@ -111,3 +125,48 @@ def test_a_hostile_file_is_refused_at_every_door(
         call_command("import_dataset", "harbour", str(path), stdout=StringIO(), stderr=StringIO())
     assert time.monotonic() - begun < SECONDS
     assert counted() == before
+
+
+def test_a_small_parquet_file_of_many_rows_is_read_by_a_worker(world: World, client_of: ApiDoor) -> None:
+    content = one_row_often(50_000)
+    assert len(content) < 12_000
+    answer = client_of("mona").post(
+        API, {"files": [SimpleUploadedFile("a.parquet", content)]}, format="multipart"
+    )
+    assert answer.status_code == 202
+
+
+def test_parquet_is_bounded_by_what_it_unpacks_to(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 1,000 rows of 5,500 characters are 5.5 MB; the file declares a few kB.
+    monkeypatch.setattr("annotation.imports.streams.MOST_PARQUET_BYTES", 5_000_000)
+    path = tmp_path / "a.parquet"
+    path.write_bytes(one_row_often(1_000))
+    with pytest.raises(CommandError, match="Split it"):
+        call_command("import_dataset", "harbour", str(path), stdout=StringIO(), stderr=StringIO())
+
+
+class FullDisk(FileSystemStorage):
+    """Storage on a disk that is full after the first bytes of a file."""
+
+    def _save(self, name: str, content: Any) -> str:
+        super()._save(name, ContentFile(content.read(10)))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_refuses_an_upload_and_leaves_nothing(
+    world: World, client_of: ApiDoor, signed_in: Callable[[User], Client], settings: Any, tmp_path: Path
+) -> None:
+    where = {"location": str(settings.VAR_DIR), "allow_overwrite": True}
+    full = {"BACKEND": "tests.annotation.imports.test_hostile_files.FullDisk", "OPTIONS": where}
+    settings.STORAGES = {**settings.STORAGES, "kept": full}
+    mona = signed_in(world.mona)
+    mona.raise_request_exception = False
+    page = mona.post(UPLOAD, {"files": SimpleUploadedFile("a.csv", b"document_id\n1\n")})
+    assert (page.status_code, "disk is full" in page.content.decode()) == (507, True)
+    large = SimpleUploadedFile("a.parquet", one_row_often(50_000))
+    told = client_of("mona").post(API, {"files": [large]}, format="multipart")
+    assert (told.status_code, told.json()["error"]["code"]) == (507, "no_space")
+    assert not Import.objects.exists()
+    assert [path for path in settings.VAR_DIR.rglob("*") if path.is_file()] == []

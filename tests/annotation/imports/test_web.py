@@ -157,24 +157,6 @@ def test_a_project_of_sources_is_not_asked_for_references(world: World, mona: Cl
     assert Summary.objects.filter(text="Trams stopped 1.").exists()
 
 
-FROM_REFERENCES = '<option value="reference" selected>From the references'
-
-
-def test_the_target_length_stands_at_the_references(world: World, mona: Client) -> None:
-    address = sent(mona, table(*ODD))
-    # Summaries that are there have no target length, and those of several are never averaged together.
-    Summary.objects.update(target_words=None)
-    assert FROM_REFERENCES not in mona.get(address).content.decode()
-    Summary.objects.update(target_words=30)
-    page = mona.get(address).content.decode()
-    assert '<option value="number" selected>' in page
-    assert 'value="30"' in page
-    DocumentSet.objects.filter(project=world.project).update(project=world.other_project)
-    assert FROM_REFERENCES in mona.get(address).content.decode()
-    Project.objects.update(target_length=100)
-    assert FROM_REFERENCES not in mona.get(address).content.decode()
-
-
 def test_what_was_chosen_stands_when_the_page_is_opened_again(mona: Client) -> None:
     address = sent(mona, table(*ODD))
     act(mona, address, **{"column-1": "", "system": "birch", "target": "reference"})

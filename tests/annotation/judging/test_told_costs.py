@@ -40,7 +40,16 @@ def test_every_door_tells_what_a_run_paid(
     world: World, priced: Judge, colleague: None, client: Client, tmp_path: Path
 ) -> None:
     stdout = StringIO()
-    call_command("evaluate", "harbour", "--judge", priced.name, "--wait", stdout=stdout, stderr=StringIO())
+    call_command(
+        "evaluate",
+        "harbour",
+        "--judge",
+        priced.name,
+        "--metrics=coverage",
+        "--wait",
+        stdout=stdout,
+        stderr=StringIO(),
+    )
     told = stdout.getvalue().splitlines()[-1]
     assert told == "5 calls, 6,000 prompt tokens, 1,500 reply tokens, cost 0.0240."
 
