@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.analysis.agreement import words as agreement
-from annotation.analysis.estimates import words as plan
 from annotation.analysis.judge import words as judge
 from annotation.analysis.make_analysis import StoredStatistics, current_statistics
 from annotation.models import Analysis, Project
@@ -17,7 +16,6 @@ Figures = dict[str, Any]
 WORDS: Mapping[Analysis.Kind, Callable[[Figures], Figures]] = {
     Analysis.Kind.AGREEMENT: agreement.told,
     Analysis.Kind.JUDGE: judge.told,
-    Analysis.Kind.PLAN: plan.told,
 }
 EMPTY: Figures = {
     "scales": [],
@@ -26,8 +24,6 @@ EMPTY: Figures = {
     "pairs": [],
     "taught": [],
     "targets": [],
-    "sizes": [],
-    "checks": 0,
 }
 """What a page shows while the first figures are made."""
 

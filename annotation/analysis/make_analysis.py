@@ -18,7 +18,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.analysis.agreement import agreement
-from annotation.analysis.estimates import plan
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.analysis.judge import judge_quality
 from annotation.analysis.leaderboard import differences, leaderboard
@@ -105,7 +104,6 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     Analysis.Kind.JUDGE: StatisticsRecipe(
         judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13
     ),
-    Analysis.Kind.PLAN: StatisticsRecipe(plan.plan, shape=13),
 }
 """Every kind that can be made; the one place where they are named."""
 

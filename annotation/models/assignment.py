@@ -28,7 +28,7 @@ class Draw(PublicRow):
         EVERYTHING = "everything", "Everything"
         UNIFORM = "uniform", "Uniform random share"
         STRATIFIED = "stratified", "Random share of each system and length"
-        ACTIVE = "active", "Random, uncertain claims more often"
+        ACTIVE = "active", "More claims where the judge is unsure"
 
     class Item(models.TextChoices):
         DOCUMENT_SET = "document_set", "Document sets, with all their summaries"
@@ -45,11 +45,6 @@ class Draw(PublicRow):
         default=list,
         blank=True,
         help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
-    )
-    by_system = models.BooleanField(
-        default=False,
-        help_text="Checks of each system and target length were sampled by themselves, so that answers on one system "
-        "may inform the estimate of another.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(

@@ -31,12 +31,6 @@ def share_percent(share: float) -> str:
 
 
 @register.filter
-def how_sampled(work: SampleWork) -> str:
-    """How checks were sampled for review."""
-    return words.method_in_words(work.draw.method, work.event)
-
-
-@register.filter
 def chance_of_work(work: SampleWork) -> str:
     """The chance of the drawn checks."""
     return words.chances_in_words(work.least, work.most)

@@ -43,24 +43,14 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_from_draw,
     estimate_systems_from_draw,
 )
-from evaluation.statistics.estimates._planner import (
-    AnsweredDocuments,
-    Design,
-    Forecast,
-    documents_for_all,
-    forecast_widths,
-    forecast_without_pilot,
-    with_pooled_variance,
-)
-from evaluation.statistics.estimates._planner_extremes import median_fewest, median_widest
+from evaluation.statistics.estimates._forecast import Forecast, forecast_intervals
 from evaluation.statistics.estimates._prediction_powered import PredictionPoweredMean, prediction_powered_mean
 from evaluation.statistics.estimates._raters import RaterSpread, Rating, rater_spread
 from evaluation.statistics.estimates._sampling import (
     UNIFORM_FLOOR,
-    active_probabilities,
+    Design,
     fixed_size_draw,
-    neyman_allocation,
-    neyman_draw,
+    inclusion_probabilities,
     stratified_draw,
     uniform_draw,
 )
@@ -93,7 +83,6 @@ __all__ = [
     "PERCENT_STEP",
     "TOO_FEW_DOCUMENTS",
     "UNIFORM_FLOOR",
-    "AnsweredDocuments",
     "Binning",
     "CalibrationBin",
     "CalibrationCurve",
@@ -118,7 +107,6 @@ __all__ = [
     "Rating",
     "SettledOrder",
     "Showing",
-    "active_probabilities",
     "alpha_interval",
     "balanced_plan",
     "bootstrap_interval",
@@ -129,25 +117,20 @@ __all__ = [
     "compare_estimates",
     "compare_judges",
     "compare_systems",
-    "documents_for_all",
     "drawn_repeats",
     "estimate_from_draw",
     "estimate_systems_from_draw",
     "expanded_tails",
     "fixed_size_draw",
-    "forecast_widths",
-    "forecast_without_pilot",
+    "forecast_intervals",
     "holm",
+    "inclusion_probabilities",
     "indistinct_groups",
     "item_disagreements",
     "judge_report",
     "judge_reports",
     "kappa_interval",
     "krippendorff_alpha",
-    "median_fewest",
-    "median_widest",
-    "neyman_allocation",
-    "neyman_draw",
     "observed_agreement",
     "observed_agreement_interval",
     "percent_agreement",
@@ -161,5 +144,4 @@ __all__ = [
     "stratified_draw",
     "system_intervals",
     "uniform_draw",
-    "with_pooled_variance",
 ]

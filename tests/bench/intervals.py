@@ -24,7 +24,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_systems_from_draw,
 )
 from evaluation.statistics.estimates._ranges import FEWEST_EXPECTED
-from evaluation.statistics.estimates._sampling import active_probabilities, fixed_size_draw, uniform_draw
+from evaluation.statistics.estimates._sampling import fixed_size_draw, inclusion_probabilities, uniform_draw
 from tests.bench import Row
 
 NAME = "intervals"
@@ -166,7 +166,8 @@ def _intervals(study: Study, number: int, labelled: int) -> dict[str, Bounds]:
     drawn = uniform_draw(range(SETS), share=labelled / SETS, seed=number)
     people = study.people[list(drawn)]
     uniform = _estimates(study, drawn, dict.fromkeys(range(SETS), labelled / SETS))
-    chances = active_probabilities(dict(enumerate(study.doubt)), size=labelled)
+    spreads = dict(enumerate(study.doubt))
+    chances = inclusion_probabilities(spreads, dict.fromkeys(spreads), size=labelled, design="active")
     active = _estimates(study, fixed_size_draw(chances, seed=number), chances)
     return {
         "bootstrap of people, percentile": _bootstrapped(people, number, "percentile"),

@@ -69,8 +69,6 @@ class EstimateTable:
     alone. Each interval holds by itself at `confidence`; `compared` are the systems' differences.
     `several` counts the checks that several people rated; `rater_error` is the mean standard error that raters'
     leniency adds to the systems' estimates, None where too few were to tell it.
-    `learns_across` tells whether answers to a claim in one system's summary sharpen what is expected of others', which
-    takes a sample that was drawn by system and is all answered; None where it is no question.
     """
 
     state: str
@@ -81,7 +79,6 @@ class EstimateTable:
     came_after: int = 0
     several: int = 0
     rater_error: float | None = None
-    learns_across: bool | None = None
     labels_saved: float | None = None
     documents: int = 0
     answered_documents: int = 0
@@ -148,13 +145,6 @@ def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -
     return asked.exists() and not asked.filter(human_label__isnull=True).exists()
 
 
-def covariates(framed: SampleFrame) -> dict[str, tuple[float, ...]] | None:
-    """What foretells answers beside the judge: texts of many claims are covered less."""
-    if not framed.claims:
-        return None
-    return {document: (math.log(claims),) for document, claims in framed.claims.items()}
-
-
 def estimate_table(
     sample: Sample,
     framed: SampleFrame,
@@ -169,7 +159,7 @@ def estimate_table(
     """
     draw = sample.progress
     found = estimate_systems_from_draw(
-        framed.items[target_words], covariates=covariates(framed), raters=raters, confidence=CONFIDENCE
+        framed.items[target_words], covariates=framed.covariates, raters=raters, confidence=CONFIDENCE
     )
     answered = min(result.answered_documents for result in found.values())
     state = _state(framed, found, answered)
@@ -179,8 +169,6 @@ def estimate_table(
             framed.items[target_words], raters=raters, confidence=CONFIDENCE, tuning=0.0
         )
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
-    # On the peer side no two summaries are asked about one claim.
-    asks_alike = draw.item == Draw.Item.CHECK and framed.side == Check.Side.REFERENCE
     # The better system comes first, so that differences are mostly positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     knows_raters = raters is not None and raters.is_enough
@@ -195,7 +183,6 @@ def estimate_table(
         rater_error=math.fsum(each.rater_error for each in found.values()) / len(found)
         if knows_raters
         else None,
-        learns_across=draw.by_system if asks_alike and len(found) > 1 else None,
         labels_saved=math.fsum(saved) / len(saved) if saved else None,
         documents=max(result.documents for result in found.values()),
         answered_documents=answered,

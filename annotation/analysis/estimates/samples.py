@@ -15,13 +15,6 @@ from annotation.sampling.queries.set_samples import SampleCounts, counts_of
 if TYPE_CHECKING:
     from annotation.models import Project
 
-SAME_FRAME_SHARE = 0.9
-"""The share that two frames have in common, of all that either holds, from which on they are the same.
-
-Frames change a little where a claim is reworded. Where document sets came in between, the answers of before say less
-of the new frame than their number tells.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
@@ -34,7 +27,6 @@ class SampleProgress:
     answered: int
     withdrawn: int
     day: str
-    by_system: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -79,7 +71,6 @@ def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[S
                 answered=answered,
                 withdrawn=withdrawn,
                 day=date_format(draw.created_at, "j M Y"),
-                by_system=draw.by_system,
             )
             found.append(Sample(draw, progress))
     return found
@@ -88,8 +79,3 @@ def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[S
 def finished_sample(found: Sequence[Sample]) -> Sample | None:
     """The newest sample that is completely answered, or None."""
     return next((sample for sample in found if sample.progress.is_complete), None)
-
-
-def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Two frames share at least `SAME_FRAME_SHARE` of all their items."""
-    return len(one & other) >= SAME_FRAME_SHARE * len(one | other)

@@ -18,12 +18,9 @@ from annotation.analysis.agreement.ratings import (
     slots,
     untouched_verdicts,
 )
-from annotation.analysis.estimates.samples import are_alike
 from annotation.analysis.intervals import shown
 from annotation.models import SCORE_SIDES, Check, Draw, DrawnCheck, Judge, Verdict
 from annotation.sampling.queries.check_samples import drawable
-from annotation.sampling.queries.sample_work import event_of
-from annotation.sampling.words import method_in_words
 from evaluation.statistics import Estimate, observed_agreement_interval
 
 if TYPE_CHECKING:
@@ -47,19 +44,17 @@ class JudgeSaid(NamedTuple):
 class AnswerBasis:
     """What people's answers stand for. They are of one score: of checks on the `sides`.
 
-    `kind` is `all` (every check of it is answered), `drawn` (the answers of finished random samples of one frame, in
-    which all had about the same chance; `others`, answered beyond them, are left out, and so are the `changed`, whose
-    claims have other words since), `uneven` (finished samples had unequal chances; `others` are in), `open` (there are
-    samples and none is finished) or `chosen` (people came to these checks in no recorded way). `frame` counts the
-    checks that could have been answered, in each of the `samples` that are pooled; `came_after` those in force that are
-    not among them. `method` says how they were drawn.
+    `kind` is `all` (every check of it is answered), `drawn` (the answers of the newest finished sample in which all
+    had about the same chance; `others`, answered beyond it, are left out, and so are the `changed`, whose claims have
+    other words since), `uneven` (finished samples had unequal chances; `others` are in), `open` (there are samples and
+    none is finished) or `chosen` (people came to these checks in no recorded way). `frame` counts the checks that could
+    have been answered, `came_after` those in force that are not among them. `method` says how they were drawn.
     """
 
     kind: str
     frame: int
     sides: tuple[str, ...] = ()
     method: str = ""
-    samples: int = 1
     drawn: int = 0
     answered: int = 0
     others: int = 0
@@ -189,66 +184,32 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     if not finished:
         newest = made[0]
         return of_side(kind="open", frame=frame, drawn=newest.drawn, answered=newest.answered), {}
-    if pools := _pools(
-        [draw for draw in finished if draw.most <= EQUAL_CHANCE_RATIO * draw.least], project, side
-    ):
-        pool = max(pools, key=lambda each: each.drawn)
-        now = set(in_force.values_list("public_id", flat=True))
+    even = next((draw for draw in finished if draw.most <= EQUAL_CHANCE_RATIO * draw.least), None)
+    if even is not None:
+        labels = _labels([even], side)
+        names = frozenset(
+            Check.objects.filter(project=project, side=side).values_list("public_id", flat=True)
+        )
+        could = names.intersection(name for name, _ in Draw.objects.get(pk=even.pk).frame)
         return of_side(
             kind="drawn",
-            frame=len(pool.frame),
-            method=method_in_words(pool.draws[0].method, event_of(pool.draws[0])),
-            samples=len(pool.draws),
-            drawn=pool.drawn,
-            answered=pool.drawn,
-            others=len(answered.keys() - pool.labels.keys()),
-            changed=pool.drawn - len(pool.labels),
-            came_after=len(now - pool.frame),
-        ), pool.labels
-    rows = DrawnCheck.objects.filter(draw__in=finished, check_row__side=side, check_row__is_current=True)
-    labels = {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
+            frame=len(could),
+            method=even.get_method_display(),
+            drawn=even.drawn,
+            answered=even.drawn,
+            others=len(answered.keys() - labels.keys()),
+            changed=even.drawn - len(labels),
+            came_after=len(set(in_force.values_list("public_id", flat=True)) - could),
+        ), labels
+    labels = _labels(finished, side)
     sampled = sum(draw.drawn for draw in finished)
     others = len(answered.keys() - labels.keys())
     return of_side(kind="uneven", frame=frame, drawn=sampled, answered=sampled, others=others), labels
 
 
-class _Pool(NamedTuple):
-    """Samples whose answers are one, the newest first: what each of them could have taken, how much of it they drew,
-    and the answers to what is in force of that.
-
-    A check of the frame is in any of them with the same chance as every other one, since it was so in each.
-    """
-
-    draws: list[Draw]
-    frame: frozenset[str]
-    drawn: int
-    labels: dict[int, str]
-
-
-def _pools(draws: Sequence[Draw], project: Project, side: str) -> list[_Pool]:
-    """Samples that drew with equal chances, the newest first, by what they could have taken."""
-    if not draws:
-        return []
-    names = frozenset(Check.objects.filter(project=project, side=side).values_list("public_id", flat=True))
-    held = dict(Draw.objects.filter(pk__in=[draw.pk for draw in draws]).values_list("pk", "frame"))
-    groups: list[tuple[list[Draw], list[frozenset[str]]]] = []
-    for draw in draws:
-        frame = names.intersection(name for name, _ in held[draw.pk])
-        group = next((each for each in groups if are_alike(each[1][0], frame)), None)
-        if group is None:
-            groups.append(group := ([], []))
-        group[0].append(draw)
-        group[1].append(frame)
-    found = []
-    for members, frames in groups:
-        frame = frozenset.intersection(*frames)
-        rows = DrawnCheck.objects.filter(draw__in=members, check_row__side=side).order_by("-pk")
-        columns = ("check_row_id", "check_row__public_id", "check_row__is_current", "verdict__label")
-        # Of a check in several samples the first answer stays, as estimates have it.
-        drawn = {row[0]: row for row in rows.values_list(*columns) if row[1] in frame}
-        labels = {check: label for check, _, is_current, label in drawn.values() if is_current}
-        found.append(_Pool(members, frame, len(drawn), labels))
-    return found
+def _labels(draws: Sequence[Draw], side: str) -> dict[int, str]:
+    rows = DrawnCheck.objects.filter(draw__in=draws, check_row__side=side, check_row__is_current=True)
+    return {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
 
 
 def said_of(project: Project) -> dict[VersionKey, dict[int, JudgeSaid]]:

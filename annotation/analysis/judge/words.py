@@ -81,7 +81,7 @@ def basis_in_words(basis: AnswerBasis, checks: int) -> str:
         case "drawn":
             others = (
                 f" {_checks(basis.others)} that people answered outside the "
-                f"{'sample' if basis.samples == 1 else 'samples'} {'is' if basis.others == 1 else 'are'} left out."
+                f"sample {'is' if basis.others == 1 else 'are'} left out."
                 if basis.others
                 else ""
             )
@@ -98,9 +98,8 @@ def basis_in_words(basis: AnswerBasis, checks: int) -> str:
                     f"since {'is' if basis.changed == 1 else 'are'} left out, so the figures represent the "
                     "unchanged claims."
                 )
-            how = basis.method if basis.samples == 1 else f"{basis.samples} random samples, pooled"
             return (
-                f"Of {_checks(basis.frame)}{of}, {basis.drawn:,} were sampled ({how}) and all are "
+                f"Of {_checks(basis.frame)}{of}, {basis.drawn:,} were sampled ({basis.method.lower()}) and all are "
                 f"answered: {stands_for}{others}{after}"
             )
         case "uneven":

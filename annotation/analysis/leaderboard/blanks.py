@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from annotation.analysis.estimates.estimates import SIDES
 from annotation.analysis.intervals import has_interval
 from annotation.core.permissions import Verb
-from annotation.models import SIDE_SCORES
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ NO_ALIGNMENT = Reason(
 NO_PEOPLE = Reason(
     "people have not judged any summary completely", "Assign document sets", "assignments", Verb.ASSIGN
 )
-NO_SAMPLE = Reason("no random sample has been answered", "Plan a sample", "plan", Verb.VIEW_SCORES)
+NO_SAMPLE = Reason("no random sample has been answered", "Take a random sample", "check-draws", Verb.ASSIGN)
 NO_REFERENCE = Reason(
     "Without references, coverage is measured against the documents.",
     "Import references",
@@ -119,7 +118,7 @@ def _reason(project: Project, table: TargetTable, name: str, held: set[str]) -> 
         case "coverage_human":
             return NO_PEOPLE
         case _ if name in SIDES:
-            return NO_SAMPLE._replace(place=f"?score={SIDE_SCORES[SIDES[name]]}")
+            return NO_SAMPLE
         case _:
             return NO_JUDGE if project.deciding_judge_id is None else NO_RUN
 

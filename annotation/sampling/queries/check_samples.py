@@ -115,6 +115,11 @@ class CheckSample:
         return self.answered == self.drawn
 
     @property
+    def is_finished(self) -> bool:
+        """Whether an estimate can come from it."""
+        return self.is_complete and self.drawn > 0 and self.cancelled_at is None
+
+    @property
     def is_open(self) -> bool:
         """Whether it waits for answers."""
         return not self.is_complete and self.cancelled_at is None

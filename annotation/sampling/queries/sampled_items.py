@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +41,11 @@ class SampleFrame:
     side: Check.Side = Check.Side.REFERENCE
 
     @property
+    def covariates(self) -> dict[str, tuple[float, ...]] | None:
+        """The logarithm of each document's claims: texts of many claims are covered less."""
+        return {document: (math.log(count),) for document, count in self.claims.items()} or None
+
+    @property
     def has_judge(self) -> bool:
         """Whether the judge has said anything of any item."""
         return any(
@@ -50,31 +56,24 @@ class SampleFrame:
         )
 
 
-def framed_items(
-    project: Project, draw: Draw, *, side: Check.Side = Check.Side.REFERENCE, names_claims: bool = False
-) -> SampleFrame:
+def framed_items(project: Project, draw: Draw, *, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
     """The items of a sample, of checks on a side or of summaries for assessors.
 
     A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
     its document: summaries of a system, then model summaries, units by weight and claims of a unit, on the peer side
     the summary's own claims. What a rule decides is known and counts as drawn for sure. The judge's answer to a check
-    is the probability that the sample recorded; that to a summary is coverage by the deciding judge alone. Items name
-    their claims where the sample was drawn by system, or where `names_claims` asks for it, as estimates must not.
+    is the probability that the sample recorded; that to a summary is coverage by the deciding judge alone.
     """
     if draw.item != Draw.Item.CHECK:
         return _of_summaries(project, draw)
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", draw.frame))
-    return _of_checks(
-        project, side, probabilities, _drawn(draw, side), by_system=names_claims or draw.by_system
-    )
+    return _of_checks(project, side, probabilities, _drawn(draw, side))
 
 
 def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
     """The items that a sample of checks would find now, as in `framed_items`; nothing is drawn, nothing answered."""
     checks = drawable(project, side)
-    return _of_checks(
-        project, side, dict(checks.values_list("public_id", "judge_probability")), {}, by_system=False
-    )
+    return _of_checks(project, side, dict(checks.values_list("public_id", "judge_probability")), {})
 
 
 class _FramedCheckRow(NamedTuple):
@@ -121,8 +120,6 @@ def _of_checks(
     side: Check.Side,
     probabilities: Mapping[str, float | None],
     answers: Mapping[str, _SampledAnswer],
-    *,
-    by_system: bool,
 ) -> SampleFrame:
     """`probabilities` holds the judge's of every check of the frame; `answers` what was drawn."""
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
@@ -149,9 +146,8 @@ def _of_checks(
             rows = peers[peer]
             parts = _shares(rows) if is_of_coverage else ((row, 1 / len(rows)) for row in rows)
             for row, part in parts:
-                # Where systems were not drawn by themselves, one's sample says something of another's. No two
-                # summaries have a claim of their own in common.
-                claim = row.claim if by_system and is_of_coverage else None
+                # No two summaries have a claim of their own in common.
+                claim = row.claim if is_of_coverage else None
                 item = _check_item(row, document, share * part, probabilities, answers, claim=claim)
                 items[target][system].append(item)
                 ids[target][system].append(row.public_id)

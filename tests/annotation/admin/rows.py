@@ -137,7 +137,7 @@ def fill(world: World) -> None:
     VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
     ClaimChange.objects.create(claim_set=ClaimSet.objects.get(), kind="reword", by=world.rex)
     Analysis.objects.create(
-        project=world.project, kind="plan", key="k", inputs="", seed=1, payload={}, seconds=0
+        project=world.project, kind="judge", key="k", inputs="", seed=1, payload={}, seconds=0
     )
     invite(project=world.project, roles=["viewer"], by=world.olga)
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)

@@ -206,8 +206,6 @@ IN_PROJECT = (
     Route("get", _in("leaderboard/differences/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("plan/"), (Verb.VIEW_SCORES,)),
-    Route("post", _in("plan/draws/"), (Verb.ASSIGN,), {"size": 2, "design": "uniform"}),
     Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("published-scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("published-scores/systems/"), (Verb.VIEW_SCORES,)),

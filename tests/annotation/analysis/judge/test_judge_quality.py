@@ -347,42 +347,6 @@ def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Dr
     return draw
 
 
-def test_finished_samples_of_one_frame_are_pooled(world: World, checks: list[Check]) -> None:
-    frame = list(Check.objects.filter(project=world.project).order_by("pk"))
-    finished(world, frame, checks[:4])
-    finished(world, frame, checks[3:6])
-    found = told(judge_quality(world.project))
-    basis, report = found["basis"], found["versions"][0]["report"]
-    # The union is the first six. The judge is right on 1, 2, 4 and 5: alone the samples would give 3/4 and 2/3.
-    assert (basis["samples"], basis["drawn"], basis["frame"], basis["others"]) == (2, 6, 14, 2)
-    assert report["accuracy"]["value"] == pytest.approx(4 / 6)
-    # It says yes to 1, 2 and 6, people to 1, 2 and 3.
-    assert report["bias"]["value"] == 0
-    assert found["basis_in_words"].startswith(
-        "Of 14 checks of coverage, 6 were sampled (2 random samples, pooled) and all are answered: the figures "
-        "represent all 14."
-    )
-
-
-def test_a_small_sample_of_another_frame_or_score_takes_nothing_away(
-    world: World, checks: list[Check]
-) -> None:
-    frame = list(Check.objects.filter(project=world.project).order_by("pk"))
-    finished(world, frame, checks[:4])
-    finished(world, checks[:3], checks[:2])
-    of_summaries = Check.objects.create(
-        project=world.project,
-        claim=checks[0].claim,
-        peer=world.peers["port", "birch"],
-        document_set_id=checks[0].document_set_id,
-        side=Check.Side.PEER,
-        judge_label="no",
-    )
-    finished(world, [of_summaries, of_summaries], [of_summaries])
-    found = told(judge_quality(world.project))
-    assert (found["basis"]["sides"], found["basis"]["drawn"], found["checks"]) == (("reference",), 4, 4)
-
-
 def test_alignment_is_audited_where_coverage_has_no_sample(world: World, checks: list[Check]) -> None:
     # Nobody has answered birch's check.
     frame = [*checks[:4], world.check("birch", 1)]
@@ -391,15 +355,6 @@ def test_alignment_is_audited_where_coverage_has_no_sample(world: World, checks:
     found = told(judge_quality(world.project))
     assert (found["basis"]["kind"], found["basis"]["sides"], found["checks"]) == ("drawn", ("peer",), 2)
     assert found["versions"][0]["trust"].startswith("Not known yet for alignment: ")
-
-
-def test_a_sample_with_unequal_chances_is_not_pooled(world: World, checks: list[Check]) -> None:
-    frame = list(Check.objects.filter(project=world.project).order_by("pk"))
-    finished(world, frame, checks[:3])
-    uneven = finished(world, frame, checks[3:8])
-    uneven.drawn_checks.filter(check_row=checks[3]).update(inclusion_probability=0.9)
-    basis = told(judge_quality(world.project))["basis"]
-    assert (basis["kind"], basis["samples"], basis["drawn"]) == ("drawn", 1, 3)
 
 
 def test_json_holds_it_all(world: World, checks: list[Check]) -> None:

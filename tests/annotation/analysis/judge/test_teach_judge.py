@@ -10,7 +10,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation import perform_job
-from annotation.analysis.estimates.sample_planned import sample_planned
 from annotation.analysis.judge.judge_quality import judge_quality
 from annotation.analysis.judge.teach_judge import FOLDS, teach_judge
 from annotation.analysis.judge.words import told
@@ -33,6 +32,7 @@ from annotation.models import (
     Run,
     Verdict,
 )
+from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from tests.annotation.judging.doing import add_document_set, judge_all, judge_to_end
 from tests.llm_server import Call, Fault, faults
@@ -98,7 +98,9 @@ def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
 def answer_sample(project: Project, label_of: Callable[[Check], str], size: int = 40) -> None:
     """Rex answers a random sample of so many of the 48 checks before he sees anything."""
     rex = User.objects.create_user("rex")
-    draw = sample_planned(project=project, by=None, size=size, design="uniform", seed=1)
+    draw = sample_checks(
+        project=project, by=None, method="uniform", share=size / 48, side=Check.Side.REFERENCE, seed=1
+    )
     for row in DrawnCheck.objects.filter(draw=draw).select_related("check_row__claim__claim_set__summary"):
         row.verdict = Verdict.objects.create(
             check_row=row.check_row,
