@@ -138,8 +138,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("assessors/", assignments.Assessors.as_view()),
     path("queue/", assignments.QueueView.as_view()),
     path("queue/withdraw/", assignments.QueueWithdraw.as_view()),
-    path("draws/", draws.SetSamples.as_view()),
-    path("draws/<slug:public_id>/", draws.OneSetSample.as_view()),
     path("authors/", assignments.Authors.as_view()),
     path("own-work/", progress.OwnWork.as_view()),
     path("progress/sets/", progress.SetProgress.as_view()),

@@ -101,7 +101,6 @@ project_urls = [
     path("assignments/", assignments.assignments, name="assignments"),
     path("assignments/assign/", assignments.assign, name="assign"),
     path("assignments/withdraw/", assignments.withdraw_waiting, name="withdraw-waiting"),
-    path("assignments/draws/", assignments.draws, name="draws"),
     path("assignments/sittings/<slug:sitting_id>/recall/", assignments.recall, name="recall-sitting"),
     path("assignments/sittings/<slug:sitting_id>/reassign/", assignments.reassign, name="reassign-sitting"),
     path("assignments/sittings/<slug:sitting_id>/requeue/", assignments.requeue, name="requeue-sitting"),

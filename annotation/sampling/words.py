@@ -7,7 +7,6 @@ from datetime import datetime
 from django.utils.formats import date_format
 from django.utils.timezone import localdate, localtime
 
-from annotation.models import Draw
 from annotation.sampling.queries.check_samples import HeldChecks
 
 SAMPLE_TERMS = (
@@ -55,11 +54,6 @@ def _duration(checks: int, each: float) -> str:
 def _moment(moment: datetime) -> str:
     here = localtime(moment)
     return date_format(here, "H:i" if here.date() == localdate() else "j M, H:i")
-
-
-def items_in_words(item: str) -> str:
-    """What is drawn for assessors."""
-    return "document sets" if item == Draw.Item.DOCUMENT_SET else "summaries"
 
 
 def chances_in_words(least: float | None, most: float | None) -> str:

@@ -111,7 +111,7 @@ WEB = {
     "run-calls": Verb.VIEW_SCORES,
     **dict.fromkeys(("assignments", "assign"), Verb.ASSIGN),
     **dict.fromkeys(("recall-sitting", "reassign-sitting", "requeue-sitting"), Verb.ASSIGN),
-    **dict.fromkeys(("withdraw-waiting", "draws"), Verb.ASSIGN),
+    "withdraw-waiting": Verb.ASSIGN,
     "name-author": Verb.NAME_AUTHORS,
     "progress": Verb.ASSIGN,
     **dict.fromkeys(("pull-sitting", "take-up-sitting", "give-back-sitting"), Verb.ASSESS),

@@ -21,7 +21,6 @@ NO_SAMPLE = (
     "includes their checks."
 )
 ALL_ANSWERED = "No estimate is needed: people answered every check."
-ITEM_NOUNS = {Draw.Item.COMPARISON.value: "summaries", Draw.Item.DOCUMENT_SET.value: "document sets"}
 
 
 def caption_of_estimate(table: EstimateTable) -> str:
@@ -42,21 +41,14 @@ def estimate_in_words(table: EstimateTable) -> str:
         else ""
     )
     told = (
-        _sample_in_words(table.sample),
+        f"From the random sample of {table.sample.day}: {table.sample.drawn:,} checks, answered before the judge's "
+        "answer was shown.",
         _state_in_words(table),
         _saved_in_words(table),
-        _raters_in_words(table),
         after,
         newer,
     )
     return " ".join(filter(None, told))
-
-
-def _sample_in_words(sample: SampleProgress) -> str:
-    of_checks = sample.item == Draw.Item.CHECK
-    count = f"{sample.drawn:,} {'checks' if of_checks else f'blind judgments of {ITEM_NOUNS[sample.item]}'}"
-    blind = ", answered before the judge's answer was shown" if of_checks else ""
-    return f"From the random sample of {sample.day}: {count}{blind}."
 
 
 def _state_in_words(table: EstimateTable) -> str:
@@ -94,31 +86,7 @@ def _saved_in_words(table: EstimateTable) -> str:
     )
 
 
-def _raters_in_words(table: EstimateTable) -> str:
-    """Whether the interval holds that people differ in how readily they say yes; nothing of assessors' work."""
-    if table.sample is None or table.sample.item != Draw.Item.CHECK:
-        return ""
-    if not table.several:
-        return (
-            "Intervals leave out differences between raters because no check has blind answers from several "
-            "people."
-        )
-    rated = (
-        f"{table.several:,} {'check has' if table.several == 1 else 'checks have'} blind answers from "
-        "several people"
-    )
-    if table.rater_error is None:
-        return f"{rated}, too few to measure how raters differ. Intervals leave this out."
-    points = f"{100 * table.rater_error:.1f} points"
-    return f"{rated}. Intervals include differences between raters: a standard error of {points} on average."
-
-
 def _open_in_words(newest: SampleProgress) -> str:
-    if newest.withdrawn:
-        return (
-            f"The random sample of {newest.day} gives no estimate: {newest.withdrawn:,} of its judgments "
-            "were withdrawn unanswered, so its inclusion probabilities no longer hold."
-        )
     return (
         f"The random sample of {newest.day} has {newest.answered:,} of {newest.drawn:,} answered. Estimates use it "
         "once all are answered."

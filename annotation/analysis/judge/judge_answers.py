@@ -170,7 +170,7 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     if answered and len(answered) >= frame:
         return of_side(kind="all", frame=frame), {}
     counted = Q(drawn_checks__check_row__side=side)
-    draws = Draw.objects.filter(project=project, item=Draw.Item.CHECK, cancelled_at=None).annotate(
+    draws = Draw.objects.filter(project=project, cancelled_at=None).annotate(
         drawn=Count("drawn_checks", filter=counted),
         answered=Count("drawn_checks__verdict", filter=counted),
         least=Min("drawn_checks__inclusion_probability", filter=counted),

@@ -73,7 +73,6 @@ def sample_checks(
     draw = Draw.objects.create(
         project=project,
         method=method,
-        item=Draw.Item.CHECK,
         share=share,
         seed=seed,
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],

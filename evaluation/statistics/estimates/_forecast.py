@@ -145,12 +145,17 @@ def forecast_intervals(
         name: np.clip([UNDECIDED if item.judge is None else item.judge for item in systems[name]], 0.0, 1.0)
         for name in frames
     }
-    if frames and all(frame.can_be_tuned for frame in frames.values()):
+    if frames and all(_is_answered(frame) for frame in frames.values()):
         tuned = sharpened_and_tuned(frames)
         found = tuple(_from_answers(*tuned[name], said[name]) for name in frames)
     else:
         found = tuple(_from_judge(frame, said[name]) for name, frame in frames.items())
     return Forecast(found, design, confidence)
+
+
+def _is_answered(frame: Frame) -> bool:
+    asked = frame.documents[frame.is_drawn & ~frame.is_settled]
+    return frame.is_complete and len(np.unique(asked)) >= FEWEST_ANSWERS
 
 
 def _from_judge(frame: Frame, said: Array) -> _System:

@@ -131,7 +131,7 @@ def fill(world: World) -> None:
     judge_unit(assignment=assignment, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
     SummaryJudgment.objects.create(sitting=sitting, peer=world.peers["bridge", "alder"])
     add_imported_verdict(world.check("alder", 1), "no")
-    draw = Draw.objects.create(project=world.project, method="uniform", item="check", seed=1, frame=[])
+    draw = Draw.objects.create(project=world.project, method="uniform", seed=1, frame=[])
     DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
     CheckLook.objects.get_or_create(check_row=world.check("alder", 1), person=world.rex)
     VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)

@@ -333,7 +333,6 @@ def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Dr
     draw = Draw.objects.create(
         project=world.project,
         method=Draw.Method.UNIFORM,
-        item=Draw.Item.CHECK,
         seed=1,
         frame=[[check.public_id, None] for check in frame],
     )

@@ -68,7 +68,7 @@ def test_checks_that_the_judge_is_unsure_of_have_a_higher_chance(world: World) -
 def test_the_frame_holds_every_check_with_the_judges_probability_then(world: World) -> None:
     drawn = draw(world)
     assert dict(drawn.frame) == dict(Check.objects.values_list("public_id", "judge_probability"))
-    assert (drawn.item, drawn.share, drawn.seed) == ("check", 0.5, 7)
+    assert (drawn.share, drawn.seed) == (0.5, 7)
 
 
 def test_the_same_seed_draws_the_same(world: World) -> None:
@@ -245,12 +245,12 @@ def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> 
     assert open_samples(world.project) == []
     with pytest.raises(Invalid, match="cancelled"):
         waiting(world, drawn)
-    assert [each.progress.draw_id for each in samples(world.project)] == [earlier.public_id]
+    assert [each.draw_id for each in samples(world.project)] == [earlier.public_id]
     # Answered all the same, by somebody who came by another way, it counts for nothing.
     for row in drawn.drawn_checks.filter(verdict=None):
         override(check=row.check_row, by=world.rex, label="no")
     assert estimates(world.project).at(None).newer is None
-    assert [each.progress.draw_id for each in samples(world.project)] == [earlier.public_id]
+    assert [each.draw_id for each in samples(world.project)] == [earlier.public_id]
     # Its answers stand in the scores, and nobody is kept from showing the judge's verdict on its account.
     change_project(project=world.project, by=world.olga, reveal="shown")
 
