@@ -45,14 +45,11 @@ from evaluation.statistics.estimates._draw_estimates import (
 )
 from evaluation.statistics.estimates._forecast import Forecast, forecast_intervals
 from evaluation.statistics.estimates._prediction_powered import PredictionPoweredMean, prediction_powered_mean
-from evaluation.statistics.estimates._raters import RaterSpread, Rating, rater_spread
 from evaluation.statistics.estimates._sampling import (
     UNIFORM_FLOOR,
     Design,
     fixed_size_draw,
     inclusion_probabilities,
-    stratified_draw,
-    uniform_draw,
 )
 from evaluation.statistics.judges._calibration import (
     Binning,
@@ -103,8 +100,6 @@ __all__ = [
     "PredictionPoweredMean",
     "Presented",
     "RankRange",
-    "RaterSpread",
-    "Rating",
     "SettledOrder",
     "Showing",
     "alpha_interval",
@@ -138,10 +133,7 @@ __all__ = [
     "prediction_powered_mean",
     "presentation_order",
     "rank_ranges",
-    "rater_spread",
     "repeat_count",
     "settled_order",
-    "stratified_draw",
     "system_intervals",
-    "uniform_draw",
 ]

@@ -24,7 +24,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_systems_from_draw,
 )
 from evaluation.statistics.estimates._ranges import FEWEST_EXPECTED
-from evaluation.statistics.estimates._sampling import fixed_size_draw, inclusion_probabilities, uniform_draw
+from evaluation.statistics.estimates._sampling import fixed_size_draw, inclusion_probabilities
 from tests.bench import Row
 
 NAME = "intervals"
@@ -163,7 +163,7 @@ def _row(
 
 
 def _intervals(study: Study, number: int, labelled: int) -> dict[str, Bounds]:
-    drawn = uniform_draw(range(SETS), share=labelled / SETS, seed=number)
+    drawn = fixed_size_draw(dict.fromkeys(range(SETS), labelled / SETS), seed=number)
     people = study.people[list(drawn)]
     uniform = _estimates(study, drawn, dict.fromkeys(range(SETS), labelled / SETS))
     spreads = dict(enumerate(study.doubt))
