@@ -37,7 +37,7 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
         yield f"{counted(plan.enough, unit, units)} already {_have(plan.enough)} enough assessors."
     if plan.short and order.way == Way.MORE:
         yield f"That is {plan.short} fewer than you requested."
-    elif plan.short and not (plan.unjudged and order.per_set == 1):
+    elif plan.short:
         yield (
             f"{counted(plan.short, unit, units)} will have fewer than {order.per_set}, because the other "
             f"assessors already have {'it' if plan.short == 1 else 'them'} or wrote a summary there."
@@ -53,9 +53,7 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
             "set; the queue assigns these last. Add an assessor to avoid this."
         )
     if order.by_summary:
-        yield (
-            "Assigning by summary can confound assessors and systems; the leaderboard will warn about this."
-        )
+        yield ("Assigning by summary can confound assessors and systems.")
 
 
 def _have(count: int) -> str:

@@ -121,27 +121,6 @@ class RankingShape(serializers.Serializer[Any]):
     places = serializers.DictField(child=PlaceShape(), help_text="By system.")
 
 
-class MovedShape(serializers.Serializer[Any]):
-    judge = serializers.FloatField()
-    blend = serializers.FloatField()
-    by = serializers.FloatField(help_text="Blend minus judge alone.")
-    n = serializers.IntegerField(help_text="Document sets that have both.")
-    rank_by_judge = serializers.IntegerField()
-    rank_by_blend = serializers.IntegerField()
-
-
-class ChangedShape(serializers.Serializer[Any]):
-    """What people's answers made of the judge's coverage."""
-
-    sentence = serializers.CharField(allow_blank=True)
-    share = serializers.FloatField(allow_null=True, help_text="Mean share that people decided.")
-    answers = serializers.IntegerField(
-        help_text="Reviewers' current answers; given if any was accepted in a list."
-    )
-    in_lists = serializers.IntegerField(help_text="Of these, judge verdicts accepted in lists.")
-    systems = serializers.DictField(child=MovedShape(), help_text="By system.")
-
-
 class EstimatedShape(serializers.Serializer[Any]):
     shown = AverageRow()
     people = AverageRow(help_text="From people's sampled answers alone.")
@@ -172,7 +151,6 @@ class TargetScores(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(allow_null=True)
     systems = SystemScores(many=True, source="rows")
     ranking = RankingShape(allow_null=True, help_text="Of the score that is ranked by.")
-    changed = ChangedShape(allow_null=True)
     estimate = EstimateShape(allow_null=True, help_text="Of coverage.")
     alignment_estimate = EstimateShape(allow_null=True, help_text="Of alignment.")
     mixed = serializers.DictField(
@@ -193,7 +171,6 @@ class LeaderboardTables(serializers.Serializer[Any]):
     captions = serializers.DictField(
         child=serializers.CharField(), help_text="What the interval of each score covers."
     )
-    warnings = serializers.ListField(child=serializers.CharField(), help_text="Warnings about the averages.")
     tables = TargetScores(many=True)
     made_at = serializers.SerializerMethodField(help_text="When the figures were computed.")
     is_stale = serializers.SerializerMethodField(

@@ -15,9 +15,7 @@ from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE
 from annotation.analysis.estimates.words import estimate_in_words
 from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
 from annotation.analysis.leaderboard import leaderboards as boards
-from annotation.analysis.leaderboard.bands import BANDS
 from annotation.analysis.leaderboard.bars import league
-from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.differences import (
     Differences,
     MatrixCell,
@@ -41,10 +39,8 @@ from annotation.analysis.leaderboard.system_scores import scores_of_system
 from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
 from annotation.analysis.leaderboard.words import (
     caption_of,
-    changed_in_words,
     headline,
     mixed_in_words,
-    warnings_of,
 )
 from annotation.analysis.make_analysis import StoredStatistics
 from annotation.analysis.web import table_file
@@ -150,27 +146,18 @@ def scores(request: Request, slug: str) -> HttpResponse:
             (label, [(name, _view_name(name), name == column) for name in names])
             for label, names in _views(table, room.project).items()
         ],
-        # Views between which one sees what people changed.
-        "is_of_coverage": column in OF_COVERAGE,
-        "is_of_alignment": column in OF_ALIGNMENT,
         "is_estimate": column in SIDES,
         "estimate": estimate,
         "column": column,
         "drawn": DRAWN_HEADS.get(column, words),
         "question": question,
-        "bands": BANDS.get(column),
-        "in_bands": BANDS[column].counted(row.scores[column].mean for row in table.rows)
-        if table and column in BANDS
-        else [],
         "caption": caption_of(column, table) if table else "",
-        "warnings": warnings_of(shown.board),
         "mixed": mixed_in_words(table).get(column, "") if table else "",
-        "changed": changed_in_words(table.changed) if table and table.changed else "",
         "estimated": estimate_in_words(estimate) if estimate else "",
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
-        **(_columns(room, table, column, sort, is_made=shown.made.is_current) if table else {}),
+        **(_columns(room, table, column, sort) if table else {}),
         **(_intervals_told(table, column, is_made=shown.made.is_current) if table else {}),
         "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
@@ -200,29 +187,13 @@ class Head:
         return f"&sort={self.sort}" if self.sort else ""
 
 
-def _columns(room: Room, table: TargetTable, column: str, sort: str, *, is_made: bool) -> dict[str, object]:
-    """The heads of the columns that hold anything, and what is said of those that hold nothing.
-
-    Why there is no estimate is known once a worker has looked for one.
-    """
+def _columns(room: Room, table: TargetTable, column: str, sort: str) -> dict[str, object]:
+    """The heads of the columns that hold anything."""
     made = _heads(room.project, table, column, sort)
-    fixed = [made.pop(by) for by in (RANK, SYSTEM)]
-    blanks = list(
-        blanks_of(room.project, table, [by for by in made if by in RANKABLE and (is_made or by not in SIDES)])
-    )
-    told = [
-        (", ".join(made[by].words for by in blank.scores), blank.reason, blank.reason.verb in room.verbs)
-        for blank in blanks
-    ]
-    drawn = made.pop(column)
-    empty = {by for blank in blanks for by in blank.scores}
-    return {
-        "rank_head": fixed[0],
-        "system_head": fixed[1],
-        "drawn_head": drawn,
-        "heads": {by: head for by, head in made.items() if by not in empty},
-        "blanks": told,
-    }
+    rank, system, drawn = (made.pop(by) for by in (RANK, SYSTEM, column))
+    held = {name for row in table.rows for name, average in row.scores.items() if average.mean is not None}
+    heads = {by: head for by, head in made.items() if by in held or by not in RANKABLE}
+    return {"rank_head": rank, "system_head": system, "drawn_head": drawn, "heads": heads}
 
 
 def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict[str, Head]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,7 +10,6 @@ from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE
 from annotation.analysis.estimates.words import CAPTION, caption_of_estimate, estimate_in_words
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, TargetTable
-from annotation.analysis.leaderboard.people_changed import Moved, PeopleChanged
 from annotation.analysis.leaderboard.ranking import Front, Ranking
 from annotation.core.words import listed
 from annotation.models import SCORES, Judge
@@ -29,8 +28,6 @@ BESIDE = {"coverage": ESTIMATE, "coverage_judge": ESTIMATE, "alignment": ALIGNME
 """The estimate that stands beside what a judge has decided some of."""
 RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
 """What has no error of a judge in it where people decided all of coverage: the rest is brevity."""
-SMALLEST = 0.0005
-"""A mean that moves by less is the same in three decimals."""
 
 
 def caption_of(score: str, table: TargetTable) -> str:
@@ -41,17 +38,6 @@ def caption_of(score: str, table: TargetTable) -> str:
     if score in RESTING_ON_COVERAGE and table.is_decided_by_people:
         return DECIDED
     return CAPTIONS[score]
-
-
-def warnings_of(board: Leaderboard) -> list[str]:
-    """What the averages rest on and a reader should know."""
-    sets = board.confounded_sets
-    if not sets:
-        return []
-    return [
-        f"Assessors and systems may be confounded: the assessors of {_counted(sets)} did not judge the same summaries. "
-        "A strict assessor can then look like a weak system."
-    ]
 
 
 def mixed_in_words(table: TargetTable) -> dict[str, str]:
@@ -150,56 +136,6 @@ def _told_apart(first: str, front: Front, *, by_estimate: bool) -> str:
     return f"{first} is ahead, but not significantly different from {near}{over}."
 
 
-def taken_over_in_words(answers: int, in_lists: int) -> str:
-    """`96 of 100 reviewers' verdicts by accepting the judge's in lists`; nothing where none was."""
-    if not in_lists:
-        return ""
-    return f"{in_lists:,} of {answers:,} reviewers' verdicts accepted from the judge in lists"
-
-
-def changed_in_words(changed: PeopleChanged) -> str:
-    """What people changed; nothing where there is nobody to compare."""
-    if not changed.systems:
-        return ""
-    if not changed.share:
-        return "People have not decided anything yet, so the blend is the judge's score."
-    return " ".join(_changes(changed))
-
-
-def _changes(changed: PeopleChanged) -> Iterator[str]:
-    everybody = changed.systems
-    moved = {system: each for system, each in everybody.items() if abs(each.by) >= SMALLEST}
-    asides = ["mean over systems"] if len(everybody) > 1 else []
-    if changed.in_lists:
-        asides.append(taken_over_in_words(changed.answers, changed.in_lists))
-    aside = f" ({'; '.join(asides)})" if asides else ""
-    decided = f"People decided {_percent(changed.share or 0.0)} of coverage{aside}"
-    if not moved:
-        yield f"{decided}; no mean changed."
-        return
-    most = max(moved, key=lambda system: (abs(moved[system].by), system))
-    whose = f"the mean of {most}"
-    if len(moved) > 1:
-        whose = f"the means of {len(moved)} of {len(everybody)} systems; the largest change is {most},"
-    elif len(everybody) > 1:
-        whose = f"the mean of 1 of {len(everybody)} systems, {most},"
-    of_most = moved[most]
-    yield f"{decided}. This changed {whose} from {of_most.judge:.3f} (judge alone) to {of_most.blend:.3f}."
-    if len(everybody) > 1:
-        yield _order(everybody)
-
-
-def _order(moved: Mapping[str, Moved]) -> str:
-    first_by_judge = [system for system, each in moved.items() if each.rank_by_judge == 1]
-    first_by_blend = [system for system, each in moved.items() if each.rank_by_blend == 1]
-    if len(first_by_judge) == len(first_by_blend) == 1 and first_by_judge != first_by_blend:
-        return f"The judge alone would rank {first_by_judge[0]} first instead of {first_by_blend[0]}."
-    others = sum(each.rank_by_judge != each.rank_by_blend for each in moved.values())
-    if not others:
-        return "The ranking is unchanged."
-    return f"{others} of {len(moved)} systems change rank."
-
-
 def _percent(share: float) -> str:
     rounded = round(100 * share)
     if rounded in (0, 100) and 0 < share < 1:
@@ -207,16 +143,11 @@ def _percent(share: float) -> str:
     return f"{rounded} %"
 
 
-def _counted(sets: int) -> str:
-    return "1 document set" if sets == 1 else f"{sets} document sets"
-
-
 def told(board: Leaderboard) -> dict[str, Any]:
     """The leaderboard as plain values, with what it says in words; captions are those of the table shown first."""
     first = board.foremost
     return asdict(board) | {
         "captions": {name: caption_of(name, first) for name in CAPTIONS} if first else dict(CAPTIONS),
-        "warnings": warnings_of(board),
         "tables": [_told_table(table) for table in board.tables],
     }
 
@@ -225,10 +156,6 @@ def _told_table(table: TargetTable) -> dict[str, Any]:
     plain = asdict(table) | {"mixed": mixed_in_words(table)}
     if table.ranking is not None:
         plain["ranking"]["sentence"] = ranking_in_words(table.ranking)
-    if table.changed is not None:
-        plain["changed"]["sentence"] = changed_in_words(table.changed)
-        for system, moved in table.changed.systems.items():
-            plain["changed"]["systems"][system]["by"] = moved.by
     for name, estimate in (("estimate", table.estimate), ("alignment_estimate", table.alignment_estimate)):
         if estimate is not None:
             plain[name] |= _told_estimate(estimate)

@@ -27,11 +27,9 @@ from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.analysis.leaderboard.words import (
     CAPTIONS,
     caption_of,
-    changed_in_words,
     mixed_in_words,
     ranking_in_words,
     told,
-    warnings_of,
 )
 from annotation.management.named import project_named
 
@@ -101,8 +99,6 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         f"The column human: {CAPTIONS['coverage_human']}.",
         width=100,
     )
-    for warning in warnings_of(board):
-        yield from textwrap.wrap(warning, width=100)
     yield f"Signature {board.signature}"
 
 
@@ -115,7 +111,7 @@ def _covers(board: Leaderboard) -> str:
 
 
 def _said(table: TargetTable) -> Iterator[str]:
-    """What a table says in words: how sure its order is, what people changed, where estimates come from."""
+    """What a table says in words: how sure its order is, where estimates come from."""
     if table.ranking is not None:
         yield ranking_in_words(table.ranking)
         if table.ranking.pairs:
@@ -124,8 +120,6 @@ def _said(table: TargetTable) -> Iterator[str]:
                 f"{SIGNIFICANCE_LEVEL:.0%} after Holm's correction; systems that share a letter (group) are not "
                 "significantly different. Ranges of ranks follow from these differences."
             )
-    if table.changed is not None and (changed := changed_in_words(table.changed)):
-        yield changed
     if table.estimate is not None:
         yield f"Estimate: {estimate_in_words(table.estimate)}"
         if table.estimate.has_estimates:

@@ -84,10 +84,6 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
     }
     # Two sets are too few for a range of ranks, as for any interval.
     assert table["ranking"]["places"]["alder"] == {"low": None, "high": None, "letters": "a"}
-    assert (
-        table["changed"]["sentence"]
-        == "People have not decided anything yet, so the blend is the judge's score."
-    )
     assert (table["estimate"]["state"], table["estimate"]["systems"]) == ("none", None)
 
 

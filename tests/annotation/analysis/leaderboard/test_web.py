@@ -189,20 +189,6 @@ def test_a_click_on_a_head_sorts_and_a_second_one_turns_around(world: World, vic
     assert vic.get("/p/harbour/scores/?sort=password").status_code == 422
 
 
-def test_what_is_blank_says_why_and_leads_to_what_brings_it(
-    world: World, vic: Client, signed_in: Callable[[User], Client]
-) -> None:
-    Score.objects.update(brevity=None, composite_2_3=None)
-    Summary.objects.update(target_words=None)
-    page = " ".join(signed_in(world.mona).get("/p/harbour/scores/").content.decode().split())
-    assert "</strong>: no values because the summaries have no target length." in page
-    assert '<a href="/p/harbour/settings/#id_target_length">Set a default target length</a>' in page
-    assert 'data-name="brevity"' not in page
-    seen = vic.get("/p/harbour/scores/").content.decode()
-    assert "the summaries have no target length" in seen
-    assert "Set a default target length" not in seen
-
-
 def test_a_project_without_scores_says_what_to_do(world: World, signed_in: Callable[[User], Client]) -> None:
     page = signed_in(world.dan).get("/p/quarry/scores/").content.decode()
     assert "There are no scores yet" in page
@@ -351,7 +337,7 @@ def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_
     system = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
     summary = f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
     mona = signed_in(world.mona)
-    for page in ("/p/harbour/scores/", system, summary):
+    for page in (system, summary):
         assert f'href="{setting}"' in mona.get(page).content.decode()
         assert setting not in vic.get(page).content.decode()
     assert '<abbr title="No target length">' in vic.get(system).content.decode()
@@ -432,14 +418,6 @@ def test_a_system_without_intervals_has_no_words_on_them() -> None:
     assert replace(means, averages={"coverage": known}).captions == [
         f"95 % interval of all scores: {JUDGED}."
     ]
-
-
-def test_the_page_says_what_people_changed(world: World, vic: Client) -> None:
-    override(check=world.check("birch", 1), by=world.rex, label="yes")
-    page = vic.get("/p/harbour/scores/").content.decode()
-    # Birch: (.5 + 0) / 2 with Rex's yes, 0 by the judge. Rex decided one of the two scored claims of one of two units.
-    assert "changed the mean of 1 of 2 systems, birch, from 0.000 (judge alone) to 0.250" in page
-    assert "The ranking is unchanged." in page
 
 
 def test_without_a_draw_the_page_says_that_there_is_no_estimate(world: World, vic: Client) -> None:

@@ -186,15 +186,3 @@ def test_authors_are_named_and_work_is_flagged(world: World, client_of: ApiDoor)
     assert named.json()["person"] == "ana"
     assert sitting.assignments.filter(is_own_peer=True).count() == 1
     assert mona.patch(f"{HERE}authors/{author['id']}/", {"person": "dan"}, format="json").status_code == 422
-
-
-def test_the_leaderboard_warns_of_confounding(world: World, client_of: ApiDoor) -> None:
-    vic = client_of("vic")
-    assert vic.get(f"{HERE}leaderboard/").json()["warnings"] == []
-    for person, system in ((world.ana, "alder"), (world.ben, "birch")):
-        comparisons = [world.comparison("port", system)]
-        judge_and_close(
-            assign(document_set=world.sets["port"], assessor=person, by=None, comparisons=comparisons)
-        )
-    (warning,) = vic.get(f"{HERE}leaderboard/").json()["warnings"]
-    assert "may be confounded" in warning

@@ -290,16 +290,3 @@ def test_an_assessor_takes_a_set_gives_it_back_and_takes_it_up(
     assert signed_in(world.ben).post(f"{address}give-back/").status_code == 404
     assert ana.post(f"{address}give-back/").status_code == 302
     assert not Sitting.objects.filter(assessor__isnull=False).exists()
-
-
-def test_the_scores_page_warns_where_assessors_and_systems_may_be_confounded(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
-    vic = signed_in(world.vic)
-    assert b"may be confounded" not in vic.get("/p/harbour/scores/").content
-    for person, system in ((world.ana, "alder"), (world.ben, "birch")):
-        comparisons = [world.comparison("port", system)]
-        judge_and_close(
-            assign(document_set=world.sets["port"], assessor=person, by=None, comparisons=comparisons)
-        )
-    assert b"the assessors of 1 document set did not judge" in vic.get("/p/harbour/scores/").content
