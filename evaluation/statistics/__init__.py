@@ -2,7 +2,7 @@
 
 - `agreement`: alpha, kappa, raw agreement, percents
 - `systems`: differences, ranks
-- `judges`: a judge against people, calibration
+- `judges`: a judge against people
 - `estimates`: draws, prediction-powered means, plans
 - `assignments`: who judges what, and in which order
 """
@@ -20,7 +20,6 @@ from evaluation.statistics._resampling import Estimate
 from evaluation.statistics.agreement._alpha import (
     Level,
     alpha_interval,
-    item_disagreements,
     krippendorff_alpha,
 )
 from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
@@ -51,16 +50,8 @@ from evaluation.statistics.estimates._sampling import (
     fixed_size_draw,
     inclusion_probabilities,
 )
-from evaluation.statistics.judges._calibration import (
-    Binning,
-    CalibrationBin,
-    CalibrationCurve,
-    calibration_curve,
-)
 from evaluation.statistics.judges._judge_report import (
-    JudgeComparison,
     JudgeReport,
-    compare_judges,
     judge_report,
     judge_reports,
 )
@@ -80,9 +71,6 @@ __all__ = [
     "PERCENT_STEP",
     "TOO_FEW_DOCUMENTS",
     "UNIFORM_FLOOR",
-    "Binning",
-    "CalibrationBin",
-    "CalibrationCurve",
     "Design",
     "DrawEstimate",
     "DrawnItem",
@@ -90,7 +78,6 @@ __all__ = [
     "Forecast",
     "Interval",
     "IntervalMethod",
-    "JudgeComparison",
     "JudgeReport",
     "KappaWeights",
     "Level",
@@ -106,11 +93,9 @@ __all__ = [
     "balanced_plan",
     "bootstrap_interval",
     "bootstrap_means",
-    "calibration_curve",
     "cohen_kappa",
     "compact_letters",
     "compare_estimates",
-    "compare_judges",
     "compare_systems",
     "drawn_repeats",
     "estimate_from_draw",
@@ -121,7 +106,6 @@ __all__ = [
     "holm",
     "inclusion_probabilities",
     "indistinct_groups",
-    "item_disagreements",
     "judge_report",
     "judge_reports",
     "kappa_interval",

@@ -13,15 +13,11 @@ from django.db.models import Count, Max, Min, Q
 from annotation.analysis.agreement.ratings import (
     CheckAnswer,
     CheckFacts,
-    RatedItem,
     check_answers,
-    slots,
     untouched_verdicts,
 )
-from annotation.analysis.intervals import shown
 from annotation.models import SCORE_SIDES, Check, Draw, DrawnCheck, Judge, Verdict
 from annotation.sampling.queries.check_samples import drawable
-from evaluation.statistics import Estimate, observed_agreement_interval
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -68,22 +64,16 @@ class AnswerBasis:
 
 @dataclass(frozen=True, slots=True)
 class Humans:
-    """People's answers by the key of the check, what they stand for, and how they agree among themselves.
+    """People's answers by the key of the check, and what they stand for.
 
-    `agreement` is the share of equal answers of two people to the same check, unsure counting as not yes, over
-    `compared` checks. `picked` are answers to checks that people chose, where `labels` are those of a random sample.
     `by_chance` are the answers to what chance chose, whatever the chances were, or to everything: a judge may learn
     from these, for nobody came to them because of what it said.
     """
 
     labels: Mapping[int, str]
-    errors: Mapping[int, str]
     ties: int
     imported: int
     basis: AnswerBasis
-    agreement: Estimate
-    compared: int
-    picked: Mapping[int, str]
     by_chance: Mapping[int, str]
 
 
@@ -122,39 +112,13 @@ def _humans(
     drawn = sampled if basis.kind == "drawn" else None
     if drawn is not None:
         labels = drawn
-    groups = [
-        [
-            RatedItem(str(check), each.rater, str(each.label == "yes"), facts[check].cluster, each.at)
-            for each in answers
-        ]
-        for check, answers in by_check.items()
-        if len(answers) > 1
-    ]
     return Humans(
         labels=labels,
-        errors={
-            check: next((each.error for each in answers if each.error), "")
-            for check, answers in by_check.items()
-        },
         ties=0 if drawn is not None else sum(label is None for label in majority.values()),
         imported=sum(any(each.at is None for each in by_check.get(check, ())) for check in labels),
         basis=basis,
-        agreement=shown(observed_agreement_interval(slots(groups), [group[0].cluster for group in groups])),
-        compared=len(groups),
-        picked={} if drawn is None else _picked(project, by_check),
         by_chance=labels if basis.is_representative else sampled,
     )
-
-
-def _picked(project: Project, answered: Mapping[int, Sequence[CheckAnswer]]) -> dict[int, str]:
-    """The answers to checks that somebody came to by choice: no sample held them, and they came with no file."""
-    drawn = set(DrawnCheck.objects.filter(draw__project=project).values_list("check_row_id", flat=True))
-    labels = {
-        check: _majority(answers)
-        for check, answers in answered.items()
-        if check not in drawn and all(answer.at is not None for answer in answers)
-    }
-    return {check: label for check, label in labels.items() if label is not None}
 
 
 def _majority(answers: Sequence[CheckAnswer]) -> str | None:

@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from annotation import perform_job
 from annotation.analysis.judge.judge_quality import judge_quality
 from annotation.analysis.judge.teach_judge import FOLDS, teach_judge
-from annotation.analysis.judge.words import told
 from annotation.core.jobs import Lane
 from annotation.core.refusals import Invalid
 from annotation.judging.services.let_decide import let_decide, runs_to_decide
@@ -123,9 +122,8 @@ def by_turns(check: Check) -> str:
     return "no" if int(re.findall(r"\d+", check.claim.text)[0]) % 2 else "yes"
 
 
-def taught(project: Project) -> dict[str, Any]:
-    [found] = told(judge_quality(project))["taught"]
-    return dict(found)
+def reports(project: Project) -> dict[str, dict[str, Any]]:
+    return {version["id"]: version["report"] for version in judge_quality(project)["versions"]}
 
 
 def teach(project: Project, judge: Judge) -> Run:
@@ -137,29 +135,17 @@ def teach(project: Project, judge: Judge) -> Run:
 def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge) -> None:
     answer_sample(project, no_hearsay)
     teach(project, llm_judge)
-    found = taught(project)
-    assert (found["before"], found["after"], found["checks"]) == ("scripted", "scripted-examples", 40)
+    found = reports(project)
     hearsay = Verdict.objects.filter(
         source="reviewer", check_row__claim__text__contains="reportedly", check_row__project=project
     ).count()
-    assert found["accuracy"]["before"]["value"] == pytest.approx(1 - hearsay / 40)
-    assert (found["accuracy"]["after"]["value"], found["kappa"]["after"]["value"]) == (1.0, 1.0)
-    assert found["brier"]["after"]["value"] < found["brier"]["before"]["value"]
-    assert found["helps"]
-    assert found["sentence"].startswith("Yes: accuracy is ")
-    assert " points higher with examples than without, on 40 checks" in found["sentence"]
-    # Examples are paid for with every call.
-    assert 0 < found["cost_before"] < found["cost_after"]
+    assert found["scripted"]["accuracy"]["value"] == pytest.approx(1 - hearsay / 40)
+    assert (found["scripted-examples"]["scored"], found["scripted-examples"]["accuracy"]["value"]) == (
+        40,
+        1.0,
+    )
     event = Event.objects.get(verb="teach judge")
     assert (event.data["base"], event.data["answers"]) == ("scripted", 40)
-
-
-def test_answers_without_a_rule_bring_no_gain(project: Project, llm_judge: Judge) -> None:
-    answer_sample(project, by_turns)
-    teach(project, llm_judge)
-    found = taught(project)
-    assert not found["helps"]
-    assert found["sentence"].startswith("No proven gain: ")
 
 
 def test_no_set_is_judged_by_its_own_answers(
@@ -255,8 +241,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert (trial.is_trial, trial.state) == (True, "finished")
     judged = Verdict.objects.filter(judge=own).values_list("check_row__peer", flat=True)
     assert set(judged) == sampled
-    found = taught(project)
-    assert (found["checks"], found["helps"] is not None, found["cost_after"] > 0) == (12, True, True)
+    assert reports(project)["scripted-examples"]["scored"] == 12
     project.refresh_from_db()
     assert project.deciding_judge == llm_judge
 
