@@ -59,19 +59,18 @@ class RatedItem(NamedTuple):
 class Scale:
     """All answers on one scale.
 
-    `items` says what was rated, in the plural, and `question` in which words, where they are the project's own. `level`
-    says what differences between answers mean; `categories` is the whole scale in order. `judge` has the deciding
-    judge's own answer by item, where it gives such.
+    `level` says what differences between answers mean; `categories` is the whole scale in order. `judge` has the
+    deciding judge's own answer by item, where it gives such.
     """
 
     key: str
-    items: str
+    name: str
+    question: str
     level: Level
     categories: tuple[Value, ...]
     weights: KappaWeights | None
     ratings: tuple[RatedItem, ...]
     judge: Mapping[str, Value]
-    question: str = ""
 
     def by_item(self) -> dict[str, list[RatedItem]]:
         """The answers of each item, in the order in which they were given."""
