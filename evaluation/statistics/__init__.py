@@ -14,7 +14,6 @@ from evaluation.statistics._intervals import (
     bootstrap_interval,
     bootstrap_means,
     expanded_tails,
-    system_intervals,
 )
 from evaluation.statistics._resampling import Estimate
 from evaluation.statistics.agreement._alpha import (
@@ -39,7 +38,6 @@ from evaluation.statistics.estimates._draw_estimates import (
     TOO_FEW_DOCUMENTS,
     DrawEstimate,
     DrawnItem,
-    estimate_from_draw,
     estimate_systems_from_draw,
 )
 from evaluation.statistics.estimates._forecast import Forecast, forecast_intervals
@@ -55,7 +53,7 @@ from evaluation.statistics.judges._judge_report import (
     judge_report,
     judge_reports,
 )
-from evaluation.statistics.systems._rank import RankRange, compact_letters, indistinct_groups, rank_ranges
+from evaluation.statistics.systems._rank import compact_letters, indistinct_groups
 from evaluation.statistics.systems._settled import SettledOrder, settled_order
 from evaluation.statistics.systems._significance import (
     PairComparison,
@@ -86,7 +84,6 @@ __all__ = [
     "PermutationTest",
     "PredictionPoweredMean",
     "Presented",
-    "RankRange",
     "SettledOrder",
     "Showing",
     "alpha_interval",
@@ -98,7 +95,6 @@ __all__ = [
     "compare_estimates",
     "compare_systems",
     "drawn_repeats",
-    "estimate_from_draw",
     "estimate_systems_from_draw",
     "expanded_tails",
     "fixed_size_draw",
@@ -116,8 +112,6 @@ __all__ = [
     "permutation_test",
     "prediction_powered_mean",
     "presentation_order",
-    "rank_ranges",
     "repeat_count",
     "settled_order",
-    "system_intervals",
 ]

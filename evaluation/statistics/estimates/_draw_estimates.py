@@ -98,29 +98,6 @@ class DrawEstimate:
         return 0 < self.answered == self.drawn
 
 
-def estimate_from_draw(
-    items: Sequence[DrawnItem],
-    *,
-    covariates: Mapping[Any, Sequence[float]] | None = None,
-    confidence: float = 0.95,
-    tuning: float | None = None,
-    centre: bool = True,
-) -> DrawEstimate:
-    """Mean over document sets of what people would say, of one system. See `estimate_systems_from_draw`.
-
-    Example: of four documents that were all drawn for sure and answered with 1, 0, 1 and 1 the estimate is 0.75,
-    whatever the judge says.
-    """
-    found = estimate_systems_from_draw(
-        {"": items},
-        covariates=covariates,
-        confidence=confidence,
-        tuning=tuning,
-        centre=centre,
-    )
-    return found[""]
-
-
 def estimate_systems_from_draw(
     systems: Mapping[str, Sequence[DrawnItem]],
     *,

@@ -4,6 +4,7 @@ import math
 import random
 from dataclasses import replace
 from statistics import mean, stdev
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,17 @@ from scipy.stats import t as student
 
 from evaluation.errors import EvaluationError, InvalidPercent
 from evaluation.statistics.estimates._draw_estimates import (
+    DrawEstimate,
     DrawnItem,
-    estimate_from_draw,
     estimate_systems_from_draw,
     frame_of,
     sharpened_and_tuned,
 )
 from evaluation.statistics.estimates._sampling import Design, fixed_size_draw, inclusion_probabilities
+
+
+def estimate_from_draw(items: list[DrawnItem], **options: Any) -> DrawEstimate:
+    return estimate_systems_from_draw({"": items}, **options)[""]
 
 
 def whole(
