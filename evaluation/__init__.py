@@ -54,7 +54,6 @@ from evaluation.statistics import (
     bootstrap_interval,
     cohen_kappa,
     expanded_tails,
-    forecast_intervals,
     krippendorff_alpha,
     prediction_powered_mean,
 )
@@ -96,7 +95,6 @@ __all__ = [
     "expanded_tails",
     "extract_claims",
     "factual_alignment",
-    "forecast_intervals",
     "krippendorff_alpha",
     "mean_coverage",
     "prediction_powered_mean",

@@ -43,7 +43,6 @@ from evaluation.statistics.estimates._draw_estimates import (
 from evaluation.statistics.estimates._forecast import Forecast, forecast_intervals
 from evaluation.statistics.estimates._prediction_powered import PredictionPoweredMean, prediction_powered_mean
 from evaluation.statistics.estimates._sampling import (
-    UNIFORM_FLOOR,
     Design,
     fixed_size_draw,
     inclusion_probabilities,
@@ -68,7 +67,6 @@ __all__ = [
     "FEW_DOCUMENTS",
     "PERCENT_STEP",
     "TOO_FEW_DOCUMENTS",
-    "UNIFORM_FLOOR",
     "Design",
     "DrawEstimate",
     "DrawnItem",

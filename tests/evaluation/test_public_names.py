@@ -47,7 +47,6 @@ AT_THE_DOOR = [
     "expanded_tails",
     "extract_claims",
     "factual_alignment",
-    "forecast_intervals",
     "krippendorff_alpha",
     "mean_coverage",
     "prediction_powered_mean",
