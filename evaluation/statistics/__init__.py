@@ -53,7 +53,7 @@ from evaluation.statistics.judges._judge_report import (
     judge_reports,
 )
 from evaluation.statistics.systems._rank import compact_letters, indistinct_groups
-from evaluation.statistics.systems._settled import SettledOrder, settled_order
+from evaluation.statistics.systems._settled import settled_order
 from evaluation.statistics.systems._significance import (
     PairComparison,
     PermutationTest,
@@ -82,7 +82,6 @@ __all__ = [
     "PermutationTest",
     "PredictionPoweredMean",
     "Presented",
-    "SettledOrder",
     "Showing",
     "alpha_interval",
     "balanced_plan",

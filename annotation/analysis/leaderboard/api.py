@@ -87,33 +87,18 @@ class SystemScores(serializers.Serializer[Any]):
 
 
 class PlaceShape(serializers.Serializer[Any]):
-    """Where a system stands in the order, and how sure that is."""
-
-    low = serializers.IntegerField(
-        allow_null=True,
-        help_text="Best rank consistent with the tests: after all significantly better systems.",
-    )
-    high = serializers.IntegerField(
-        allow_null=True,
-        help_text="Worst rank consistent with the tests: before all significantly worse systems.",
-    )
     letters = serializers.CharField(help_text="Systems that share a letter are not significantly different.")
 
 
 class RankingShape(serializers.Serializer[Any]):
     """Which differences hold: paired permutation of document sets, of estimates Student's t; Holm's correction over all
-    pairs. Ranges of ranks and letters follow from it.
+    pairs. Letters follow from it.
     """
 
     sentence = serializers.CharField()
     pairs = serializers.IntegerField(help_text="Pairs of systems that were compared.")
     holding = serializers.IntegerField(help_text="Significantly different pairs.")
     level = serializers.FloatField()
-    least_p = serializers.FloatField(
-        allow_null=True,
-        help_text="The smallest corrected p possible with these document sets; above the level, no "
-        "difference can be significant.",
-    )
     groups = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="The largest groups of systems that are not significantly different, best first.",

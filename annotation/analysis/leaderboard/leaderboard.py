@@ -373,9 +373,7 @@ class _Gathered:
             target_words=target_words,
             rows=rows,
             summarized_by=dict(self.parts),
-            ranking=ranking_from(
-                ranked.compared, by_score, order, score, clusters=ranked.documents, level=ranked.level
-            )
+            ranking=ranking_from(ranked.compared, by_score, order, score, level=ranked.level)
             if ranked is not None
             else ranking_of(means, by_score, order, score),
             estimate=of_score[ESTIMATE],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -13,7 +12,6 @@ from django.shortcuts import render
 
 from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
 from annotation.analysis.estimates.words import estimate_in_words
-from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
 from annotation.analysis.leaderboard import leaderboards as boards
 from annotation.analysis.leaderboard.bars import league
 from annotation.analysis.leaderboard.differences import (
@@ -158,7 +156,6 @@ def scores(request: Request, slug: str) -> HttpResponse:
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
         **(_columns(room, table, column, sort) if table else {}),
-        **(_intervals_told(table, column, is_made=shown.made.is_current) if table else {}),
         "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
     }
@@ -241,18 +238,6 @@ def _aria(by: str, sort: str) -> str:
     if shown.removeprefix("-") != by:
         return ""
     return "descending" if shown.startswith("-") else "ascending"
-
-
-def _intervals_told(table: TargetTable, column: str, *, is_made: bool) -> dict[str, object]:
-    """What is to be said of intervals and ranges of ranks: nothing of what none has on this page."""
-    averages = [row.scores[column] for row in table.rows if row.scores[column].mean is not None]
-    places = table.ranking.places.values() if table.ranking else ()
-    is_alike = is_made and any(average.low is None and has_interval(average.n) for average in averages)
-    return {
-        "has_intervals": any(average.low is not None for average in averages),
-        "has_ranges": any(place.low is not None for place in places),
-        "without_spread": WITHOUT_SPREAD if is_alike else "",
-    }
 
 
 @screen("GET")
@@ -345,26 +330,11 @@ class Means:
     document_sets: int
     averages: dict[str, Average]
     mixed: tuple[str, ...]
-    covers: dict[str, str]
 
     @property
     def lines(self) -> list[tuple[str, str, Average]]:
         """Each score's name, its name in words, and its mean."""
         return [(name, _name_of(name), average) for name, average in self.averages.items()]
-
-    @property
-    def captions(self) -> list[str]:
-        """What the intervals cover, once for all scores of which it is the same; what most have comes last."""
-        named: dict[str, list[str]] = defaultdict(list)
-        for name, words, average in self.lines:
-            if average.low is not None:
-                named[self.covers[name]].append(words)
-        *few, most = sorted(named.items(), key=lambda each: len(each[1])) or [("", [])]
-        if not most[1]:
-            return []
-        whose = "all other scores" if few else "all scores"
-        told = [f"95 % interval of {', '.join(words)}: {covers}." for covers, words in few]
-        return [*told, f"95 % interval of {whose}: {most[0]}."]
 
 
 def _means(board: Leaderboard, system: System) -> Iterator[Means]:
@@ -378,7 +348,6 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
                 document_sets=row.document_sets,
                 averages={name: row.scores[name] for name in held},
                 mixed=tuple(words for name, words in mixed_in_words(table).items() if name in held),
-                covers={name: caption_of(name, table) for name in held},
             )
 
 

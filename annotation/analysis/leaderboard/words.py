@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES, EstimateTable
+from annotation.analysis.estimates.estimates import SIDES, EstimateTable
 from annotation.analysis.estimates.words import CAPTION, caption_of_estimate, estimate_in_words
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, TargetTable
-from annotation.analysis.leaderboard.ranking import Front, Ranking
+from annotation.analysis.leaderboard.ranking import Ranking
 from annotation.core.words import listed
 from annotation.models import SCORES, Judge
 
@@ -24,8 +24,6 @@ CAPTIONS: Mapping[str, str] = {
 }
 """What the interval of each score covers, where a judge decided any of it."""
 DECIDED = f"people decided everything it uses; {SAMPLING}"
-BESIDE = {"coverage": ESTIMATE, "coverage_judge": ESTIMATE, "alignment": ALIGNMENT_ESTIMATE}
-"""The estimate that stands beside what a judge has decided some of."""
 RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
 """What has no error of a judge in it where people decided all of coverage: the rest is brevity."""
 
@@ -52,7 +50,7 @@ def mixed_in_words(table: TargetTable) -> dict[str, str]:
 
 
 def ranking_in_words(ranking: Ranking) -> str:
-    """What the order says: who leads, and whom the tests cannot tell from the leader."""
+    """Who leads, and whom the tests cannot tell from the leader."""
     front = ranking.front
     if front is None:
         return "No system has this score yet."
@@ -62,85 +60,41 @@ def ranking_in_words(ranking: Ranking) -> str:
     if len(front.level) > 1:
         return f"{listed(front.level)} are tied for first."
     if not has_interval(front.sets):
-        told = "1 document set is" if front.sets == 1 else f"{front.sets} document sets are"
-        return f"{first} is ahead, but {told} too few to test it."
-    if ranking.least_p is not None and ranking.least_p > ranking.level:
-        return (
-            f"{first} is ahead, but with {front.clusters} document sets no difference among {ranking.pairs:,} "
-            f"{'pair' if ranking.pairs == 1 else 'pairs'} of systems can be significant after correction."
-        )
-    return _told_apart(first, front, by_estimate=ranking.score in SIDES)
+        return f"{first} is ahead, but there are too few document sets to test it."
+    if not front.near:
+        return f"{first} leads: its difference from every other system is significant."
+    near = "any other system" if len(front.near) == front.others else listed(front.near)
+    return f"{first} is ahead, but not significantly better than {near}."
 
 
 def headline(table: TargetTable, judge: Judge | None, *, is_made: bool = True) -> str:
     """What the order says and who says so: `judge` is the project's deciding judge.
 
-    Nothing leads before a worker has looked, who has not where it is not `is_made`.
+    Nothing leads while a worker computes the tests (`is_made` is false).
     """
     if not is_made and (table.ranking is None or table.ranking.front is None):
         return "The ranking is being computed."
     if table.ranking is None:
         return ""
-    score = table.ranking.score
     said = ranking_in_words(table.ranking)
-    by = _said_by(table, score, judge) if table.ranking.front else ""
-    # Beside an estimate, what leaves the judge's errors out must not be read as what people would say.
-    if (
-        by
-        and (beside := BESIDE.get(score))
-        and table.has_all_of(beside)
-        and caption_of(score, table) == JUDGED
-    ):
-        said += " This leaves out the judge's errors; the estimate includes them."
+    by = _said_by(table, table.ranking.score, judge) if table.ranking.front else ""
     return f"According to {by}, {said}" if by else said
 
 
 def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
-    """Whose answers a score rests on; empty where people alone gave them all."""
+    """Whose answers a score rests on; empty if people alone gave them all."""
     if score in SIDES:
         return "the estimate of people's answers"
-    if judge is None or CAPTIONS[score] != JUDGED or caption_of(score, table) == DECIDED:
+    if judge is None or caption_of(score, table) != JUDGED:
         return ""
-    is_lexical = judge.kind == Judge.Kind.LEXICAL
-    name = "the lexical judge" if is_lexical else f"the judge {judge.name}"
-    baseline = "an offline baseline" if is_lexical else ""
-    if score not in RESTING_ON_COVERAGE:
-        by = f"{name} ({baseline})" if baseline else name
-        sample = table.alignment_estimate.sample if table.alignment_estimate else None
-        answered = sample.answered if sample else 0
-        return f"{by} and people" if score == "alignment" and answered else by
-    shares = [row.scores["human_share"].mean or 0.0 for row in table.rows]
-    share = sum(shares) / len(shares)
-    if not share:
-        asides = ", ".join(filter(None, (baseline, "not checked by people")))
-        return f"{name} ({asides})"
-    aside = f" ({baseline})" if baseline else ""
-    return f"{name}{aside} and people (who decided {_percent(share)} of coverage)"
-
-
-def _told_apart(first: str, front: Front, *, by_estimate: bool) -> str:
-    if front.above:
-        return (
-            f"{first} has the highest mean, but {listed(front.above)} "
-            f"{'is' if len(front.above) == 1 else 'are'} better on the document sets that both have."
-        )
-    over = f" over {front.most} document sets"
-    if front.fewest < front.most:
-        over = f" over the shared document sets ({front.fewest} to {front.most})"
-    if by_estimate:
-        # The estimate speaks of all sets, those without an answer among them.
-        over = ""
-    if not front.near:
-        return f"{first} leads: its difference from every other system is significant{over}."
-    near = "any other system" if len(front.near) == front.others else listed(front.near)
-    return f"{first} is ahead, but not significantly different from {near}{over}."
-
-
-def _percent(share: float) -> str:
-    rounded = round(100 * share)
-    if rounded in (0, 100) and 0 < share < 1:
-        return "less than 1 %" if rounded == 0 else "more than 99 %"
-    return f"{rounded} %"
+    name = (
+        "the lexical judge (an offline baseline)"
+        if judge.kind == Judge.Kind.LEXICAL
+        else f"the judge {judge.name}"
+    )
+    if score in RESTING_ON_COVERAGE and any(row.scores["human_share"].mean for row in table.rows):
+        return f"{name} and people"
+    return name
 
 
 def told(board: Leaderboard) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def _said(table: TargetTable) -> Iterator[str]:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
                 f"{SIGNIFICANCE_LEVEL:.0%} after Holm's correction; systems that share a letter (group) are not "
-                "significantly different. Ranges of ranks follow from these differences."
+                "significantly different."
             )
     if table.estimate is not None:
         yield f"Estimate: {estimate_in_words(table.estimate)}"
@@ -136,7 +136,7 @@ def _title(table: TargetTable) -> str:
 def _headings(score: str, table: TargetTable) -> tuple[str, ...]:
     ranked = MEANS.get(score, score.replace("_", " "))
     others = [MEANS[name] for name in _others(score, table)]
-    return ("rank", "system", ranked, "interval", "ranks", "group", *others, "n", "unscored")
+    return ("rank", "system", ranked, "interval", "group", *others, "n", "unscored")
 
 
 def _others(score: str, table: TargetTable) -> list[str]:
@@ -155,7 +155,6 @@ def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple
         row.system,
         _number(ranked.mean, digits),
         _interval(ranked, digits),
-        NO_VALUE if place is None or place.low is None else f"{place.low}-{place.high}",
         NO_VALUE if place is None else place.letters,
         *(_beside(row.scores[name], ranked, digits) for name in _others(score, table)),
         f"{row.n} of {row.document_sets}" if row.n < row.document_sets else str(row.n),

@@ -103,8 +103,6 @@ def test_the_leaderboard_shows_the_estimate_beside_alignment(judged: World, sign
     page = client.get("/p/harbour/scores/?by=alignment").content.decode()
     # The value of alignment that was chosen stands alone.
     assert 'data-name="estimated alignment"' not in page
-    assert "According to the lexical judge (an offline baseline) and people, " in page
-    assert "This leaves out the judge&#x27;s errors; the estimate includes them." in page
     page = client.get("/p/harbour/scores/?by=alignment_estimate").content.decode()
     assert "Which system would people say is most faithful to its source?" in page
     assert "According to the estimate of people&#x27;s answers" in page
