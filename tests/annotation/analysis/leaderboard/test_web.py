@@ -47,10 +47,6 @@ def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vi
     assert f"{by}alder is ahead, but there are too few document sets to test it." in page
 
 
-def test_the_interval_says_what_it_covers(world: World, vic: Client) -> None:
-    assert "judge error not included" in vic.get("/p/harbour/scores/").content.decode()
-
-
 def more_sets(world: World, coverages: dict[str, list[float]]) -> None:
     """Sets beside the port in which each system has these coverages."""
     for system, values in coverages.items():
@@ -192,15 +188,6 @@ def test_a_score_is_taken_apart(world: World, vic: Client) -> None:
     assert "it leans" in page.content.decode()
 
 
-def test_flags_are_told_in_words(world: World, vic: Client) -> None:
-    peer = world.peers["port", "alder"]
-    peer.text = "word " * 30
-    peer.save(update_fields=["text"])
-    rescore(project=world.project)
-    page = vic.get(f"/p/harbour/scores/summaries/{peer.public_id}/").content.decode()
-    assert "longer than its target" in page
-
-
 def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> None:
     page = vic.get(f"/p/harbour/scores/summaries/{world.peers['bridge', 'alder'].public_id}/")
     assert page.status_code == 200
@@ -241,14 +228,6 @@ def cells(page: str, system: str) -> list[str]:
     return next(row for row in rows_of(page) if row[1].startswith(system))
 
 
-def test_a_row_says_how_many_sets_have_the_score(world: World, vic: Client) -> None:
-    alder = cells(vic.get("/p/harbour/scores/").content.decode(), "alder")
-    # One of two sets is judged; brevity is known of both, as its cell says.
-    assert alder[-2] == "1 of 2"
-    assert "0.350 2 sets" in alder
-    assert "0.617" in alder
-
-
 def test_sets_are_counted_for_the_score_that_is_drawn(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/?by=brevity").content.decode()
     assert cells(page, "alder")[-2] == "2"
@@ -264,13 +243,6 @@ def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> 
     page = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
     assert "Which system is most to the point?" in page
     assert cells(page, "birch")[2].startswith("0.400")
-
-
-def test_mixed_summarization_is_told_where_it_is_drawn(world: World, vic: Client) -> None:
-    mix_summarization(world)
-    said = "if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
-    assert said in vic.get("/p/harbour/scores/?by=summarization").content.decode()
-    assert said not in vic.get("/p/harbour/scores/?by=coverage").content.decode()
 
 
 def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -> None:
@@ -360,27 +332,6 @@ def test_a_systems_page_lists_all_its_means_with_their_sets(world: World, vic: C
         "if questions have answers (summaries: 1), otherwise claim coverage (summaries: 1)"
         in page.content.decode()
     )
-
-
-def test_without_a_draw_the_page_says_that_there_is_no_estimate(world: World, vic: Client) -> None:
-    page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
-    assert "review a random sample first" in page
-    assert "No system has this score yet." in page
-
-
-def test_an_answered_draw_gives_an_estimate(world: World, vic: Client) -> None:
-    sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
-    for system, labels in (("alder", ("yes", "no", "yes")), ("birch", ("no", "yes", "no"))):
-        for check, label in zip(world.checks(system), labels, strict=True):
-            override(check=check, by=world.rex, label=label)
-    page = vic.get("/p/harbour/scores/?by=coverage_estimate").content.decode()
-    assert (
-        "According to the estimate of people&#x27;s answers, alder is ahead, but 1 document set is too few"
-        in page
-    )
-    assert "Only people&#x27;s sampled answers are used" in page
-    assert cells(page, "alder")[2].startswith("0.750")
-    assert cells(page, "birch")[2].startswith("0.250")
 
 
 def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
