@@ -266,7 +266,7 @@ def without_claims(systems: dict[str, list[DrawnItem]]) -> dict[str, list[DrawnI
 
 
 def test_answers_on_other_systems_narrow_the_interval() -> None:
-    systems = asked_of_all(2)
+    systems = asked_of_all(3)
     across, alone = estimate_systems_from_draw(systems), estimate_systems_from_draw(without_claims(systems))
     errors = [(one.error, other.error) for one, other in zip(across.values(), alone.values(), strict=True)]
     assert mean(one / other for one, other in errors if one and other) < 0.95
