@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from django.db.models import Count, Max, Min, Q
 
@@ -29,33 +29,22 @@ VersionKey = tuple[int, str]
 """A judge's key and the signature of a version."""
 
 
-class JudgeSaid(NamedTuple):
-    """A judge's answer to a check; the label is None where it gave no usable one."""
-
-    label: str | None
-    probability: float | None
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerBasis:
     """What people's answers stand for. They are of one score: of checks on the `sides`.
 
     `kind` is `all` (every check of it is answered), `drawn` (the answers of the newest finished sample in which all
-    had about the same chance; `others`, answered beyond it, are left out, and so are the `changed`, whose claims have
-    other words since), `uneven` (finished samples had unequal chances; `others` are in), `open` (there are samples and
-    none is finished) or `chosen` (people came to these checks in no recorded way). `frame` counts the checks that could
-    have been answered, `came_after` those in force that are not among them. `method` says how they were drawn.
+    had about the same chance; `others`, answered beyond it, are left out, and so are claims that were reworded since),
+    `uneven` (finished samples had unequal chances; `others` are in), `open` (there are samples and none is finished) or
+    `chosen` (people came to these checks in no recorded way). `frame` counts the checks that could be answered.
     """
 
     kind: str
     frame: int
     sides: tuple[str, ...] = ()
-    method: str = ""
     drawn: int = 0
     answered: int = 0
     others: int = 0
-    changed: int = 0
-    came_after: int = 0
 
     @property
     def is_representative(self) -> bool:
@@ -151,19 +140,12 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     even = next((draw for draw in finished if draw.most <= EQUAL_CHANCE_RATIO * draw.least), None)
     if even is not None:
         labels = _labels([even], side)
-        names = frozenset(
-            Check.objects.filter(project=project, side=side).values_list("public_id", flat=True)
-        )
-        could = names.intersection(name for name, _ in Draw.objects.get(pk=even.pk).frame)
         return of_side(
             kind="drawn",
-            frame=len(could),
-            method=even.get_method_display(),
+            frame=frame,
             drawn=even.drawn,
             answered=even.drawn,
             others=len(answered.keys() - labels.keys()),
-            changed=even.drawn - len(labels),
-            came_after=len(set(in_force.values_list("public_id", flat=True)) - could),
         ), labels
     labels = _labels(finished, side)
     sampled = sum(draw.drawn for draw in finished)
@@ -176,29 +158,29 @@ def _labels(draws: Sequence[Draw], side: str) -> dict[int, str]:
     return {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
 
 
-def said_of(project: Project) -> dict[VersionKey, dict[int, JudgeSaid]]:
+def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
     """What each version of each judge said of the checks that people answered; its latest usable answer to each."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Verdict.objects.filter(
         source=Verdict.Source.JUDGE, check_row__in=answered, withdrawn_at__isnull=True
     ).order_by("pk")
-    said: dict[VersionKey, dict[int, JudgeSaid]] = defaultdict(dict)
-    columns = ("judge_id", "origin_name", "check_row_id", "label", "probability")
-    for judge, signature, check, label, probability in rows.values_list(*columns):
+    said: dict[VersionKey, dict[int, str | None]] = defaultdict(dict)
+    columns = ("judge_id", "origin_name", "check_row_id", "label")
+    for judge, signature, check, label in rows.values_list(*columns):
         of = said[cast("int", judge), signature]
         if label is not None or check not in of:
-            of[check] = JudgeSaid(label, probability)
+            of[check] = label
     return said
 
 
 def in_order(
-    project: Project, known: Mapping[VersionKey, Mapping[int, JudgeSaid]], humans: Humans
+    project: Project, known: Mapping[VersionKey, Mapping[int, str | None]], humans: Humans
 ) -> list[VersionKey]:
     """The versions: the deciding judge's before others', then by how many of people's checks they answered."""
 
     def place(version: VersionKey) -> tuple[bool, int, str]:
         answered = sum(
-            check in humans.labels and said.label is not None for check, said in known[version].items()
+            check in humans.labels and label is not None for check, label in known[version].items()
         )
         return (version[0] != project.deciding_judge_id, -answered, version[1])
 

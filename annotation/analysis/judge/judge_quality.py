@@ -17,7 +17,6 @@ from annotation.analysis.agreement.ratings import CheckFacts, check_facts
 from annotation.analysis.intervals import shown
 from annotation.analysis.judge.judge_answers import (
     Humans,
-    JudgeSaid,
     VersionKey,
     humans_of,
     in_order,
@@ -135,13 +134,13 @@ def _version(
     project: Project,
     version: VersionKey,
     names: Mapping[VersionKey, str],
-    said: Mapping[int, JudgeSaid],
+    said: Mapping[int, str | None],
     facts: Mapping[int, CheckFacts],
     humans: Humans,
 ) -> Version:
     judge = Judge.objects.get(pk=version[0])
     checks = [check for check in humans.labels if check in said]
-    labels = [cast("Label | None", said[check].label) for check in checks]
+    labels = [cast("Label | None", said[check]) for check in checks]
     people = [cast("Label | None", humans.labels[check]) for check in checks]
     documents = [facts[check].cluster for check in checks]
     systems = judge_reports(labels, people, [facts[check].system for check in checks], documents)
