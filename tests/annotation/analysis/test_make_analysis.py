@@ -285,7 +285,6 @@ PAGES = (
     "scores/differences/",
     "scores/agreement/",
     "scores/judge/",
-    "scores/plan/",
 )
 
 

@@ -232,7 +232,6 @@ def test_a_closed_set_is_not_given_by_hand_again(world: World) -> None:
         (Way.QUEUE, ("ana",), {}, "people"),
         (Way.QUEUE, (), {"per_set": 0}, "per_set"),
         (Way.QUEUE, (), {"by_summary": True}, "by_summary"),
-        (Way.PLAN, ("ana",), {"share": 0.5}, "share"),
     ],
 )
 def test_a_senseless_order_is_refused(

@@ -280,3 +280,13 @@ def test_an_answered_sample_stays_and_only_who_assigns_cancels(world: World) -> 
     with pytest.raises(Conflict) as refused:
         cancel_sample(draw=drawn, by=world.mona)
     assert refused.value.code == "sample_complete"
+
+
+def test_the_last_answer_ends_the_sample_in_the_log(world: World) -> None:
+    drawn = draw(world)
+    last, *others = drawn.drawn_checks.all()
+    for row in others:
+        override(check=row.check_row, by=world.rex, label="yes")
+    assert not Event.objects.filter(verb="finish sample").exists()
+    override(check=last.check_row, by=world.rex, label="yes")
+    assert Event.objects.get(verb="finish sample").target_id == drawn.public_id
