@@ -93,14 +93,6 @@ def test_the_blind_see_nothing_of_either(answered: World, signed_in: SignedIn) -
         assert signed_in(answered.olga).get(address).status_code == 403
 
 
-def test_what_was_computed_is_kept(answered: World, signed_in: SignedIn) -> None:
-    client = signed_in(answered.olga)
-    client.get(AGREEMENT)
-    row = Analysis.objects.get(kind=Analysis.Kind.AGREEMENT)
-    client.get(AGREEMENT)
-    assert Analysis.objects.get(kind=Analysis.Kind.AGREEMENT).made_at == row.made_at
-
-
 def test_a_scale_or_judge_that_is_not_there_is_not_found(answered: World, signed_in: SignedIn) -> None:
     client = signed_in(answered.olga)
     assert client.get(f"{AGREEMENT}?scale=percents").status_code == 404
@@ -122,16 +114,6 @@ def test_agreement_comes_as_files(answered: World, signed_in: SignedIn, table: s
     rows = json.loads(client.get(f"{AGREEMENT}{table}/file/?format=json").content)
     assert len(lines) == len(rows) == {"scales": 1, "pairs": 3}[table]
     assert client.get(f"{AGREEMENT}{table}/file/?format=xls").status_code == 422
-
-
-def test_pairs_in_the_file_are_those_on_the_page(answered: World, signed_in: SignedIn) -> None:
-    rows = json.loads(signed_in(answered.olga).get(f"{AGREEMENT}pairs/file/?format=json").content)
-    assert [(row["first"], row["second"], row["items"], row["first_is_judge"]) for row in rows] == [
-        ("cleo", "rex", 12, False),
-        ("lexical", "cleo", 12, True),
-        ("lexical", "rex", 14, True),
-    ]
-    assert rows[0]["kappa"] == pytest.approx(8 / 17)
 
 
 @pytest.mark.parametrize(

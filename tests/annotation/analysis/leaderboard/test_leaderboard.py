@@ -178,13 +178,6 @@ def test_a_project_without_scores_has_no_tables(world: World) -> None:
 
 
 @pytest.mark.django_db
-def test_captions_say_what_an_interval_covers() -> None:
-    assert CAPTIONS["coverage"] == CAPTIONS["coverage_judge"]
-    assert CAPTIONS["coverage"] == "sampling of documents only; judge error not included"
-    assert "people's own scores" in CAPTIONS["coverage_human"]
-
-
-@pytest.mark.django_db
 def test_where_people_decided_everything_no_error_of_a_judge_is_left_out(world: World) -> None:
     peers = [world.peers["port", name] for name in ("alder", "birch")]
     Score.objects.filter(summary__in=peers).update(human_share=1.0)
