@@ -338,7 +338,7 @@ def test_the_leaderboard_comes_as_a_file(world: World, vic: Client) -> None:
     assert lines[0].startswith("target_words,rank,letters,system,score,n,mean")
     assert lines[0].endswith(",claims_unscored,caption")
     covers = "sampling of documents only; judge error not included"
-    assert f"20,1,,,a,alder,coverage,1,0.75,,,2,3,0,{covers}" in lines
+    assert f"20,1,a,alder,coverage,1,0.75,,,2,3,0,{covers}" in lines
     rows = vic.get("/p/harbour/scores/file/?by=coverage&format=json").json()
     assert {"system": "birch", "score": "brevity", "n": 2}.items() <= next(
         row for row in rows if row["system"] == "birch" and row["score"] == "brevity"
