@@ -54,10 +54,7 @@ from evaluation.statistics import (
     bootstrap_interval,
     cohen_kappa,
     expanded_tails,
-    forecast_widths,
     krippendorff_alpha,
-    median_fewest,
-    median_widest,
     prediction_powered_mean,
 )
 from evaluation.text import count_words, split_sentences
@@ -98,11 +95,8 @@ __all__ = [
     "expanded_tails",
     "extract_claims",
     "factual_alignment",
-    "forecast_widths",
     "krippendorff_alpha",
     "mean_coverage",
-    "median_fewest",
-    "median_widest",
     "prediction_powered_mean",
     "pyramid_score",
     "question_coverage",

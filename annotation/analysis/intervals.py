@@ -11,7 +11,6 @@ Found = TypeVar("Found")
 
 NO_SPREAD = 1e-9
 """What is no wider than this is no interval: values are alike but for rounding."""
-WITHOUT_SPREAD = "There is no interval if all document sets have the same score."
 
 
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:

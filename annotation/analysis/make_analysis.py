@@ -18,7 +18,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.analysis.agreement import agreement
-from annotation.analysis.estimates import plan
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.analysis.judge import judge_quality
 from annotation.analysis.leaderboard import differences, leaderboard
@@ -55,9 +54,9 @@ def _nothing(project: Project) -> Sequence[object]:
 class StatisticsRecipe:
     """How one kind of statistics is made.
 
-    `compute` takes the project and the key and gives a payload of plain JSON values: facts, of which each door
-    makes sentences (see `figures`). `inputs` names what it depends on beyond the common fingerprint. `shape` is raised
-    when the payload changes its form: what was stored in another shape counts as never made.
+    `compute` takes the project and the key and gives a payload of plain JSON values. `inputs` names what it depends on
+    beyond the common fingerprint. `shape` is raised when the payload changes its form: what was stored in another shape
+    counts as never made.
     """
 
     compute: Callable[[Project, str], Any]
@@ -100,12 +99,11 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # A board holds a mean of every score: a further one changes its form.
     Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=741 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
-        agreement.agreement, inputs=agreement.agreement_inputs, shape=5
+        agreement.agreement, inputs=agreement.agreement_inputs, shape=6
     ),
     Analysis.Kind.JUDGE: StatisticsRecipe(
-        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=13
+        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=14
     ),
-    Analysis.Kind.PLAN: StatisticsRecipe(plan.plan, shape=13),
 }
 """Every kind that can be made; the one place where they are named."""
 

@@ -8,8 +8,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from annotation.analysis.figures import EMPTY, Figures, figures
-from annotation.analysis.make_analysis import StoredStatistics
+from annotation.analysis.figures import EMPTY, Figures
+from annotation.analysis.make_analysis import StoredStatistics, current_statistics
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.core.tables.answer import file_answer
@@ -77,7 +77,7 @@ def file_view(
         if table not in tables:
             raise NotFound(f"There is no table {table!r}; there are {', '.join(tables)}.")
         key = key_of(request, room.project)
-        stored = figures(room.project, kind, key=key, wait=True)
+        stored = current_statistics(project=room.project, kind=kind, key=key, wait=True)
         rows = list(tables[table](stored.payload or EMPTY))
         columns = list(rows[0]) if rows else []
         names = filter(None, (room.project.slug, kind, key, table))

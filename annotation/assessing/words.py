@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from annotation.assessing.queries.assignments import GivenSitting
 from annotation.assessing.services.assignment_orders import AssignmentOrder, AssignmentPlan, Way
 from annotation.core.words import counted, listed
-from annotation.models import Draw, Sitting
+from annotation.models import Sitting
 
 
 def plan_in_words(plan: AssignmentPlan) -> str:
@@ -24,8 +24,6 @@ def plan_in_words(plan: AssignmentPlan) -> str:
         who = f"{counted(plan.sittings, 'assignment')} for {counted(len(plan.loads), 'person', 'people')}, {each}"
     unit = "summary" if order.by_summary else "set"
     is_whole = plan.seats and not plan.short and not plan.enough
-    if plan.unjudged:
-        return f"{who}; {what}; {_left(plan)}."
     return f"{who}; {what}{f'; every {unit} by {order.per_set}' if is_whole else ''}."
 
 
@@ -33,27 +31,13 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
     """What else whoever asked for a plan should know, in sentences."""
     order = plan.order
     unit, units = ("summary", "summaries") if order.by_summary else ("set", "sets")
-    if order.method != Draw.Method.EVERYTHING:
-        item = "document set" if order.item == Draw.Item.DOCUMENT_SET else "summary"
-        items = "document sets" if order.item == Draw.Item.DOCUMENT_SET else "summaries"
-        yield (
-            f"{plan.drawn} of {counted(len(plan.frame), item, items)} in a random sample; sampling probabilities "
-            "are recorded permanently."
-        )
-    if plan.unjudged:
-        them = "it" if plan.unjudged == 1 else "them"
-        yield (
-            f"{_left(plan)}, because the chosen people already have "
-            f"{them}{' or wrote a summary there' if plan.is_own_in_the_way else ''}. The recorded inclusion "
-            "probabilities will not give an unbiased estimate."
-        )
     if plan.left_out:
         yield f"{order.people[0]} already has {listed(plan.left_out)}."
     if plan.enough:
         yield f"{counted(plan.enough, unit, units)} already {_have(plan.enough)} enough assessors."
     if plan.short and order.way == Way.MORE:
         yield f"That is {plan.short} fewer than you requested."
-    elif plan.short and not (plan.unjudged and order.per_set == 1):
+    elif plan.short:
         yield (
             f"{counted(plan.short, unit, units)} will have fewer than {order.per_set}, because the other "
             f"assessors already have {'it' if plan.short == 1 else 'them'} or wrote a summary there."
@@ -69,14 +53,7 @@ def plan_notes(plan: AssignmentPlan) -> Iterator[str]:
             "set; the queue assigns these last. Add an assessor to avoid this."
         )
     if order.by_summary:
-        yield (
-            "Assigning by summary can confound assessors and systems; the leaderboard will warn about this."
-        )
-
-
-def _left(plan: AssignmentPlan) -> str:
-    verb = "gets" if plan.unjudged == 1 else "get"
-    return f"{plan.unjudged:,} of the {plan.at_stake:,} sampled {verb} no assessor"
+        yield ("Assigning by summary can confound assessors and systems.")
 
 
 def _have(count: int) -> str:

@@ -5,7 +5,6 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from annotation.accounts import api as tokens
 from annotation.adjudicating import api as disputes
 from annotation.analysis.agreement import api as agreement
-from annotation.analysis.estimates import api as plan
 from annotation.analysis.explanation import api as explanations
 from annotation.analysis.judge import api as judge_quality
 from annotation.analysis.leaderboard import api as scores
@@ -61,8 +60,8 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("verdict-batches/", review.Batches.as_view()),
     path("verdict-batches/offer/", review.BatchOffer.as_view()),
     path("verdict-batches/<slug:public_id>/", review.OneBatch.as_view()),
-    path("check-draws/", review.CheckSamples.as_view()),
-    path("check-draws/<slug:public_id>/cancel/", review.CancelledSample.as_view()),
+    path("check-draws/", draws.CheckSamples.as_view()),
+    path("check-draws/<slug:public_id>/cancel/", draws.CancelledSample.as_view()),
     path("verdicts/<slug:public_id>/", checks.OneVerdict.as_view()),
     path("adjudications/<slug:public_id>/", disputes.OneAdjudication.as_view()),
     path("disputes/", disputes.Disputes.as_view()),
@@ -110,8 +109,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("leaderboard/differences/", scores.DifferencesView.as_view()),
     path("agreement/", agreement.AgreementView.as_view()),
     path("judge-quality/", judge_quality.JudgeQualityView.as_view()),
-    path("plan/", plan.PlanView.as_view()),
-    path("plan/draws/", plan.PlannedSamples.as_view()),
     path("quality/", scores.Quality.as_view()),
     path("published-scores/", imports.PublishedScores.as_view()),
     path("published-scores/systems/", imports.PublishedSystems.as_view()),
@@ -141,8 +138,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("assessors/", assignments.Assessors.as_view()),
     path("queue/", assignments.QueueView.as_view()),
     path("queue/withdraw/", assignments.QueueWithdraw.as_view()),
-    path("draws/", draws.SetSamples.as_view()),
-    path("draws/<slug:public_id>/", draws.OneSetSample.as_view()),
     path("authors/", assignments.Authors.as_view()),
     path("own-work/", progress.OwnWork.as_view()),
     path("progress/sets/", progress.SetProgress.as_view()),

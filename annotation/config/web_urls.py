@@ -9,7 +9,6 @@ from annotation.accounts import web as sign_in
 from annotation.accounts.single_sign_on import PROVIDER
 from annotation.adjudicating.web import adjudicate
 from annotation.analysis.agreement import web as agreement
-from annotation.analysis.estimates import web as plan
 from annotation.analysis.explanation import web as explanations
 from annotation.analysis.judge import web as judge
 from annotation.analysis.leaderboard import web as scores
@@ -32,6 +31,7 @@ from annotation.projects.web import (
 )
 from annotation.reviewing.web import bias, comments, review, review_queue
 from annotation.sample import web as samples
+from annotation.sampling.web import samples as random_samples
 from annotation.texts.web import claims, units
 from annotation.watching import web as watching
 
@@ -55,9 +55,9 @@ project_urls = [
     path("review/batch/", review_queue.batch_offer, name="batch-offer"),
     path("review/batch/accept/", review_queue.accept_batch, name="accept-batch"),
     path("review/batch/<slug:batch_id>/withdraw/", review_queue.withdraw_batch, name="withdraw-batch"),
-    path("review/draws/", review_queue.check_samples_page, name="check-draws"),
-    path("review/draws/draw/", review_queue.sample_checks, name="draw-checks"),
-    path("review/draws/<slug:draw_id>/cancel/", review_queue.cancel_check_sample, name="cancel-check-draw"),
+    path("review/draws/", random_samples.check_samples_page, name="check-draws"),
+    path("review/draws/draw/", random_samples.sample_checks, name="draw-checks"),
+    path("review/draws/<slug:draw_id>/cancel/", random_samples.cancel_check_sample, name="cancel-check-draw"),
     path("review/<slug:check_id>/", review.check, name="check"),
     path("review/<slug:check_id>/answer/", review.override, name="override"),
     path("review/<slug:check_id>/withdraw/", review.withdraw_verdict, name="withdraw-verdict"),
@@ -81,9 +81,6 @@ project_urls = [
     path("scores/judge/", judge.judge, name="judge"),
     path("scores/judge/teach/", judge.teach, name="teach-judge"),
     path("scores/judge/<slug:table>/file/", judge.judge_file, name="judge-file"),
-    path("scores/plan/", plan.plan, name="plan"),
-    path("scores/plan/draw/", plan.draw_plan, name="draw-plan"),
-    path("scores/plan/<slug:table>/file/", plan.plan_file, name="plan-file"),
     path("scores/systems/<slug:system_id>/", scores.system, name="system"),
     path("scores/systems/<slug:system_id>/claims/", explanations.claims_of_system, name="system-claims"),
     path("scores/summaries/<slug:summary_id>/", explanations.summary, name="summary"),
@@ -104,7 +101,6 @@ project_urls = [
     path("assignments/", assignments.assignments, name="assignments"),
     path("assignments/assign/", assignments.assign, name="assign"),
     path("assignments/withdraw/", assignments.withdraw_waiting, name="withdraw-waiting"),
-    path("assignments/draws/", assignments.draws, name="draws"),
     path("assignments/sittings/<slug:sitting_id>/recall/", assignments.recall, name="recall-sitting"),
     path("assignments/sittings/<slug:sitting_id>/reassign/", assignments.reassign, name="reassign-sitting"),
     path("assignments/sittings/<slug:sitting_id>/requeue/", assignments.requeue, name="requeue-sitting"),

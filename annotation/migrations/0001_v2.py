@@ -482,13 +482,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('method', models.CharField(choices=[('everything', 'Everything'), ('uniform', 'Uniform random share'), ('stratified', 'Random share of each system and length'), ('active', 'Random, uncertain claims more often')], max_length=20)),
-                ('item', models.CharField(choices=[('document_set', 'Document sets, with all their summaries'), ('comparison', 'Single summaries'), ('check', 'Checks for reviewers')], default='document_set', max_length=12)),
+                ('method', models.CharField(choices=[('uniform', 'Same chance for every claim'), ('active', 'More claims where the judge is unsure')], max_length=20)),
                 ('share', models.FloatField(default=1.0, help_text='The share that was asked for, above 0 and up to 1.')),
                 ('seed', models.BigIntegerField()),
                 ('frame', models.JSONField(help_text='Public ids of all items that could have been sampled.')),
                 ('chances', models.JSONField(blank=True, default=list, help_text='Inclusion probability of every item of the frame, in its order; empty where all had the same.')),
-                ('by_system', models.BooleanField(default=False, help_text='Checks of each system and target length were sampled by themselves, so that answers on one system may inform the estimate of another.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('cancelled_at', models.DateTimeField(blank=True, help_text='Nobody is asked for its answers since, and no estimate uses them.', null=True)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='draws', to='annotation.project')),
@@ -535,7 +533,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('leaderboard', 'Leaderboard'), ('agreement', 'Agreement'), ('judge', 'Judge'), ('plan', 'Plan')], max_length=11)),
+                ('kind', models.CharField(choices=[('leaderboard', 'Leaderboard'), ('agreement', 'Agreement'), ('judge', 'Judge')], max_length=11)),
                 ('key', models.CharField(help_text='What was asked for, such as the score and the target length.', max_length=200)),
                 ('inputs', models.CharField(blank=True, max_length=64)),
                 ('seed', models.BigIntegerField(default=0)),
@@ -697,8 +695,6 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
                 ('position', models.PositiveIntegerField(default=1, help_text='Order within the assignment.')),
-                ('selected_by', models.CharField(default='hand', help_text='hand, or the method of the sample.', max_length=20)),
-                ('inclusion_probability', models.FloatField(blank=True, null=True)),
                 ('is_own_model', models.BooleanField(default=False, help_text='The assessor wrote the model summary.')),
                 ('is_own_peer', models.BooleanField(default=False, help_text='The assessor wrote the peer summary.')),
                 ('state', models.CharField(choices=[('open', 'Open'), ('draft', 'Draft'), ('submitted', 'Submitted'), ('recalled', 'Recalled')], default='open', max_length=9)),
@@ -709,7 +705,6 @@ class Migration(migrations.Migration):
                 ('reviewer', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='review_assignments', to=settings.AUTH_USER_MODEL)),
                 ('checks', models.ManyToManyField(blank=True, related_name='assignments', to='annotation.check')),
                 ('comparison', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.comparison')),
-                ('draw', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='annotation.draw')),
                 ('sitting', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.sitting')),
             ],
             options={
@@ -1392,10 +1387,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='assignment',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('comparison__isnull', False), ('reviewer__isnull', True), ('sitting__isnull', False)), models.Q(('comparison__isnull', True), ('reviewer__isnull', False), ('sitting__isnull', True)), _connector='OR'), name='assignment_of_comparison_or_batch'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('inclusion_probability__isnull', True), models.Q(('inclusion_probability__gt', 0), ('inclusion_probability__lte', 1)), _connector='OR'), name='assignment_probability_0_1'),
         ),
         migrations.AddConstraint(
             model_name='assignment',

@@ -21,7 +21,6 @@ class Analysis(PublicRow):
         LEADERBOARD = "leaderboard", "Leaderboard"
         AGREEMENT = "agreement", "Agreement"
         JUDGE = "judge", "Judge"
-        PLAN = "plan", "Plan"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="analyses")
     kind = models.CharField(max_length=11, choices=Kind)

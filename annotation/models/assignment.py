@@ -18,26 +18,17 @@ UNITS_CHANGED = "units-"
 
 
 class Draw(PublicRow):
-    """A choice of items for assessors or reviewers whose inclusion probabilities are known for ever.
+    """A random sample of checks for reviewers, with its frame and inclusion probabilities.
 
-    The frame, the items and their probabilities are frozen: what was drawn is what its assignments (or, of
-    checks, its `drawn_checks`) say. The frame of a draw of checks holds the judge's probability of yes beside each.
+    The frame holds the judge's probability of yes beside each check; what was sampled are the `drawn_checks`.
     """
 
     class Method(models.TextChoices):
-        EVERYTHING = "everything", "Everything"
-        UNIFORM = "uniform", "Uniform random share"
-        STRATIFIED = "stratified", "Random share of each system and length"
-        ACTIVE = "active", "Random, uncertain claims more often"
-
-    class Item(models.TextChoices):
-        DOCUMENT_SET = "document_set", "Document sets, with all their summaries"
-        COMPARISON = "comparison", "Single summaries"
-        CHECK = "check", "Checks for reviewers"
+        UNIFORM = "uniform", "Same chance for every claim"
+        ACTIVE = "active", "More claims where the judge is unsure"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="draws")
     method = models.CharField(max_length=20, choices=Method)
-    item = models.CharField(max_length=12, choices=Item, default=Item.DOCUMENT_SET)
     share = models.FloatField(default=1.0, help_text="The share that was asked for, above 0 and up to 1.")
     seed = models.BigIntegerField()
     frame = models.JSONField(help_text="Public ids of all items that could have been sampled.")
@@ -45,11 +36,6 @@ class Draw(PublicRow):
         default=list,
         blank=True,
         help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
-    )
-    by_system = models.BooleanField(
-        default=False,
-        help_text="Checks of each system and target length were sampled by themselves, so that answers on one system "
-        "may inform the estimate of another.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(
@@ -231,13 +217,6 @@ class Assignment(PublicRow):
     repeat_of = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="repeats"
     )
-    draw = models.ForeignKey(
-        Draw, null=True, blank=True, on_delete=models.PROTECT, related_name="assignments"
-    )
-    selected_by = models.CharField(
-        max_length=20, default="hand", help_text="hand, or the method of the sample."
-    )
-    inclusion_probability = models.FloatField(null=True, blank=True)
     is_own_model = models.BooleanField(default=False, help_text="The assessor wrote the model summary.")
     is_own_peer = models.BooleanField(default=False, help_text="The assessor wrote the peer summary.")
     state = models.CharField(max_length=9, choices=State, default=State.OPEN)
@@ -252,11 +231,6 @@ class Assignment(PublicRow):
                 name="assignment_of_comparison_or_batch",
                 condition=Q(sitting__isnull=False, comparison__isnull=False, reviewer__isnull=True)
                 | Q(sitting__isnull=True, comparison__isnull=True, reviewer__isnull=False),
-            ),
-            models.CheckConstraint(
-                name="assignment_probability_0_1",
-                condition=Q(inclusion_probability__isnull=True)
-                | Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
             ),
             models.CheckConstraint(
                 name="assignment_submitted_has_time",

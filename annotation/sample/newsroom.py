@@ -19,7 +19,6 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.analysis.estimates.sample_planned import sample_planned
 from annotation.imports.packages import NamedFile
 from annotation.imports.services import import_files
 from annotation.models import Check, CheckLook, Draw, DrawnCheck, Project, Role, Run, Verdict
@@ -28,6 +27,8 @@ from annotation.projects.services.change_project import create_project
 from annotation.reviewing.services.review import override
 from annotation.sample.newsroom_texts import FactTold, Form, stories
 from annotation.sample.people import BEN, CLEO, DORA, MONA, DemoPerson, add_people, user_of
+from annotation.sampling.queries.check_samples import drawable
+from annotation.sampling.services.sample_checks import sample_checks
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -135,8 +136,9 @@ def answer_newsroom(project: Project) -> None:
 
 
 def _sample(project: Project, size: int, seed: int, *, side: Check.Side = Check.Side.REFERENCE) -> Draw:
-    return sample_planned(
-        project=project, by=user_of(MONA), size=size, design="uniform", side=side, seed=seed
+    share = size / drawable(project, side).count()
+    return sample_checks(
+        project=project, by=user_of(MONA), method="uniform", share=share, side=side, seed=seed
     )
 
 

@@ -7,16 +7,8 @@ from datetime import datetime
 from django.utils.formats import date_format
 from django.utils.timezone import localdate, localtime
 
-from annotation.models import Draw, Event
 from annotation.sampling.queries.check_samples import HeldChecks
 
-_METHOD_WORDS: dict[str, str] = {
-    Draw.Method.UNIFORM: "simple random sample",
-    Draw.Method.STRATIFIED: "random within each system and length",
-    Draw.Method.ACTIVE: "uncertain claims more often",
-}
-_PLANNED_STRATA = "random within each system, length and judge uncertainty"
-"""What a stratified draw of the plan is: its strata are finer than those of others."""
 SAMPLE_TERMS = (
     "Reviewers are notified and get these claims first. Estimates use it once every claim is answered. You can "
     "cancel the sample until then; it stays in the log, and no estimate uses it."
@@ -46,36 +38,22 @@ def work_in_words(checks: int, seconds: float | None, timed: int) -> str:
         else f"at {each:.0f} s each, as the 1 timed answer took"
     )
     what = "1 answer" if checks == 1 else f"{checks:,} answers"
-    return f"{what}: {time_in_words(checks, seconds)} of work, {how}."
+    return f"{what}: {_duration(checks, each)} of work, {how}."
 
 
-def time_in_words(checks: int, seconds: float | None) -> str:
-    """How long so many answers take people at `seconds` each: "about 1 hour 20 minutes"."""
-    each = UNKNOWN_SECONDS if seconds is None else seconds
+def _duration(checks: int, each: float) -> str:
     hours, minutes = divmod(max(1, round(checks * each / 60)), 60)
-    told = " ".join(
+    said = " ".join(
         f"{count:,} {noun if count == 1 else noun + 's'}"
         for count, noun in ((hours, "hour"), (minutes, "minute"))
         if count
     )
-    return f"about {told}"
+    return f"about {said}"
 
 
 def _moment(moment: datetime) -> str:
     here = localtime(moment)
     return date_format(here, "H:i" if here.date() == localdate() else "j M, H:i")
-
-
-def method_in_words(method: str, event: Event | None) -> str:
-    """How checks were drawn; `event` is the log's line about the draw, which knows whether the plan made it."""
-    if method == Draw.Method.STRATIFIED and event is not None and "planned" in event.data:
-        return _PLANNED_STRATA
-    return _METHOD_WORDS[method]
-
-
-def items_in_words(item: str) -> str:
-    """What is drawn for assessors."""
-    return "document sets" if item == Draw.Item.DOCUMENT_SET else "summaries"
 
 
 def chances_in_words(least: float | None, most: float | None) -> str:

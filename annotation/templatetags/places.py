@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 register = template.Library()
 
 
-@register.filter
-def place_of(places: Mapping[str, Place], system: str) -> Place | None:
-    """The system's place, None where it has no mean."""
-    return places.get(system)
-
-
 @register.simple_tag
 def alike(places: Mapping[str, Place], system: str) -> SafeString:
     """The system's letters, each in its group's column, so that a group is read as a line down the table."""

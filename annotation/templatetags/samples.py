@@ -11,39 +11,17 @@ from annotation.sampling import words
 
 if TYPE_CHECKING:
     from annotation.sampling.queries.sample_work import SampleWork
-    from annotation.sampling.queries.set_samples import SetSample
 
 register = template.Library()
-
-register.filter("items_in_words", words.items_in_words)
 
 
 @register.filter
 def method_label(method: str) -> str:
-    """How work for assessors was drawn."""
+    """How checks were sampled."""
     return str(Draw.Method(method).label)
-
-
-@register.filter
-def share_percent(share: float) -> str:
-    """A share that was asked for, in percent."""
-    return f"{100 * share:g}"
-
-
-@register.filter
-def how_sampled(work: SampleWork) -> str:
-    """How checks were sampled for review."""
-    return words.method_in_words(work.draw.method, work.event)
 
 
 @register.filter
 def chance_of_work(work: SampleWork) -> str:
     """The chance of the drawn checks."""
     return words.chances_in_words(work.least, work.most)
-
-
-@register.filter
-def chance_of_items(row: SetSample) -> str:
-    """The chance of the drawn items; empty where nothing was handed out."""
-    chances = [chance.probability for chance in row.chances]
-    return words.chances_in_words(chances[0], chances[-1]) if chances else ""

@@ -36,7 +36,6 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Document sets", "document-sets", Verb.VIEW_SCORES),
             ("Agreement", "agreement", Verb.VIEW_SCORES),
             ("Judge", "judge", Verb.VIEW_SCORES),
-            ("Plan", "plan", Verb.VIEW_SCORES),
         ),
     ),
     (

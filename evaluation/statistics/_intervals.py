@@ -6,7 +6,7 @@ of documents only.
 """
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -28,13 +28,12 @@ Simulated, of 95 % ones 50 in 100 hold with 2 clusters, 75 with 3, 87 with 4, an
 beyond the values that it draws from.
 """
 
-IntervalMethod = Literal["percentile", "bca", "expanded"]
+IntervalMethod = Literal["percentile", "expanded"]
 """How bounds are read off the draws.
 
 percentile: the quantiles of the confidence itself. expanded: the quantiles that make up for a sample's spread being
 smaller than its population's and for the spread being estimated, as Student's t does (Hesterberg, What teachers
-should know about the bootstrap, 2015, section 3.4). bca: bias-corrected and accelerated, which moves both quantiles
-with the skew (Efron, Better bootstrap confidence intervals, 1987).
+should know about the bootstrap, 2015, section 3.4).
 """
 
 # Resampling holds one count per draw and cluster; larger jobs are done in pieces of this many counts.
@@ -90,44 +89,24 @@ def bootstrap_interval(
         grouped.setdefault(label, []).append(value)
     # Sorted, so that neither the order of rows nor the names of clusters move the interval.
     means = sorted(value for group in grouped.values() if (value := mean(group)) is not None)
-    column = np.array(means, dtype=np.float64).reshape(-1, 1)
-    left_out = sum(value is None for value in values)
-    (interval,) = _intervals(
-        column, np.ones(column.shape, dtype=np.bool_), [left_out], confidence, draws, seed, method
+    low = high = None
+    if len(means) >= FEWEST_CLUSTERS:
+        column = np.array(means, dtype=np.float64).reshape(-1, 1)
+        drawn, _ = bootstrap_means(column, np.ones_like(column), draws=draws, seed=seed)
+        tail = (1 - confidence) / 2
+        tails = expanded_tails(confidence, len(means)) if method == "expanded" else (tail, 1 - tail)
+        low, high = np.quantile(drawn[:, 0], tails).tolist()
+    return Interval(
+        mean=mean(means),
+        low=low,
+        high=high,
+        clusters=len(means),
+        draws=draws,
+        seed=seed,
+        left_out=sum(value is None for value in values),
+        confidence=confidence,
+        method=method,
     )
-    return interval
-
-
-def system_intervals(
-    values: Mapping[str, Mapping[str, float]],
-    *,
-    confidence: float = DEFAULT_CONFIDENCE,
-    draws: int = DEFAULT_DRAWS,
-    seed: int = 0,
-    method: IntervalMethod = "percentile",
-) -> dict[str, Interval]:
-    """Intervals of several systems, from the same resampled clusters for all of them.
-
-    `values[system][cluster]` is the system's mean within that cluster. A system may lack clusters: it is then
-    averaged over those that it has, in each draw too, and `left_out` counts those that it lacks. Order of the
-    result is that of the systems. Errors as `bootstrap_interval`.
-    Example: `system_intervals({"alder": {"port": 0.2, "bridge": 0.4}, "birch": {"port": 0.9}})` has the means 0.3 and
-    0.9; birch has one cluster, so no interval, and lacks one.
-    """
-    if not values:
-        return {}
-    _check([value for column in values.values() for value in column.values()], confidence, draws, method)
-    names = sorted({cluster for column in values.values() for cluster in column})
-    present = np.array([[name in column for column in values.values()] for name in names], dtype=np.bool_)
-    matrix = np.array(
-        [[column.get(name, 0.0) for column in values.values()] for name in names], dtype=np.float64
-    )
-    shape = (len(names), len(values))
-    left_out = [len(names) - len(column) for column in values.values()]
-    found = _intervals(
-        matrix.reshape(shape), present.reshape(shape), left_out, confidence, draws, seed, method
-    )
-    return dict(zip(values, found, strict=True))
 
 
 def bootstrap_means(
@@ -201,70 +180,3 @@ def _resampled_counts(clusters: int, draws: int, seed: int) -> Iterator[NDArray[
         taken += clusters * np.arange(rows)[:, np.newaxis]
         counts = np.bincount(taken.ravel(), minlength=rows * clusters)
         yield counts.reshape(rows, clusters).astype(np.float64)
-
-
-def _intervals(
-    values: NDArray[np.float64],
-    present: NDArray[np.bool_],
-    left_out: Sequence[int],
-    confidence: float,
-    draws: int,
-    seed: int,
-    method: IntervalMethod,
-) -> list[Interval]:
-    clusters = present.sum(axis=0)
-    bounds: list[tuple[float | None, float | None]] = [(None, None)] * len(clusters)
-    if len(values) >= FEWEST_CLUSTERS:
-        means, counted = bootstrap_means(values, present, draws=draws, seed=seed)
-        bounds = [
-            _bounds(means[counted[:, system], system], values[present[:, system], system], confidence, method)
-            for system in range(len(clusters))
-        ]
-    return [
-        Interval(
-            mean=mean(values[present[:, system], system].tolist()),
-            low=low,
-            high=high,
-            clusters=int(clusters[system]),
-            draws=draws,
-            seed=seed,
-            left_out=left_out[system],
-            confidence=confidence,
-            method=method,
-        )
-        for system, (low, high) in enumerate(bounds)
-    ]
-
-
-def _bounds(
-    means: NDArray[np.float64], values: NDArray[np.float64], confidence: float, method: IntervalMethod
-) -> tuple[float | None, float | None]:
-    if len(values) < FEWEST_CLUSTERS or not len(means):
-        return None, None
-    tail = (1 - confidence) / 2
-    tails = [tail, 1 - tail]
-    if method == "expanded":
-        tails = list(expanded_tails(confidence, len(values)))
-    elif method == "bca":
-        tails = _accelerated(tails, means, values)
-    low, high = np.quantile(means, tails)
-    return float(low), float(high)
-
-
-def _accelerated(
-    tails: Sequence[float], means: NDArray[np.float64], values: NDArray[np.float64]
-) -> list[float]:
-    """The tails moved by the median's bias and by the skew, which for a mean its jackknife gives in closed form."""
-    centre = values.mean()
-    apart = values - centre
-    largest = float(np.abs(apart).max())
-    if largest <= 0:
-        return list(tails)
-    # The skew has no unit. Measured in the largest distance, squares and cubes of tiny values do not vanish.
-    apart = apart / largest
-    below = float((means < centre).mean() + (means == centre).mean() / 2)
-    edge = 1 / (len(means) + 1)
-    bias = float(scipy.special.ndtri(min(max(below, edge), 1 - edge)))
-    acceleration = float((apart**3).sum()) / (6 * float((apart**2).sum()) ** 1.5)
-    moved = [bias + float(scipy.special.ndtri(tail)) for tail in tails]
-    return [float(scipy.special.ndtr(bias + reach / (1 - acceleration * reach))) for reach in moved]

@@ -26,7 +26,6 @@ POSTED = {
     "withdraw-batch",
     "draw-checks",
     "cancel-check-draw",
-    "draw-plan",
     "next-dispute",
     "decide-dispute",
     "withdraw-decision",
@@ -101,7 +100,7 @@ WEB = {
     **dict.fromkeys(("batch-offer", "withdraw-batch"), Verb.REVIEW),
     # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
     "accept-batch": Verb.ADJUDICATE,
-    **dict.fromkeys(("check-draws", "draw-checks", "cancel-check-draw", "draw-plan"), Verb.ASSIGN),
+    **dict.fromkeys(("check-draws", "draw-checks", "cancel-check-draw"), Verb.ASSIGN),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("withdraw-decision", "reopen-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("scores", "system", "system-claims", "summary", "questions"), Verb.VIEW_SCORES),
@@ -112,7 +111,7 @@ WEB = {
     "run-calls": Verb.VIEW_SCORES,
     **dict.fromkeys(("assignments", "assign"), Verb.ASSIGN),
     **dict.fromkeys(("recall-sitting", "reassign-sitting", "requeue-sitting"), Verb.ASSIGN),
-    **dict.fromkeys(("withdraw-waiting", "draws"), Verb.ASSIGN),
+    "withdraw-waiting": Verb.ASSIGN,
     "name-author": Verb.NAME_AUTHORS,
     "progress": Verb.ASSIGN,
     **dict.fromkeys(("pull-sitting", "take-up-sitting", "give-back-sitting"), Verb.ASSESS),
@@ -153,7 +152,6 @@ WEB = {
     **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
     **dict.fromkeys(("judge", "judge-file"), Verb.VIEW_SCORES),
-    **dict.fromkeys(("plan", "plan-file"), Verb.VIEW_SCORES),
 }
 """What each route of a project asks for."""
 

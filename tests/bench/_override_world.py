@@ -295,9 +295,7 @@ def _draw(project: int, checks: int) -> None:
     from annotation.models import Check, Draw, DrawnCheck
 
     drawn = min(DRAWN, checks // 2)
-    draw = Draw.objects.create(
-        project_id=project, item=Draw.Item.CHECK, method="uniform", share=drawn / checks, seed=1, frame=[]
-    )
+    draw = Draw.objects.create(project_id=project, method="uniform", share=drawn / checks, seed=1, frame=[])
     keys = Check.objects.filter(human_label=None).order_by("public_id").values_list("pk", flat=True)
     DrawnCheck.objects.bulk_create(
         DrawnCheck(draw=draw, check_row_id=key, inclusion_probability=drawn / checks) for key in keys[:drawn]

@@ -47,7 +47,6 @@ WARM_UP, ALONE = 20, 60
 PAGES = {
     "leaderboard": "/p/study/scores/",
     "estimate": "/p/study/scores/?by=coverage_estimate",
-    "plan": "/p/study/scores/plan/",
     "progress": "/p/study/progress/",
     "progress by day": "/p/study/progress/?view=days",
 }

@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.statistics import fixed_size_draw
 from evaluation.statistics.estimates._draw_estimates import (
     DrawEstimate,
     DrawnItem,
     estimate_systems_from_draw,
 )
-from evaluation.statistics.estimates._sampling import stratified_draw, uniform_draw
 from tests.bench import Row, _across_systems
 from tests.bench import _fit_lexical as fitting
 
@@ -30,7 +30,6 @@ FILE = "realsumm_dev.jsonl"
 SPLITS = 200
 LABELLED = 10
 JUDGE_SEEDS = 3
-STRATA = 5
 
 Array = NDArray[np.float64]
 Draw = Callable[[int], dict[int, float]]
@@ -73,17 +72,12 @@ def run() -> list[Row]:
     said = np.mean([fitting.cross_validated(sample, seed) for seed in range(JUDGE_SEEDS)], axis=0)
     study = _study(Path(folder) / FILE, sample, said)
     documents = range(len(study.claims))
-    share = LABELLED / len(study.claims)
-    halves = _strata(study.judge.mean(axis=1))
-    uniform: Draw = lambda seed: uniform_draw(documents, share=share, seed=seed)  # noqa: E731
-    stratified: Draw = lambda seed: stratified_draw(halves, share=share, seed=seed)  # noqa: E731
+    chances = dict.fromkeys(documents, LABELLED / len(study.claims))
+    uniform: Draw = lambda seed: fixed_size_draw(chances, seed=seed)  # noqa: E731
     main = _outcome(study, uniform, with_claims=True)
     return [
         *_bars(main),
         _variant("without the number of claims", _outcome(study, uniform, with_claims=False)),
-        _variant(
-            f"drawn in {STRATA} strata by the judge's score", _outcome(study, stratified, with_claims=True)
-        ),
         *_of_systems(study, main),
         *_across_systems.rows(sample, said),
     ]
@@ -176,12 +170,6 @@ def _figures(found: DrawEstimate, truth: float) -> tuple[float, ...]:
         found.classical_estimate - truth,
         found.labels_saved or 0.0,
     )
-
-
-def _strata(scores: Array) -> dict[int, int]:
-    """Documents in strata of equal size, by rising score."""
-    order = np.argsort(scores, kind="stable")
-    return {int(place): rank * STRATA // len(order) for rank, place in enumerate(order)}
 
 
 def _study(path: Path, sample: fitting.Sample, said: Array) -> Study:

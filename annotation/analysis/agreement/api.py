@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from annotation.analysis.figures import answered
 from annotation.api.access import ApiView
-from annotation.api.rows import AgreementRow
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Analysis
@@ -37,34 +36,6 @@ class RaterPair(serializers.Serializer[Any]):
     items = serializers.IntegerField()
     equal = _share(help_text="Share of equal answers.")
     kappa = IntervalRow(help_text="Cohen's kappa; quadratic weights on ordered scales.")
-    within_step = _share(help_text="For percents: share within 20 points.")
-    mean_difference = _share(help_text="For percents: mean difference in points, 0 to 100.")
-
-
-class ThirdOfWork(serializers.Serializer[Any]):
-    """The agreement on a third of the items, by when the last answer to each was given."""
-
-    number = serializers.IntegerField()
-    items = serializers.IntegerField()
-    first_at = serializers.DateTimeField()
-    last_at = serializers.DateTimeField()
-    alpha = IntervalRow()
-    equal = _share()
-
-
-class DividedItem(serializers.Serializer[Any]):
-    """An item on which answers differ. Ids are empty where there is no such row."""
-
-    disagreement = serializers.FloatField(help_text="Mean squared distance of two answers, as used by alpha.")
-    answers = serializers.ListField(child=serializers.ListField(), help_text="Number of people per answer.")
-    text = serializers.CharField()
-    document_id = serializers.CharField()
-    system = serializers.CharField()
-    target_words = serializers.IntegerField(allow_null=True)
-    summary_id = serializers.CharField()
-    check_id = serializers.CharField()
-    unit_id = serializers.CharField()
-    dispute_id = serializers.CharField()
 
 
 class AgreementScale(serializers.Serializer[Any]):
@@ -83,18 +54,6 @@ class AgreementScale(serializers.Serializer[Any]):
     pairs = RaterPair(many=True)
     pairs_left_out = serializers.IntegerField()
     judge = RaterPair(many=True, help_text="The deciding judge compared with each person.")
-    thirds = ThirdOfWork(many=True)
-    divided = DividedItem(many=True)
-    sentence = serializers.CharField()
-    drift = serializers.CharField()
-
-
-class SelfAgreement(serializers.Serializer[Any]):
-    """How far one assessor agrees with themselves on units that came twice, unsaid."""
-
-    person = serializers.CharField()
-    agreement = AgreementRow()
-    alpha = IntervalRow()
 
 
 class AgreementFigures(serializers.Serializer[Any]):
@@ -108,7 +67,6 @@ class AgreementFigures(serializers.Serializer[Any]):
     )
     imported = serializers.IntegerField(help_text="Imported answers.")
     scales = AgreementScale(many=True)
-    repeats = SelfAgreement(many=True)
 
 
 class AgreementView(ApiView):
@@ -117,7 +75,7 @@ class AgreementView(ApiView):
 
     @operation("get_agreement", responses=AgreementFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show how far people agree on every scale, in pairs, over time and with themselves.
+        """Show how far people agree on every scale and in pairs.
 
         Of answers alone that were given before anything was revealed.
         """

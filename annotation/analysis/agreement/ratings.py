@@ -59,19 +59,18 @@ class RatedItem(NamedTuple):
 class Scale:
     """All answers on one scale.
 
-    `items` says what was rated, in the plural, and `question` in which words, where they are the project's own. `level`
-    says what differences between answers mean; `categories` is the whole scale in order. `judge` has the deciding
-    judge's own answer by item, where it gives such.
+    `level` says what differences between answers mean; `categories` is the whole scale in order. `judge` has the
+    deciding judge's own answer by item, where it gives such.
     """
 
     key: str
-    items: str
+    name: str
+    question: str
     level: Level
     categories: tuple[Value, ...]
     weights: KappaWeights | None
     ratings: tuple[RatedItem, ...]
     judge: Mapping[str, Value]
-    question: str = ""
 
     def by_item(self) -> dict[str, list[RatedItem]]:
         """The answers of each item, in the order in which they were given."""
@@ -82,28 +81,21 @@ class Scale:
 
 
 class CheckAnswer(NamedTuple):
-    """The first answer of one person to a check; `error` is the kind of error that they named, `at`
-    None where it came with a file."""
+    """The first answer of one person to a check; `at` is None if it came with a file."""
 
     check: int
     rater: str
     label: str
-    error: str
     at: datetime | None
 
 
 class CheckFacts(NamedTuple):
-    """What a check is about, as far as figures are split by it."""
+    """What a check is about, and the deciding judge's answer."""
 
     key: int
     side: str
-    has_number: bool
-    claim: str
     judge_label: str | None
-    judge_probability: float | None
     system: str
-    target_words: int | None
-    peer_words: int | None
     external_id: str
     group: str
 
@@ -165,18 +157,17 @@ def check_answers(
         "origin_name",
         "label",
         "votes",
-        "error_type",
         "created_at",
     )
     found: dict[tuple[int, str], list[CheckAnswer]] = {}
-    for check, person_id, person, origin, label, votes, error, at in rows.values_list(*columns):
+    for check, person_id, person, origin, label, votes, at in rows.values_list(*columns):
         if person_id is not None:
             who = people.name(person_id, person or "")
-            found.setdefault((check, who), [CheckAnswer(check, who, label or "", error, at)])
+            found.setdefault((check, who), [CheckAnswer(check, who, label or "", at)])
             continue
         said = [(f"{origin} {people.rater(name)}", vote) for name, vote in votes] if by_rater else []
         found[check, origin] = [
-            CheckAnswer(check, rater, vote, error, None) for rater, vote in said or [(origin, label or "")]
+            CheckAnswer(check, rater, vote, None) for rater, vote in said or [(origin, label or "")]
         ]
     return [answer for answers in found.values() for answer in answers]
 
@@ -188,13 +179,8 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
     columns = (
         "pk",
         "side",
-        "has_number",
-        "claim__text",
         "judge_label",
-        "judge_probability",
         "peer__system__name",
-        "peer__target_words",
-        "peer__score__peer_words",
         "peer__document_set__external_id",
         "peer__document_set__group",
     )

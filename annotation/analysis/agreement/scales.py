@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 LABELS = tuple(Label.values)
+VERDICTS = {
+    Check.Side.REFERENCE.value: ("Verdicts, coverage", "Is the claim expressed in the summary?"),
+    Check.Side.PEER.value: ("Verdicts, alignment", "Is the claim of the summary supported by its source?"),
+}
+"""By side the scale's name and question."""
 
 
 def scales_of(project: Project) -> list[Scale]:
@@ -48,7 +53,8 @@ def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[S
     return [
         Scale(
             key=f"verdicts-{side}",
-            items="checks",
+            name=name,
+            question=question,
             level="nominal",
             categories=LABELS,
             weights=None,
@@ -57,7 +63,7 @@ def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[S
                 str(of.key): of.judge_label for of in facts.values() if of.side == side and of.judge_label
             },
         )
-        for side in Check.Side.values
+        for side, (name, question) in VERDICTS.items()
     ]
 
 
@@ -66,7 +72,8 @@ def _percent_scales(project: Project) -> list[Scale]:
     return [
         Scale(
             key=PERCENTS,
-            items="model units",
+            name="Percents",
+            question="How much of the model unit do the marked peer units express together?",
             level="interval",
             categories=percent_categories(ratings),
             weights="quadratic",
@@ -81,8 +88,8 @@ def _quality_scales(project: Project) -> list[Scale]:
     scales = [
         Scale(
             key=f"quality-{question.id}",
+            name=f"Quality {question.id.replace('_', ' ')}",
             question=question.text,
-            items="summaries",
             level="ordinal",
             categories=tuple(question.values),
             weights="quadratic",
@@ -93,7 +100,8 @@ def _quality_scales(project: Project) -> list[Scale]:
     ]
     of_unmarked = Scale(
         key=UNMARKED,
-        items="summaries",
+        name="Unmarked",
+        question="How much of the unmarked peer units is related to the subject all the same?",
         level="interval",
         categories=percent_categories(unmarked),
         weights="quadratic",

@@ -37,35 +37,7 @@ def pair_rows(made: Figures) -> Iterator[FigureRow]:
                     "items": pair["items"],
                     "equal": pair["equal"],
                     **interval("kappa", pair["kappa"]),
-                    "within_step": pair["within_step"],
-                    "mean_difference": pair["mean_difference"],
                 }
-
-
-def third_rows(made: Figures) -> Iterator[FigureRow]:
-    for scale in made["scales"]:
-        for third in scale["thirds"]:
-            yield {
-                "scale": scale["key"],
-                "third": third["number"],
-                "items": third["items"],
-                "first_at": third["first_at"],
-                "last_at": third["last_at"],
-                **interval("alpha", third["alpha"]),
-                "equal": third["equal"],
-            }
-
-
-def divided_rows(made: Figures) -> Iterator[FigureRow]:
-    for scale in made["scales"]:
-        for item in scale["divided"]:
-            answers = "; ".join(f"{count} × {answer}" for answer, count in item["answers"])
-            yield {"scale": scale["key"], **item, "answers": answers}
-
-
-def repeat_rows(made: Figures) -> Iterator[FigureRow]:
-    for each in made["repeats"]:
-        yield {"person": each["person"], **each["agreement"], **interval("alpha", each["alpha"])}
 
 
 def interval(name: str, estimate: Mapping[str, Any]) -> FigureRow:
@@ -80,8 +52,5 @@ def interval(name: str, estimate: Mapping[str, Any]) -> FigureRow:
 AGREEMENT_TABLES: FigureTables = {
     "scales": scale_rows,
     "pairs": pair_rows,
-    "thirds": third_rows,
-    "divided": divided_rows,
-    "repeats": repeat_rows,
 }
 """By the name of the table."""

@@ -7,7 +7,8 @@ from typing import Any
 from django.http import HttpResponse
 
 from annotation.analysis.agreement.table import AGREEMENT_TABLES
-from annotation.analysis.figures import EMPTY, figures
+from annotation.analysis.figures import EMPTY
+from annotation.analysis.make_analysis import current_statistics
 from annotation.analysis.web import figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
@@ -20,7 +21,7 @@ from annotation.web.screen import screen
 @screen("GET")
 def agreement(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="agreement")
-    stored = figures(room.project, Analysis.Kind.AGREEMENT)
+    stored = current_statistics(project=room.project, kind=Analysis.Kind.AGREEMENT)
     scales = (stored.payload or EMPTY)["scales"]
     context = {"scale": _chosen(scales, request.GET.get("scale", ""))}
     return figures_page(request, room, "agreement", stored, AGREEMENT_TABLES, context)

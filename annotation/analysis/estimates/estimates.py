@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from annotation.analysis.estimates.raters import spread_of_raters
-from annotation.analysis.estimates.samples import Sample, SampleProgress, finished_sample, samples
+from annotation.analysis.estimates.samples import SampleProgress, samples
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
 from annotation.models import Check, Draw
@@ -23,7 +22,6 @@ from evaluation.statistics import (
     TOO_FEW_DOCUMENTS,
     DrawEstimate,
     PairComparison,
-    RaterSpread,
     compare_estimates,
     estimate_systems_from_draw,
 )
@@ -67,10 +65,6 @@ class EstimateTable:
     `sample` is the finished one that estimates come from, `newer` the newest one where it is not finished. `came_after`
     counts the checks that came after the sample. `labels_saved` is the mean over the systems, None where people stand
     alone. Each interval holds by itself at `confidence`; `compared` are the systems' differences.
-    `several` counts the checks that several people rated; `rater_error` is the mean standard error that raters'
-    leniency adds to the systems' estimates, None where too few were to tell it.
-    `learns_across` tells whether answers to a claim in one system's summary sharpen what is expected of others', which
-    takes a sample that was drawn by system and is all answered; None where it is no question.
     """
 
     state: str
@@ -79,9 +73,6 @@ class EstimateTable:
     is_all_answered: bool = False
     has_judge: bool = True
     came_after: int = 0
-    several: int = 0
-    rater_error: float | None = None
-    learns_across: bool | None = None
     labels_saved: float | None = None
     documents: int = 0
     answered_documents: int = 0
@@ -127,19 +118,16 @@ def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Esti
     that answer.
     """
     found = samples(project, side)
-    sample = finished_sample(found)
-    newest = found[0].progress if found else None
+    sample = next((each for each in found if each.is_complete), None)
+    newest = found[0] if found else None
     if sample is None:
         state = EstimateState.OPEN if newest else EstimateState.NONE
         is_needless = newest is None and is_all_answered(project, side)
         return Estimates({}, EstimateTable(state=state, newer=newest, is_all_answered=is_needless))
-    framed = framed_items(project, sample.draw, side=side)
-    newer = newest if newest != sample.progress else None
-    raters = spread_of_raters(project, side) if sample.draw.item == Draw.Item.CHECK else None
-    tables = {
-        target: estimate_table(sample, framed, target, raters=raters, newer=newer) for target in framed.items
-    }
-    return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=sample.progress))
+    framed = framed_items(project, Draw.objects.get(public_id=sample.draw_id), side=side)
+    newer = newest if newest != sample else None
+    tables = {target: estimate_table(sample, framed, target, newer=newer) for target in framed.items}
+    return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=sample))
 
 
 def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -> bool:
@@ -148,54 +136,31 @@ def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -
     return asked.exists() and not asked.filter(human_label__isnull=True).exists()
 
 
-def covariates(framed: SampleFrame) -> dict[str, tuple[float, ...]] | None:
-    """What foretells answers beside the judge: texts of many claims are covered less."""
-    if not framed.claims:
-        return None
-    return {document: (math.log(claims),) for document, claims in framed.claims.items()}
-
-
 def estimate_table(
-    sample: Sample,
+    sample: SampleProgress,
     framed: SampleFrame,
     target_words: int | None,
     *,
-    raters: RaterSpread | None = None,
     newer: SampleProgress | None = None,
 ) -> EstimateTable:
-    """The estimates at one target length from a finished sample; `newer` as there.
-
-    `raters` is how people differ who answer checks; None of percents, which several assessors may give to each.
-    """
-    draw = sample.progress
-    found = estimate_systems_from_draw(
-        framed.items[target_words], covariates=covariates(framed), raters=raters, confidence=CONFIDENCE
-    )
+    """The estimates at one target length from a finished sample; `newer` as there."""
+    items = framed.items[target_words]
+    found = estimate_systems_from_draw(items, covariates=framed.covariates, confidence=CONFIDENCE)
     answered = min(result.answered_documents for result in found.values())
     state = _state(framed, found, answered)
     from_people = state == EstimateState.PEOPLE
     if from_people:
-        found = estimate_systems_from_draw(
-            framed.items[target_words], raters=raters, confidence=CONFIDENCE, tuning=0.0
-        )
+        found = estimate_systems_from_draw(items, confidence=CONFIDENCE, tuning=0.0)
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
-    # On the peer side no two summaries are asked about one claim.
-    asks_alike = draw.item == Draw.Item.CHECK and framed.side == Check.Side.REFERENCE
     # The better system comes first, so that differences are mostly positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
-    knows_raters = raters is not None and raters.is_enough
     saved = [each.labels_saved for each in systems.values() if each.labels_saved is not None]
     return EstimateTable(
         state=state,
-        sample=draw,
+        sample=sample,
         newer=newer,
         has_judge=framed.has_judge,
         came_after=framed.came_after,
-        several=raters.items if raters is not None else 0,
-        rater_error=math.fsum(each.rater_error for each in found.values()) / len(found)
-        if knows_raters
-        else None,
-        learns_across=draw.by_system if asks_alike and len(found) > 1 else None,
         labels_saved=math.fsum(saved) / len(saved) if saved else None,
         documents=max(result.documents for result in found.values()),
         answered_documents=answered,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from annotation.models import Comparison, Project, Rating
-from annotation.models.pyramid import peer_annotation_of, pyramid_of
+from annotation.models import Project, Rating
 from evaluation.blend import (
     ComparisonScore,
     ScoredClaim,
@@ -16,20 +15,22 @@ from evaluation.blend import (
     SummaryScore,
     UnitCoverage,
 )
-from evaluation.metrics import ConcisenessTerms, MeanRounding, PyramidScore, pyramid_score
+from evaluation.metrics import ConcisenessTerms
 
 if TYPE_CHECKING:
-    from annotation.models import Summary
     from annotation.scoring.questions import AskedQuestion, GivenRating
 
 TERMS_SHOWN = 8
-ROUNDINGS: tuple[MeanRounding, MeanRounding] = ("floor", "ceil")
-
-COVERED_BY = {"questions": "question coverage", "claims": "claim coverage"}
-"""What stands for coverage in a summarization score."""
-
 UnitFigure = Literal["value", "judge_share", "human_value", "human_share"]
 """What a unit puts into a figure of the coverage family."""
+COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
+    ("Coverage", "coverage", "value"),
+    ("Coverage by the judge alone", "coverage_judge", "judge_share"),
+    ("Coverage by people alone", "coverage_human", "human_value"),
+    ("Decided by people", "human_share", "human_share"),
+)
+RATED = ("topic_preservation", "completeness", "redundancy", "coherence")
+"""Scores that a rating gives with its reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +50,17 @@ class Formula:
 
 def formulas_of(
     project: Project,
-    summary: Summary,
     value: ScoredSummary,
     score: SummaryScore,
     *,
-    comparisons: Mapping[str, Comparison],
     questions: Sequence[AskedQuestion] = (),
     ratings: Mapping[str, GivenRating] | None = None,
     terms: ConcisenessTerms | None = None,
 ) -> tuple[Formula, ...]:
-    """Every score of a summary as a formula; those that few projects have only where there is something to say.
-
-    `comparisons` are its rows by public id, with their model summaries.
-    """
-    wholes = _formulas_of_wholes(project, score, questions, ratings or {}, terms, value)
+    """Every score of a summary as a formula; those that few projects have only if there is something to say."""
+    wholes = _formulas_of_wholes(project, score, questions, ratings or {}, terms)
     return (
         *_formulas(project, value, score),
-        *_pyramid_formulas(summary, value, comparisons),
         *(formula for formula in wholes if formula.value is not None or formula.text),
     )
 
@@ -73,9 +68,12 @@ def formulas_of(
 def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> str:
     """How a unit's value came about, with its numbers: "mean of 40 and 60 %", "1 yes / 2 scored".
 
-    Empty where nothing is computed: where the value is one person's percent, a rule's, or there is none.
+    Empty if nothing is computed: the value is one person's percent, a rule's, or there is none.
     """
-    percents = _percents(project, unit.percents)
+    said = [f"{percent:g}" for percent in unit.percents]
+    percents = (
+        f"{project.assessor_average} of {', '.join(said[:-1])} and {said[-1]} %" if len(said) > 1 else ""
+    )
     match coverage.source:
         case "assessors":
             return percents
@@ -83,16 +81,15 @@ def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> 
             return _share_of_yes(unit.claims)
         case "blend":
             weight = project.blend_human_weight
-            said = percents or f"{unit.percents[0]:g} %"
-            return f"{weight:.3g}·({said}) + {1 - weight:.3g}·({_share_of_yes(unit.claims)})"
+            return f"{weight:.3g}·({percents or f'{said[0]} %'}) + {1 - weight:.3g}·({_share_of_yes(unit.claims)})"
         case _:
             return ""
 
 
 def coverage_formula(score: ComparisonScore, figure: UnitFigure = "value") -> str:
-    """The mean with its numbers, such as "(1.00 + 0.50) / 2"; weights are named where they differ from 1.
+    """The mean with its numbers, such as "(1.00 + 0.50) / 2"; weights are named if they differ from 1.
 
-    Empty where no unit has a value.
+    Empty if no unit has a value.
     """
     found = [(unit.weight, getattr(unit, figure)) for unit in score.units]
     units = [(weight, value) for weight, value in found if value is not None]
@@ -105,101 +102,43 @@ def coverage_formula(score: ComparisonScore, figure: UnitFigure = "value") -> st
     return f"({' + '.join(terms)}) / {sum(weight for weight, _ in units):g}"
 
 
-def _percents(project: Project, percents: Sequence[float]) -> str:
-    if len(percents) <= 1:
-        return ""
-    said = [f"{percent:g}" for percent in percents]
-    return f"{project.assessor_average} of {', '.join(said[:-1])} and {said[-1]} %"
-
-
 def _mean_of_comparisons(score: SummaryScore, column: str, figure: UnitFigure) -> str:
-    values = [getattr(made, column) for made in score.comparisons]
-    present = [value for value in values if value is not None]
-    if len(present) > 1:
-        return f"({' + '.join(f'{value:.3f}' for value in present)}) / {len(present)}"
-    made = next(
-        (made for made, value in zip(score.comparisons, values, strict=True) if value is not None), None
-    )
-    return coverage_formula(made, figure) if made else ""
+    made = [each for each in score.comparisons if getattr(each, column) is not None]
+    if len(made) > 1:
+        return f"({' + '.join(f'{getattr(each, column):.3f}' for each in made)}) / {len(made)}"
+    return coverage_formula(made[0], figure) if made else ""
 
 
-def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> Iterable[Formula]:
-    def formula(name: str, column: str, result: float | None, text: str) -> Formula:
-        return Formula(name=name, column=column, value=result, text=text if result is not None else "")
+def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> Iterator[Formula]:
+    def formula(name: str, column: str, text: str, *, needs_target: bool = False) -> Formula:
+        result = getattr(score, column)
+        if result is None and needs_target and value.target is None:
+            return Formula(name, column, None, "no target length", needs_target=True)
+        return Formula(name, column, result, text if result is not None else "")
 
-    def measured(name: str, column: str, result: float | None, text: str) -> Formula:
-        if result is None and value.target is None:
-            return Formula(name=name, column=column, value=None, text="no target length", needs_target=True)
-        return formula(name, column, result, text)
-
-    for name, column, figure in _COVERAGES:
-        text = _mean_of_comparisons(score, column, figure)
-        yield formula(name, column, getattr(score, column), text)
-    yield measured("Brevity", "brevity", score.brevity, _brevity(value))
-    for name, column, result, weight in (
-        ("Composite, a = 1", "composite_1", score.composite_1, 1.0),
-        ("Composite, a = ⅔", "composite_2_3", score.composite_2_3, 2 / 3),
-        ("Composite of the project", "composite_custom", score.composite_custom, project.composite_weight),
+    for name, column, figure in COVERAGES:
+        yield formula(name, column, _mean_of_comparisons(score, column, figure))
+    length = f"({value.target} − {value.peer_length}) / {value.target}"
+    if value.target is not None and value.peer_length > value.target:
+        length = f"{value.peer_length} is more than the target {value.target}"
+    yield formula("Brevity", "brevity", length, needs_target=True)
+    for name, column, weight in (
+        ("Composite, a = 1", "composite_1", 1.0),
+        ("Composite, a = ⅔", "composite_2_3", 2 / 3),
+        ("Composite of the project", "composite_custom", project.composite_weight),
     ):
-        yield measured(name, column, result, _composite(score, weight))
-    yield formula("Claim coverage", "claim_coverage", score.claim_coverage, _covered_claims(value, score))
-    yield formula("Alignment", "alignment", score.alignment, _share_of_yes(value.peer_claims))
-    yield formula(
-        "Factual alignment",
-        "factual_alignment",
-        score.factual_alignment,
-        f"harmonic mean of {_number(score.claim_coverage)} and {_number(score.alignment)}",
-    )
-
-
-_COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
-    ("Coverage", "coverage", "value"),
-    ("Coverage by the judge alone", "coverage_judge", "judge_share"),
-    ("Coverage by people alone", "coverage_human", "human_value"),
-    ("Decided by people", "human_share", "human_share"),
-)
-
-
-def _pyramid_formulas(
-    summary: Summary, value: ScoredSummary, comparisons: Mapping[str, Comparison]
-) -> Iterable[Formula]:
-    """The scores of the pyramid that the summary is compared with, if there is one."""
-    for made in value.comparisons:
-        pyramid = pyramid_of(comparisons[made.comparison_id].model.metadata)
-        if pyramid is None or len(pyramid.units) != len(made.units):
-            continue
-        annotation = peer_annotation_of(summary.metadata)
-        unmatched = len(annotation.unmatched) + annotation.repetitions if annotation else 0
-        floor, ceil = (
-            pyramid_score(
-                [unit.weight for unit in made.units],
-                [any(claim.final == "yes" for claim in unit.claims) for unit in made.units],
-                models=len(pyramid.models) or None,
-                contributors=pyramid.contributors,
-                unmatched=unmatched,
-                mean_rounding=rounding,
-            )
-            for rounding in ROUNDINGS
-        )
-        yield Formula("Pyramid score, modified", "pyramid_modified", floor.modified, _modified(floor, ceil))
-        yield Formula(
-            "Pyramid score, original",
-            "pyramid_original",
-            floor.original,
-            f"{floor.weight:g} / {floor.original_ideal:g} (maximum weight of {floor.peer_units} content units)",
-        )
-
-
-def _modified(floor: PyramidScore, ceil: PyramidScore) -> str:
-    if floor.modified is None or floor.modified_ideal is None:
-        return ""
-    told = (
-        f"{floor.weight:g} / {floor.modified_ideal:g} (maximum weight of {floor.model_units} content units: "
-        "the average of model summaries, rounded down)"
-    )
-    if ceil.model_units == floor.model_units or ceil.modified is None:
-        return told
-    return f"{told} (rounded up, {ceil.model_units}: {ceil.modified:.3f})"
+        text = f"{weight:.3g}·{_number(score.coverage)}"
+        if weight != 1:
+            text += f" + {1 - weight:.3g}·{_number(score.brevity)}"
+        yield formula(name, column, text, needs_target=True)
+    covered = "mean of the model summaries"
+    if len(score.comparisons) <= 1:
+        claims = [claim for made in value.comparisons for unit in made.units for claim in unit.claims]
+        covered = _share_of_yes(claims or value.document_claims)
+    yield formula("Claim coverage", "claim_coverage", covered)
+    yield formula("Alignment", "alignment", _share_of_yes(value.peer_claims))
+    factual = f"harmonic mean of {_number(score.claim_coverage)} and {_number(score.alignment)}"
+    yield formula("Factual alignment", "factual_alignment", factual)
 
 
 def _formulas_of_wholes(
@@ -208,19 +147,14 @@ def _formulas_of_wholes(
     questions: Sequence[AskedQuestion],
     ratings: Mapping[str, GivenRating],
     terms: ConcisenessTerms | None,
-    value: ScoredSummary,
-) -> Iterable[Formula]:
-    """The scores that few projects have; they are shown where somebody asked for them."""
+) -> Iterator[Formula]:
     yield Formula("Question coverage", "question_coverage", score.question_coverage, _pairs(questions))
     yield Formula("Summarization", "summarization", score.summarization, _lower(project, score))
-    reasons = {name: rating.reason for name, rating in ratings.items()}
-    told = reasons.get("topic_preservation", "")
-    yield Formula("Topic preservation", "topic_preservation", score.topic_preservation, told)
-    yield Formula("Completeness", "completeness", score.completeness, reasons.get("completeness", ""))
-    yield Formula("Redundancy", "redundancy", score.redundancy, reasons.get("redundancy", ""))
-    yield Formula("Coherence", "coherence", score.coherence, reasons.get("coherence", ""))
-    rated = ratings.get(Rating.Name.CONCISENESS)
-    yield Formula("Conciseness", "conciseness", score.conciseness, _conciseness(rated, terms, value))
+    for name in RATED:
+        reason = ratings[name].reason if name in ratings else ""
+        yield Formula(name.replace("_", " ").capitalize(), name, getattr(score, name), reason)
+    concise = _conciseness(ratings.get(Rating.Name.CONCISENESS), terms)
+    yield Formula("Conciseness", "conciseness", score.conciseness, concise)
 
 
 def _pairs(questions: Sequence[AskedQuestion]) -> str:
@@ -236,9 +170,10 @@ def _pairs(questions: Sequence[AskedQuestion]) -> str:
 def _lower(project: Project, score: SummaryScore) -> str:
     if score.summarization is None or score.summarization_part is None:
         return ""
-    part = score.summarization_part
-    covered = score.question_coverage if part == "questions" else score.claim_coverage
-    parts = f"alignment {_number(score.alignment)} and {COVERED_BY[part]} {_number(covered)}"
+    part, covered = "claim coverage", score.claim_coverage
+    if score.summarization_part == "questions":
+        part, covered = "question coverage", score.question_coverage
+    parts = f"alignment {_number(score.alignment)} and {part} {_number(covered)}"
     if project.summarization_strict:
         lower = f"strict: 1 where both {parts} are 1, else 0"
     else:
@@ -247,38 +182,15 @@ def _lower(project: Project, score: SummaryScore) -> str:
     return lower if project.summarization_scale == 1 else f"{lower}; times {project.summarization_scale:g}"
 
 
-def _conciseness(rated: GivenRating | None, terms: ConcisenessTerms | None, value: ScoredSummary) -> str:
+def _conciseness(rated: GivenRating | None, terms: ConcisenessTerms | None) -> str:
     if rated is None:
         return ""
     if rated.value is None:
         return rated.reason
-    if terms is None and not value.has_word_breaks:
-        return "Words cannot be counted in this script."
     if terms is None:
-        return "The words of the source cannot be counted."
+        return "Words cannot be counted in this script."
     lengths = f".6·{terms.compression:.3f} compression + .4·{terms.sentences:.3f} sentence length"
     return f".7·({lengths}) + .3·{rated.value:.3f} rated by {rated.judge}"
-
-
-def _brevity(value: ScoredSummary) -> str:
-    if value.target is None:
-        return ""
-    if value.peer_length > value.target:
-        return f"{value.peer_length} is more than the target {value.target}"
-    return f"({value.target} − {value.peer_length}) / {value.target}"
-
-
-def _composite(score: SummaryScore, weight: float) -> str:
-    if weight == 1:
-        return f"1·{_number(score.coverage)}"
-    return f"{weight:.3g}·{_number(score.coverage)} + {1 - weight:.3g}·{_number(score.brevity)}"
-
-
-def _covered_claims(value: ScoredSummary, score: SummaryScore) -> str:
-    if len(score.comparisons) > 1:
-        return "mean of the model summaries"
-    claims = [claim for made in value.comparisons for unit in made.units for claim in unit.claims]
-    return _share_of_yes(claims or value.document_claims)
 
 
 def _share_of_yes(claims: Sequence[ScoredClaim]) -> str:

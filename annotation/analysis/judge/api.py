@@ -1,4 +1,4 @@
-"""How far each judge can be trusted, from what people answered before they saw its verdicts."""
+"""Each judge against what people answered before they saw its verdicts."""
 
 from __future__ import annotations
 
@@ -20,30 +20,6 @@ from annotation.judging.queries.judges import judges_of
 from annotation.models import SCORE_SIDES, Analysis
 
 
-def _number(**words: Any) -> Any:
-    return serializers.FloatField(allow_null=True, **words)
-
-
-class CalibrationBinRow(serializers.Serializer[Any]):
-    """Answers whose probabilities of yes lie between `low` and `high`."""
-
-    low = serializers.FloatField()
-    high = serializers.FloatField()
-    count = serializers.IntegerField()
-    predicted = serializers.FloatField(help_text="Their mean probability.")
-    observed = IntervalRow(help_text="People's share of yes.")
-
-
-class CalibrationRow(serializers.Serializer[Any]):
-    bins = CalibrationBinRow(many=True)
-    error = _number(help_text="Expected calibration error, 0 to 1, lower is better.")
-    chance_error = _number(
-        help_text="Expected value for a perfectly calibrated judge with as many answers and document sets "
-        "and the same correlation within sets."
-    )
-    answers = serializers.IntegerField()
-
-
 class JudgeReportRow(serializers.Serializer[Any]):
     """A judge against people. Unsure counts as not yes; unscored checks count in `answered` alone."""
 
@@ -61,35 +37,6 @@ class JudgeReportRow(serializers.Serializer[Any]):
     specificity = IntervalRow()
     precision = IntervalRow()
     bias = IntervalRow(help_text="Its yes rate minus people's.")
-    brier = IntervalRow()
-    with_probability = serializers.IntegerField()
-    by_quantile = CalibrationRow()
-    by_width = CalibrationRow()
-
-
-class JudgePart(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    checks = serializers.IntegerField()
-    scored = serializers.IntegerField()
-    documents = serializers.IntegerField()
-    judge_yes = _number(help_text="Its share of yes over the scored checks.")
-    people_yes = _number(help_text="People's share of yes over the same.")
-    accuracy = IntervalRow()
-    kappa = IntervalRow()
-    sensitivity = IntervalRow()
-    specificity = IntervalRow()
-    bias = IntervalRow()
-    bias_p = _number(
-        help_text="Of systems: test that the bias differs from the other systems', corrected for all (Holm)."
-    )
-
-
-class JudgeSplit(serializers.Serializer[Any]):
-    """The same checks cut by system, length, score or type of claim."""
-
-    key = serializers.CharField()
-    name = serializers.CharField()
-    parts = JudgePart(many=True)
 
 
 class JudgeCost(serializers.Serializer[Any]):
@@ -98,43 +45,10 @@ class JudgeCost(serializers.Serializer[Any]):
     calls = serializers.IntegerField()
     prompt_tokens = serializers.IntegerField()
     completion_tokens = serializers.IntegerField()
-    seconds = serializers.FloatField()
     cost = serializers.FloatField()
     has_price = serializers.BooleanField()
     answered = serializers.IntegerField(help_text="Checks of the project that it answered.")
-    per_right = _number(help_text="Per correct answer; null without a price or an accuracy.")
-    right_low = _number()
-    right_high = _number()
-    tokens_per_right = _number()
-
-
-class JudgeVersion(serializers.Serializer[Any]):
-    """One judge in one version: other words or options make another one."""
-
-    id = serializers.CharField()
-    judge = serializers.CharField()
-    kind = serializers.CharField()
-    signature = serializers.CharField()
-    own_words = serializers.ListField(child=serializers.CharField())
-    is_deciding = serializers.BooleanField()
-    report = JudgeReportRow()
-    splits = JudgeSplit(many=True)
-    cost = JudgeCost()
-    trust = serializers.CharField(help_text="Whether it can be trusted alone, with its figures.")
-    is_trusted = serializers.BooleanField(allow_null=True, help_text="Null if not known yet.")
-    weakness = serializers.CharField()
-    picked = IntervalRow(
-        allow_null=True,
-        help_text="Accuracy on checks that people chose, for comparison with a random sample; null without "
-        "both.",
-    )
-    picked_checks = serializers.IntegerField(help_text="Checks that people chose and that it answered.")
-    contrast = serializers.CharField(help_text="Comparison of both in words; empty without both.")
-
-
-class BeforeAfterRow(serializers.Serializer[Any]):
-    before = IntervalRow()
-    after = IntervalRow()
+    of_thousand = serializers.FloatField(allow_null=True, help_text="Per 1,000 checks; null without a price.")
 
 
 class ToldExampleRow(serializers.Serializer[Any]):
@@ -148,42 +62,19 @@ class ToldExampleRow(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-class TaughtRow(serializers.Serializer[Any]):
-    """A version that is told examples beside its base, on the same checks; no set was judged by its own examples."""
+class JudgeVersion(serializers.Serializer[Any]):
+    """One judge in one version: other words or options make another one."""
 
-    before = serializers.CharField(help_text="The version without examples.")
-    after = serializers.CharField(help_text="The version with them.")
-    checks = serializers.IntegerField()
-    accuracy = BeforeAfterRow()
-    kappa = BeforeAfterRow()
-    brier = BeforeAfterRow()
-    p = _number(source="comparison.clustered_p", help_text="Permutation test over document sets.")
-    cost_before = _number(help_text="Per 1,000 checks; null without prices.")
-    cost_after = _number()
-    helps = serializers.BooleanField(help_text="More accurate with examples, at p below .05.")
-    sentence = serializers.CharField()
-    told = ToldExampleRow(many=True, help_text="Examples for sets that provided none; other sets get fewer.")
-
-
-class JudgePairCounts(serializers.Serializer[Any]):
-    both_right = serializers.IntegerField()
-    only_first_right = serializers.IntegerField()
-    only_second_right = serializers.IntegerField()
-    both_wrong = serializers.IntegerField()
-    p = _number(help_text="McNemar's exact test; assumes independent checks.")
-    clustered_p = _number(help_text="Permutation test over document sets.")
-    left_out = serializers.IntegerField()
-
-
-class JudgePair(serializers.Serializer[Any]):
-    """Two versions on the same answers of people."""
-
-    first = serializers.CharField()
-    second = serializers.CharField()
-    comparison = JudgePairCounts()
-    difference = _number(help_text="The first judge's accuracy minus the second's.")
-    p = _number(help_text="`clustered_p`, corrected for all pairs (Holm).")
-    sentence = serializers.CharField()
+    id = serializers.CharField()
+    judge = serializers.CharField()
+    kind = serializers.CharField()
+    signature = serializers.CharField()
+    own_words = serializers.ListField(child=serializers.CharField())
+    is_deciding = serializers.BooleanField()
+    report = JudgeReportRow()
+    systems = serializers.DictField(child=JudgeReportRow(), help_text="By system.")
+    cost = JudgeCost()
+    examples = ToldExampleRow(many=True, help_text="Examples in its prompt.")
 
 
 class JudgeQualityQuery(serializers.Serializer[Any]):
@@ -196,6 +87,19 @@ class JudgeQualityQuery(serializers.Serializer[Any]):
     )
 
 
+class BasisRow(serializers.Serializer[Any]):
+    """What people's answers stand for."""
+
+    kind = serializers.CharField(
+        help_text="all: every check is answered. drawn: a finished random sample with equal probabilities. uneven: "
+        "finished samples with unequal ones. open: an unfinished sample. chosen: people chose the checks."
+    )
+    frame = serializers.IntegerField(help_text="Checks that could have been answered.")
+    drawn = serializers.IntegerField(help_text="Sampled checks.")
+    answered = serializers.IntegerField(help_text="Of these, answered.")
+    others = serializers.IntegerField(help_text="Checks that people answered outside the sample.")
+
+
 class JudgeFigures(serializers.Serializer[Any]):
     score = serializers.CharField(help_text="Whose answers judges are compared with: coverage or alignment.")
     made_at = serializers.DateTimeField()
@@ -206,14 +110,8 @@ class JudgeFigures(serializers.Serializer[Any]):
     documents = serializers.IntegerField()
     ties = serializers.IntegerField(help_text="Checks left out because people are evenly divided.")
     imported = serializers.IntegerField(help_text="Checks with imported answers.")
-    basis = serializers.CharField(source="basis_in_words", help_text="What the figures describe.")
-    people_agree = IntervalRow(
-        help_text="Share of matching answers of two people, counting unsure as not yes."
-    )
-    people_compared = serializers.IntegerField()
+    basis = BasisRow()
     versions = JudgeVersion(many=True)
-    pairs = JudgePair(many=True)
-    taught = TaughtRow(many=True)
     left_out = serializers.IntegerField(help_text="Unlisted versions with fewer answers.")
 
 
@@ -223,7 +121,7 @@ class JudgeQualityView(ApiView):
 
     @operation("get_judge_quality", parameters=[JudgeQualityQuery], responses=JudgeFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show how far each judge can be trusted, where it errs and what it costs.
+        """Show how each judge compares with people, by system, and what it costs.
 
         Compared with what people answered before they saw any verdict of a judge.
         """

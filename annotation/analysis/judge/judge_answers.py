@@ -6,25 +6,18 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from django.db.models import Count, Max, Min, Q
 
 from annotation.analysis.agreement.ratings import (
     CheckAnswer,
     CheckFacts,
-    RatedItem,
     check_answers,
-    slots,
     untouched_verdicts,
 )
-from annotation.analysis.estimates.samples import are_alike
-from annotation.analysis.intervals import shown
 from annotation.models import SCORE_SIDES, Check, Draw, DrawnCheck, Judge, Verdict
 from annotation.sampling.queries.check_samples import drawable
-from annotation.sampling.queries.sample_work import event_of
-from annotation.sampling.words import method_in_words
-from evaluation.statistics import Estimate, observed_agreement_interval
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -36,35 +29,22 @@ VersionKey = tuple[int, str]
 """A judge's key and the signature of a version."""
 
 
-class JudgeSaid(NamedTuple):
-    """A judge's answer to a check; the label is None where it gave no usable one."""
-
-    label: str | None
-    probability: float | None
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerBasis:
     """What people's answers stand for. They are of one score: of checks on the `sides`.
 
-    `kind` is `all` (every check of it is answered), `drawn` (the answers of finished random samples of one frame, in
-    which all had about the same chance; `others`, answered beyond them, are left out, and so are the `changed`, whose
-    claims have other words since), `uneven` (finished samples had unequal chances; `others` are in), `open` (there are
-    samples and none is finished) or `chosen` (people came to these checks in no recorded way). `frame` counts the
-    checks that could have been answered, in each of the `samples` that are pooled; `came_after` those in force that are
-    not among them. `method` says how they were drawn.
+    `kind` is `all` (every check of it is answered), `drawn` (the answers of the newest finished sample in which all
+    had about the same chance; `others`, answered beyond it, are left out, and so are claims that were reworded since),
+    `uneven` (finished samples had unequal chances; `others` are in), `open` (there are samples and none is finished) or
+    `chosen` (people came to these checks in no recorded way). `frame` counts the checks that could be answered.
     """
 
     kind: str
     frame: int
     sides: tuple[str, ...] = ()
-    method: str = ""
-    samples: int = 1
     drawn: int = 0
     answered: int = 0
     others: int = 0
-    changed: int = 0
-    came_after: int = 0
 
     @property
     def is_representative(self) -> bool:
@@ -73,22 +53,16 @@ class AnswerBasis:
 
 @dataclass(frozen=True, slots=True)
 class Humans:
-    """People's answers by the key of the check, what they stand for, and how they agree among themselves.
+    """People's answers by the key of the check, and what they stand for.
 
-    `agreement` is the share of equal answers of two people to the same check, unsure counting as not yes, over
-    `compared` checks. `picked` are answers to checks that people chose, where `labels` are those of a random sample.
     `by_chance` are the answers to what chance chose, whatever the chances were, or to everything: a judge may learn
     from these, for nobody came to them because of what it said.
     """
 
     labels: Mapping[int, str]
-    errors: Mapping[int, str]
     ties: int
     imported: int
     basis: AnswerBasis
-    agreement: Estimate
-    compared: int
-    picked: Mapping[int, str]
     by_chance: Mapping[int, str]
 
 
@@ -127,39 +101,13 @@ def _humans(
     drawn = sampled if basis.kind == "drawn" else None
     if drawn is not None:
         labels = drawn
-    groups = [
-        [
-            RatedItem(str(check), each.rater, str(each.label == "yes"), facts[check].cluster, each.at)
-            for each in answers
-        ]
-        for check, answers in by_check.items()
-        if len(answers) > 1
-    ]
     return Humans(
         labels=labels,
-        errors={
-            check: next((each.error for each in answers if each.error), "")
-            for check, answers in by_check.items()
-        },
         ties=0 if drawn is not None else sum(label is None for label in majority.values()),
         imported=sum(any(each.at is None for each in by_check.get(check, ())) for check in labels),
         basis=basis,
-        agreement=shown(observed_agreement_interval(slots(groups), [group[0].cluster for group in groups])),
-        compared=len(groups),
-        picked={} if drawn is None else _picked(project, by_check),
         by_chance=labels if basis.is_representative else sampled,
     )
-
-
-def _picked(project: Project, answered: Mapping[int, Sequence[CheckAnswer]]) -> dict[int, str]:
-    """The answers to checks that somebody came to by choice: no sample held them, and they came with no file."""
-    drawn = set(DrawnCheck.objects.filter(draw__project=project).values_list("check_row_id", flat=True))
-    labels = {
-        check: _majority(answers)
-        for check, answers in answered.items()
-        if check not in drawn and all(answer.at is not None for answer in answers)
-    }
-    return {check: label for check, label in labels.items() if label is not None}
 
 
 def _majority(answers: Sequence[CheckAnswer]) -> str | None:
@@ -175,7 +123,7 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     if answered and len(answered) >= frame:
         return of_side(kind="all", frame=frame), {}
     counted = Q(drawn_checks__check_row__side=side)
-    draws = Draw.objects.filter(project=project, item=Draw.Item.CHECK, cancelled_at=None).annotate(
+    draws = Draw.objects.filter(project=project, cancelled_at=None).annotate(
         drawn=Count("drawn_checks", filter=counted),
         answered=Count("drawn_checks__verdict", filter=counted),
         least=Min("drawn_checks__inclusion_probability", filter=counted),
@@ -189,91 +137,50 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     if not finished:
         newest = made[0]
         return of_side(kind="open", frame=frame, drawn=newest.drawn, answered=newest.answered), {}
-    if pools := _pools(
-        [draw for draw in finished if draw.most <= EQUAL_CHANCE_RATIO * draw.least], project, side
-    ):
-        pool = max(pools, key=lambda each: each.drawn)
-        now = set(in_force.values_list("public_id", flat=True))
+    even = next((draw for draw in finished if draw.most <= EQUAL_CHANCE_RATIO * draw.least), None)
+    if even is not None:
+        labels = _labels([even], side)
         return of_side(
             kind="drawn",
-            frame=len(pool.frame),
-            method=method_in_words(pool.draws[0].method, event_of(pool.draws[0])),
-            samples=len(pool.draws),
-            drawn=pool.drawn,
-            answered=pool.drawn,
-            others=len(answered.keys() - pool.labels.keys()),
-            changed=pool.drawn - len(pool.labels),
-            came_after=len(now - pool.frame),
-        ), pool.labels
-    rows = DrawnCheck.objects.filter(draw__in=finished, check_row__side=side, check_row__is_current=True)
-    labels = {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
+            frame=frame,
+            drawn=even.drawn,
+            answered=even.drawn,
+            others=len(answered.keys() - labels.keys()),
+        ), labels
+    labels = _labels(finished, side)
     sampled = sum(draw.drawn for draw in finished)
     others = len(answered.keys() - labels.keys())
     return of_side(kind="uneven", frame=frame, drawn=sampled, answered=sampled, others=others), labels
 
 
-class _Pool(NamedTuple):
-    """Samples whose answers are one, the newest first: what each of them could have taken, how much of it they drew,
-    and the answers to what is in force of that.
-
-    A check of the frame is in any of them with the same chance as every other one, since it was so in each.
-    """
-
-    draws: list[Draw]
-    frame: frozenset[str]
-    drawn: int
-    labels: dict[int, str]
+def _labels(draws: Sequence[Draw], side: str) -> dict[int, str]:
+    rows = DrawnCheck.objects.filter(draw__in=draws, check_row__side=side, check_row__is_current=True)
+    return {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
 
 
-def _pools(draws: Sequence[Draw], project: Project, side: str) -> list[_Pool]:
-    """Samples that drew with equal chances, the newest first, by what they could have taken."""
-    if not draws:
-        return []
-    names = frozenset(Check.objects.filter(project=project, side=side).values_list("public_id", flat=True))
-    held = dict(Draw.objects.filter(pk__in=[draw.pk for draw in draws]).values_list("pk", "frame"))
-    groups: list[tuple[list[Draw], list[frozenset[str]]]] = []
-    for draw in draws:
-        frame = names.intersection(name for name, _ in held[draw.pk])
-        group = next((each for each in groups if are_alike(each[1][0], frame)), None)
-        if group is None:
-            groups.append(group := ([], []))
-        group[0].append(draw)
-        group[1].append(frame)
-    found = []
-    for members, frames in groups:
-        frame = frozenset.intersection(*frames)
-        rows = DrawnCheck.objects.filter(draw__in=members, check_row__side=side).order_by("-pk")
-        columns = ("check_row_id", "check_row__public_id", "check_row__is_current", "verdict__label")
-        # Of a check in several samples the first answer stays, as estimates have it.
-        drawn = {row[0]: row for row in rows.values_list(*columns) if row[1] in frame}
-        labels = {check: label for check, _, is_current, label in drawn.values() if is_current}
-        found.append(_Pool(members, frame, len(drawn), labels))
-    return found
-
-
-def said_of(project: Project) -> dict[VersionKey, dict[int, JudgeSaid]]:
+def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
     """What each version of each judge said of the checks that people answered; its latest usable answer to each."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Verdict.objects.filter(
         source=Verdict.Source.JUDGE, check_row__in=answered, withdrawn_at__isnull=True
     ).order_by("pk")
-    said: dict[VersionKey, dict[int, JudgeSaid]] = defaultdict(dict)
-    columns = ("judge_id", "origin_name", "check_row_id", "label", "probability")
-    for judge, signature, check, label, probability in rows.values_list(*columns):
+    said: dict[VersionKey, dict[int, str | None]] = defaultdict(dict)
+    columns = ("judge_id", "origin_name", "check_row_id", "label")
+    for judge, signature, check, label in rows.values_list(*columns):
         of = said[cast("int", judge), signature]
         if label is not None or check not in of:
-            of[check] = JudgeSaid(label, probability)
+            of[check] = label
     return said
 
 
 def in_order(
-    project: Project, known: Mapping[VersionKey, Mapping[int, JudgeSaid]], humans: Humans
+    project: Project, known: Mapping[VersionKey, Mapping[int, str | None]], humans: Humans
 ) -> list[VersionKey]:
     """The versions: the deciding judge's before others', then by how many of people's checks they answered."""
 
     def place(version: VersionKey) -> tuple[bool, int, str]:
         answered = sum(
-            check in humans.labels and said.label is not None for check, said in known[version].items()
+            check in humans.labels and label is not None for check, label in known[version].items()
         )
         return (version[0] != project.deciding_judge_id, -answered, version[1])
 

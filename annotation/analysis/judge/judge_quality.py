@@ -1,4 +1,4 @@
-"""How far each judge can be trusted: its verdicts compared with what people answered before they saw any.
+"""Each judge's verdicts compared with what people answered before they saw any.
 
 A judge with other words or options is another version of it, known by the signature that its verdicts keep; each is
 reported by itself. People's answer to a check is what most of those said who had seen nothing (see `ratings`); where
@@ -7,9 +7,8 @@ they are divided evenly the check is left out, and counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models import Count, Max, Q, Sum
@@ -18,14 +17,12 @@ from annotation.analysis.agreement.ratings import CheckFacts, check_facts
 from annotation.analysis.intervals import shown
 from annotation.analysis.judge.judge_answers import (
     Humans,
-    JudgeSaid,
     VersionKey,
     humans_of,
     in_order,
     names_of,
     said_of,
 )
-from annotation.analysis.judge.judge_splits import CheckSplit, SplitChecks, splits_of
 from annotation.models import (
     SIDE_SCORES,
     Analysis,
@@ -37,51 +34,36 @@ from annotation.models import (
     Verdict,
 )
 from evaluation.judging import Label, Price
-from evaluation.statistics import (
-    Estimate,
-    JudgeComparison,
-    JudgeReport,
-    compare_judges,
-    holm,
-    judge_report,
-)
+from evaluation.statistics import JudgeReport, judge_report, judge_reports
 
 if TYPE_CHECKING:
     from annotation.models import Project
 
 MOST_VERSIONS = 8
-FEWEST_PICKED = 10
-"""So many checks that people chose say how often the judge is right on such."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a version's calls for this project took: tokens, seconds, and money at the judge's present prices.
+    """What a version's calls for this project took, at the judge's present prices.
 
-    `answered` counts the checks of the project that it answered. A right answer costs the cost of an answer divided by
-    the accuracy, between `right_low` and `right_high` by the interval of that; in tokens where no price is set. None
-    where it makes no calls, or nothing can be said of its accuracy.
+    `answered` counts the checks of the project that it answered, of which a thousand cost `of_thousand`; None without
+    calls or a price.
     """
 
     calls: int
     prompt_tokens: int
     completion_tokens: int
-    seconds: float
     cost: float
     has_price: bool
     answered: int
-    per_right: float | None
-    right_low: float | None
-    right_high: float | None
-    tokens_per_right: float | None
+    of_thousand: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One judge in one version, against people.
+    """One judge in one version, against people; `systems` has the report of each system, the least accurate first.
 
-    `picked` is its accuracy on the `picked_checks` that people chose to answer, beside that on a random sample; None
-    where there are not both.
+    `examples` are those in its prompt; empty for a judge without any.
     """
 
     id: str
@@ -91,53 +73,9 @@ class Version:
     own_words: tuple[str, ...]
     is_deciding: bool
     report: JudgeReport
-    splits: tuple[CheckSplit, ...]
+    systems: dict[str, JudgeReport]
     cost: Cost
-    picked: Estimate | None
-    picked_checks: int
-
-
-@dataclass(frozen=True, slots=True)
-class BeforeAfter:
-    """A figure of a judge without examples and with them."""
-
-    before: Estimate
-    after: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class Taught:
-    """What examples of people's answers bring a judge: two versions, `before` and `after`, on the same `checks`.
-
-    Each document set was judged by examples of others. `comparison` holds the one with examples first; its
-    `clustered_p` permutes document sets. A thousand checks cost `cost_before` and `cost_after`, None without prices.
-    `told` are the examples.
-    """
-
-    before: str
-    after: str
-    checks: int
-    accuracy: BeforeAfter
-    kappa: BeforeAfter
-    brier: BeforeAfter
-    comparison: JudgeComparison
-    cost_before: float | None
-    cost_after: float | None
-    told: list[dict[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class VersionPair:
-    """Two versions on the same answers of people. `p` permutes document sets and is corrected for all pairs (Holm).
-
-    `difference` is the first one's accuracy less the second's.
-    """
-
-    first: str
-    second: str
-    comparison: JudgeComparison
-    difference: float | None
-    p: float | None
+    examples: list[dict[str, str]]
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
@@ -156,8 +94,8 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
     """The judges of a project against its people, of a score that `key` names, as values that JSON holds.
 
     `versions` holds a `Version` for each judge and version with verdicts on checks that people answered, the deciding
-    one first, then by checks; `pairs` a `VersionPair` for each two of them, `taught` a `Taught` for each that is told
-    examples; `left_out` counts versions beyond the first eight. The rest tells what people's answers are.
+    one first, then by checks; `left_out` counts versions beyond the first eight. The rest says what people's answers
+    are.
     """
     facts = check_facts(project)
     humans = humans_of(project, facts, key)
@@ -175,13 +113,7 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
         "ties": humans.ties,
         "imported": humans.imported,
         "basis": asdict(humans.basis),
-        "people_agree": asdict(humans.agreement),
-        "people_compared": humans.compared,
         "versions": [asdict(version) for version in versions],
-        "pairs": [asdict(pair) for pair in _pairs(kept, names, known, facts, humans)],
-        "taught": [
-            asdict(each) for each in _taught(dict(zip(kept, versions, strict=True)), known, facts, humans)
-        ],
         "left_out": len(order) - len(kept),
     }
 
@@ -202,21 +134,17 @@ def _version(
     project: Project,
     version: VersionKey,
     names: Mapping[VersionKey, str],
-    said: Mapping[int, JudgeSaid],
+    said: Mapping[int, str | None],
     facts: Mapping[int, CheckFacts],
     humans: Humans,
 ) -> Version:
     judge = Judge.objects.get(pk=version[0])
     checks = [check for check in humans.labels if check in said]
-    held = SplitChecks(
-        facts=[facts[check] for check in checks],
-        labels=[cast("Label | None", said[check].label) for check in checks],
-        people=[cast("Label | None", humans.labels[check]) for check in checks],
-        errors=[humans.errors.get(check, "") for check in checks],
-    )
-    probabilities = [said[check].probability for check in checks]
-    report = shown(judge_report(held.labels, held.people, held.documents, probabilities=probabilities))
-    picked = [check for check in humans.picked if check in said and said[check].label is not None]
+    labels = [cast("Label | None", said[check]) for check in checks]
+    people = [cast("Label | None", humans.labels[check]) for check in checks]
+    documents = [facts[check].cluster for check in checks]
+    systems = judge_reports(labels, people, [facts[check].system for check in checks], documents)
+    taught = JudgeExamples.objects.filter(judge=judge).first()
     return Version(
         id=names[version],
         judge=judge.name,
@@ -224,24 +152,19 @@ def _version(
         signature=version[1],
         own_words=_own_words(project, version),
         is_deciding=judge.pk == project.deciding_judge_id,
-        report=report,
-        splits=splits_of(held),
-        cost=_cost(project, version, judge, report.accuracy),
-        picked=_accuracy(picked, said, facts, humans) if len(picked) >= FEWEST_PICKED else None,
-        picked_checks=len(picked),
+        report=shown(judge_report(labels, people, documents)),
+        systems={
+            name: shown(systems[name])
+            for name in sorted(systems, key=lambda name: _place(systems[name], name))
+        },
+        cost=_cost(project, version, judge),
+        examples=taught.chosen[-1] if taught else [],
     )
 
 
-def _accuracy(
-    checks: Sequence[int], said: Mapping[int, JudgeSaid], facts: Mapping[int, CheckFacts], humans: Humans
-) -> Estimate:
-    """The judge's accuracy on checks that people chose."""
-    report = judge_report(
-        [cast("Label | None", said[check].label) for check in checks],
-        [cast("Label | None", humans.picked[check]) for check in checks],
-        [facts[check].cluster for check in checks],
-    )
-    return shown(report).accuracy
+def _place(report: JudgeReport, name: str) -> tuple[float, str]:
+    """Systems of which nothing can be said come last."""
+    return (2.0 if report.accuracy.value is None else report.accuracy.value, name)
 
 
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
@@ -252,7 +175,7 @@ def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
     return tuple(f"{step} v{number}" for step, number in rows)
 
 
-def _cost(project: Project, version: VersionKey, judge: Judge, accuracy: Estimate) -> Cost:
+def _cost(project: Project, version: VersionKey, judge: Judge) -> Cost:
     verdicts = Verdict.objects.filter(
         judge=judge, origin_name=version[1], check_row__project=project, check_row__is_current=True
     )
@@ -264,129 +187,21 @@ def _cost(project: Project, version: VersionKey, judge: Judge, accuracy: Estimat
         JudgeCall.objects.filter(run__in=runs - {None}, run__project=project)
         .order_by()
         .values_list("judge_id")
-        .annotate(Count("pk"), Sum("prompt_tokens"), Sum("completion_tokens"), Sum("seconds"))
+        .annotate(Count("pk"), Sum("prompt_tokens"), Sum("completion_tokens"))
     )
     askers = Judge.objects.in_bulk([row[0] for row in rows])
     cost = sum(
         Price(askers[asker].prompt_price, askers[asker].completion_price).of(prompt, completion)
-        for asker, _, prompt, completion, _ in rows
+        for asker, _, prompt, completion in rows
     )
-    calls, prompts, replies, seconds = (sum(row[place] for row in rows) for place in (1, 2, 3, 4))
+    calls, prompts, replies = (sum(row[place] for row in rows) for place in (1, 2, 3))
     has_price = bool(rows) and all(asker.has_price for asker in askers.values())
-    is_known = bool(rows) and bool(answered) and bool(accuracy.value)
-    each = cost / answered if is_known and has_price else None
     return Cost(
         calls=calls,
         prompt_tokens=prompts,
         completion_tokens=replies,
-        seconds=float(seconds),
         cost=cost,
         has_price=has_price,
         answered=answered,
-        per_right=_divided(each, accuracy.value),
-        right_low=_divided(each, accuracy.high),
-        right_high=_divided(each, accuracy.low),
-        tokens_per_right=_divided((prompts + replies) / answered if is_known else None, accuracy.value),
+        of_thousand=1000 * cost / answered if has_price and answered else None,
     )
-
-
-def _taught(
-    versions: Mapping[VersionKey, Version],
-    known: Mapping[VersionKey, Mapping[int, JudgeSaid]],
-    facts: Mapping[int, CheckFacts],
-    humans: Humans,
-) -> Iterator[Taught]:
-    """Versions that are told examples beside the latest version of their base, on what both answered of by chance."""
-    rows = {
-        row.judge_id: row for row in JudgeExamples.objects.filter(judge__in={judge for judge, _ in versions})
-    }
-    for key, version in versions.items():
-        if key[0] not in rows:
-            continue
-        row = rows[key[0]]
-        bases = [base for base in versions if base[0] == row.base_id]
-        if not bases:
-            continue
-        # Of several versions of the base the one that answered most, which is told first.
-        base = bases[0]
-        checks = [
-            check
-            for check in humans.by_chance
-            if all(
-                (said := known[each].get(check)) is not None and said.label is not None
-                for each in (base, key)
-            )
-        ]
-        before, after = (_report(checks, known[each], facts, humans) for each in (base, key))
-        yield Taught(
-            before=versions[base].id,
-            after=version.id,
-            checks=len(checks),
-            accuracy=BeforeAfter(before.accuracy, after.accuracy),
-            kappa=BeforeAfter(before.kappa, after.kappa),
-            brier=BeforeAfter(before.brier, after.brier),
-            comparison=compare_judges(
-                [cast("Label | None", known[key][check].label) for check in checks],
-                [cast("Label | None", known[base][check].label) for check in checks],
-                [cast("Label | None", humans.by_chance[check]) for check in checks],
-                [facts[check].cluster for check in checks],
-            ),
-            cost_before=_of_thousand(versions[base].cost),
-            cost_after=_of_thousand(version.cost),
-            told=row.chosen[-1],
-        )
-
-
-def _report(
-    checks: Sequence[int], said: Mapping[int, JudgeSaid], facts: Mapping[int, CheckFacts], humans: Humans
-) -> JudgeReport:
-    return shown(
-        judge_report(
-            [cast("Label | None", said[check].label) for check in checks],
-            [cast("Label | None", humans.by_chance[check]) for check in checks],
-            [facts[check].cluster for check in checks],
-            probabilities=[said[check].probability for check in checks],
-        )
-    )
-
-
-def _of_thousand(cost: Cost) -> float | None:
-    return 1000 * cost.cost / cost.answered if cost.has_price and cost.answered else None
-
-
-def _divided(cost: float | None, share: float | None) -> float | None:
-    return None if cost is None or not share else cost / share
-
-
-def _pairs(
-    versions: Sequence[VersionKey],
-    names: Mapping[VersionKey, str],
-    known: Mapping[VersionKey, Mapping[int, JudgeSaid]],
-    facts: Mapping[int, CheckFacts],
-    humans: Humans,
-) -> list[VersionPair]:
-    checks = list(humans.labels)
-    people = [cast("Label | None", humans.labels[check]) for check in checks]
-    documents = [facts[check].cluster for check in checks]
-
-    def labels(version: VersionKey) -> list[Label | None]:
-        return [
-            cast("Label | None", known[version][check].label) if check in known[version] else None
-            for check in checks
-        ]
-
-    found = [
-        (names[one], names[other], compare_judges(labels(one), labels(other), people, documents))
-        for one, other in combinations(versions, 2)
-    ]
-    corrected = holm([comparison.clustered_p for _, _, comparison in found])
-    return [
-        VersionPair(
-            first=one,
-            second=other,
-            comparison=comparison,
-            difference=comparison.difference,
-            p=p,
-        )
-        for (one, other, comparison), p in zip(found, corrected, strict=True)
-    ]

@@ -1,4 +1,4 @@
-"""The judges' figures as flat tables, one line per version, part, bin or pair."""
+"""The judges' figures as flat tables, one line per version, judge's answer or system."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from annotation.analysis.agreement.table import interval
 from annotation.analysis.figures import Figures
 from annotation.analysis.web import FigureRow, FigureTables
 
-SHARES = ("answered", "accuracy", "kappa", "sensitivity", "specificity", "precision", "bias", "brier")
-OF_PARTS = ("accuracy", "kappa", "sensitivity", "specificity", "bias")
+SHARES = ("answered", "accuracy", "kappa", "sensitivity", "specificity", "precision", "bias")
 
 
 def version_rows(made: Figures) -> Iterator[FigureRow]:
@@ -24,10 +23,7 @@ def version_rows(made: Figures) -> Iterator[FigureRow]:
             "scored": report["scored"],
             "document_sets": report["documents"],
             **_intervals(report, SHARES),
-            "calibration_error": report["by_quantile"]["error"],
-            "calibration_error_by_chance": report["by_quantile"]["chance_error"],
             **{name: cost[name] for name in ("calls", "prompt_tokens", "completion_tokens", "cost")},
-            "cost_per_right_answer": cost["per_right"],
         }
 
 
@@ -41,46 +37,16 @@ def confusion_rows(made: Figures) -> Iterator[FigureRow]:
             }
 
 
-def part_rows(made: Figures) -> Iterator[FigureRow]:
+def system_rows(made: Figures) -> Iterator[FigureRow]:
     for version in made["versions"]:
-        for split in version["splits"]:
-            for part in split["parts"]:
-                yield {
-                    "version": version["id"],
-                    "split": split["key"],
-                    "part": part["name"],
-                    "checks": part["checks"],
-                    "document_sets": part["documents"],
-                    "judge_yes": part["judge_yes"],
-                    "people_yes": part["people_yes"],
-                    **_intervals(part, OF_PARTS),
-                }
-
-
-def bin_rows(made: Figures) -> Iterator[FigureRow]:
-    for version in made["versions"]:
-        for binning in ("by_quantile", "by_width"):
-            for each in version["report"][binning]["bins"]:
-                yield {
-                    "version": version["id"],
-                    "bins": binning.removeprefix("by_"),
-                    "from": each["low"],
-                    "to": each["high"],
-                    "count": each["count"],
-                    "predicted": each["predicted"],
-                    **interval("observed", each["observed"]),
-                }
-
-
-def pair_rows(made: Figures) -> Iterator[FigureRow]:
-    for pair in made["pairs"]:
-        yield {
-            "first": pair["first"],
-            "second": pair["second"],
-            **pair["comparison"],
-            "difference": pair["difference"],
-            "p_corrected": pair["p"],
-        }
+        for system, report in version["systems"].items():
+            yield {
+                "version": version["id"],
+                "system": system,
+                "checks": report["checks"],
+                "document_sets": report["documents"],
+                **_intervals(report, SHARES),
+            }
 
 
 def _intervals(of: Mapping[str, Any], names: tuple[str, ...]) -> FigureRow:
@@ -93,8 +59,6 @@ def _intervals(of: Mapping[str, Any], names: tuple[str, ...]) -> FigureRow:
 JUDGE_TABLES: FigureTables = {
     "versions": version_rows,
     "confusion": confusion_rows,
-    "parts": part_rows,
-    "bins": bin_rows,
-    "pairs": pair_rows,
+    "systems": system_rows,
 }
 """By the name of the table."""

@@ -137,8 +137,8 @@ def _measured(project: Project, base: Judge) -> Measured:
         check
         for (judge, _), said in said_of(project).items()
         if judge == base.pk
-        for check, each in said.items()
-        if each.label is not None
+        for check, label in said.items()
+        if label is not None
     }
     checks = humans_of(project, facts).by_chance.keys() & usable
     peers = Check.objects.filter(pk__in=checks).order_by("peer").values_list("peer", flat=True).distinct()

@@ -1,4 +1,4 @@
-"""The judge page: how far each judge can be trusted, where it errs, and what it costs."""
+"""The judge page: each judge against people, by system, and what it costs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotation.analysis.figures import EMPTY, figures
+from annotation.analysis.figures import EMPTY
 from annotation.analysis.judge.judge_quality import judge_key
 from annotation.analysis.judge.table import JUDGE_TABLES
 from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
-from annotation.analysis.judge.words import MOVES_AT_MOST, RIGHT_AT_LEAST, cost_in_words
+from annotation.analysis.make_analysis import current_statistics
 from annotation.analysis.web import asked_score, figures_page, file_view
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.judging.queries.run_estimate import run_estimate
-from annotation.judging.queries.runs import POOR_SHARE
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cap_in
@@ -29,17 +28,13 @@ from annotation.web.htmx import Request
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABELS
-from evaluation.statistics import FEW_DOCUMENTS
-
-FEWEST_FOR_CURVE = 30
-"""Answers below which no calibration is shown."""
 
 
 @screen("GET")
 def judge(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
     key = judge_key(room.project, asked_score(request))
-    stored = figures(room.project, Analysis.Kind.JUDGE, key=key)
+    stored = current_statistics(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
     found = stored.payload or EMPTY
     named = request.GET.get("judge", "")
     # A judge that has just been tried is missing until the figures are made anew, and may have none of another score.
@@ -47,7 +42,6 @@ def judge(request: Request, slug: str) -> HttpResponse:
     if may_lack and all(each["id"] != named for each in found["versions"]):
         named = ""
     version = chosen_version(found["versions"], named)
-    taught = next((each for each in found["taught"] if version and each["after"] == version["id"]), None)
     context = {
         "version": version,
         # Acts go by the answers that judges are compared with unless another score is named.
@@ -56,13 +50,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "figures_score": found.get("score", ""),
         "people_said": LABELS,
         "confusion": _confusion(version["report"]["confusion"]) if version else (),
-        "fewest_for_curve": FEWEST_FOR_CURVE,
-        "right_at_least": RIGHT_AT_LEAST,
-        "moves_at_most": 100 * MOVES_AT_MOST,
-        "unscored_at_most": POOR_SHARE,
-        "few_documents": FEW_DOCUMENTS,
-        "taught": taught,
-        "latest_run": _latest_run(room.project, version) if taught else None,
+        "latest_run": _latest_run(room.project, version) if version and version["examples"] else None,
     }
     return figures_page(request, room, "judge", stored, JUDGE_TABLES, context)
 
@@ -96,7 +84,7 @@ def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
         says=(
             f"A copy of {lesson.base.name} gets examples and judges the {found.summaries:,} "
             f"summar{'y' if found.summaries == 1 else 'ies'} with sampled answers: about {found.calls:,} "
-            f"calls, {cost_in_words(found.cost)}.",
+            f"calls, {'no price is set' if found.cost is None else f'cost about {found.cost:.2f}'}.",
             f"This includes about {lesson.tokens:,} prompt tokens per call for the examples. Its answers do "
             "not affect scores, and it judges nothing else, until you choose it.",
         ),
@@ -106,9 +94,7 @@ def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
     )
 
 
-def _latest_run(project: Project, version: Mapping[str, Any] | None) -> Run | None:
-    if version is None:
-        return None
+def _latest_run(project: Project, version: Mapping[str, Any]) -> Run | None:
     return Run.objects.filter(project=project, judge__name=version["judge"]).order_by("-pk").first()
 
 

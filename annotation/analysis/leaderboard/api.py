@@ -87,59 +87,23 @@ class SystemScores(serializers.Serializer[Any]):
 
 
 class PlaceShape(serializers.Serializer[Any]):
-    """Where a system stands in the order, and how sure that is."""
-
-    low = serializers.IntegerField(
-        allow_null=True,
-        help_text="Best rank consistent with the tests: after all significantly better systems.",
-    )
-    high = serializers.IntegerField(
-        allow_null=True,
-        help_text="Worst rank consistent with the tests: before all significantly worse systems.",
-    )
     letters = serializers.CharField(help_text="Systems that share a letter are not significantly different.")
 
 
 class RankingShape(serializers.Serializer[Any]):
     """Which differences hold: paired permutation of document sets, of estimates Student's t; Holm's correction over all
-    pairs. Ranges of ranks and letters follow from it.
+    pairs. Letters follow from it.
     """
 
     sentence = serializers.CharField()
     pairs = serializers.IntegerField(help_text="Pairs of systems that were compared.")
     holding = serializers.IntegerField(help_text="Significantly different pairs.")
     level = serializers.FloatField()
-    least_p = serializers.FloatField(
-        allow_null=True,
-        help_text="The smallest corrected p possible with these document sets; above the level, no "
-        "difference can be significant.",
-    )
     groups = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
         help_text="The largest groups of systems that are not significantly different, best first.",
     )
     places = serializers.DictField(child=PlaceShape(), help_text="By system.")
-
-
-class MovedShape(serializers.Serializer[Any]):
-    judge = serializers.FloatField()
-    blend = serializers.FloatField()
-    by = serializers.FloatField(help_text="Blend minus judge alone.")
-    n = serializers.IntegerField(help_text="Document sets that have both.")
-    rank_by_judge = serializers.IntegerField()
-    rank_by_blend = serializers.IntegerField()
-
-
-class ChangedShape(serializers.Serializer[Any]):
-    """What people's answers made of the judge's coverage."""
-
-    sentence = serializers.CharField(allow_blank=True)
-    share = serializers.FloatField(allow_null=True, help_text="Mean share that people decided.")
-    answers = serializers.IntegerField(
-        help_text="Reviewers' current answers; given if any was accepted in a list."
-    )
-    in_lists = serializers.IntegerField(help_text="Of these, judge verdicts accepted in lists.")
-    systems = serializers.DictField(child=MovedShape(), help_text="By system.")
 
 
 class EstimatedShape(serializers.Serializer[Any]):
@@ -172,7 +136,6 @@ class TargetScores(serializers.Serializer[Any]):
     target_words = serializers.IntegerField(allow_null=True)
     systems = SystemScores(many=True, source="rows")
     ranking = RankingShape(allow_null=True, help_text="Of the score that is ranked by.")
-    changed = ChangedShape(allow_null=True)
     estimate = EstimateShape(allow_null=True, help_text="Of coverage.")
     alignment_estimate = EstimateShape(allow_null=True, help_text="Of alignment.")
     mixed = serializers.DictField(
@@ -193,7 +156,6 @@ class LeaderboardTables(serializers.Serializer[Any]):
     captions = serializers.DictField(
         child=serializers.CharField(), help_text="What the interval of each score covers."
     )
-    warnings = serializers.ListField(child=serializers.CharField(), help_text="Warnings about the averages.")
     tables = TargetScores(many=True)
     made_at = serializers.SerializerMethodField(help_text="When the figures were computed.")
     is_stale = serializers.SerializerMethodField(

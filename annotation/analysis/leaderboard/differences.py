@@ -14,7 +14,7 @@ from annotation.analysis.leaderboard.averages import CONFIDENCE, SEED
 from annotation.analysis.leaderboard.leaderboard import RANKABLE, means_at
 from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.core.refusals import Invalid
-from evaluation.statistics import PairComparison, SettledOrder, compare_systems, settled_order
+from evaluation.statistics import PairComparison, compare_systems, settled_order
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -106,7 +106,7 @@ def _of_estimates(project: Project, score: str, target_words: int | None) -> Dif
     )
 
 
-def _pairs(compared: Iterable[PairComparison], settled: SettledOrder) -> tuple[SystemPair, ...]:
+def _pairs(compared: Iterable[PairComparison], settled: frozenset[tuple[str, str]]) -> tuple[SystemPair, ...]:
     pairs = (
         SystemPair(
             first=pair.first,
@@ -115,7 +115,7 @@ def _pairs(compared: Iterable[PairComparison], settled: SettledOrder) -> tuple[S
             difference=pair.difference,
             p=pair.p,
             adjusted_p=pair.adjusted_p,
-            holds=settled.differ(pair.first, pair.second),
+            holds=bool({(pair.first, pair.second), (pair.second, pair.first)} & settled),
         )
         for pair in compared
     )

@@ -27,16 +27,7 @@ from annotation.analysis.leaderboard.averages import (
     averages_of,
     set_means,
 )
-from annotation.analysis.leaderboard.confounding import confounded_sets
-from annotation.analysis.leaderboard.people_changed import (
-    NONE_TAKEN,
-    PeopleChanged,
-    people_changed,
-    ranks,
-    share_decided,
-)
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
-from annotation.analysis.leaderboard.taken_over import TakenOver, taken_over
 from annotation.core.refusals import Invalid
 from annotation.models import SCORES, DocumentSet, Score, System
 from annotation.models.document import cluster_of
@@ -126,15 +117,13 @@ class TargetTable:
 
     `summarized_by` counts the summaries whose summarization rests on `questions` and on `claims`: with both its values
     do not all mean the same. `ranking` says how sure the order is; None of what is no mean over document sets.
-    `changed` says what people made of the judge's answers, `estimate` and `alignment_estimate` where the estimates come
-    from.
+    `estimate` and `alignment_estimate` say where the estimates come from.
     """
 
     target_words: int | None
     rows: tuple[SystemRow, ...]
     summarized_by: dict[str, int] = field(default_factory=dict)
     ranking: Ranking | None = None
-    changed: PeopleChanged | None = None
     estimate: EstimateTable | None = None
     alignment_estimate: EstimateTable | None = None
 
@@ -194,8 +183,7 @@ class Leaderboard:
     """One table per target length, shortest first and without a target last, and how they were made.
 
     Means never cross target lengths. Systems are ranked by `score`. `signature` names the rules that made the
-    scores; more than one only while a project is being rescored. `confounded_sets` counts the document sets whose
-    assessors did not judge the same summaries.
+    scores; more than one only while a project is being rescored.
     """
 
     project: str
@@ -205,7 +193,6 @@ class Leaderboard:
     confidence: float = CONFIDENCE
     draws: int = DRAWS
     seed: int = SEED
-    confounded_sets: int = 0
 
     @property
     def foremost(self) -> TargetTable | None:
@@ -242,16 +229,14 @@ def leaderboard(
             code="unknown_score",
         )
     estimated = {name: estimates(project, side) for name, side in SIDES.items()}
-    taken = taken_over(project)
     return Leaderboard(
         project=project.slug,
         signature=_signatures(project, target_words),
         tables=tuple(
-            gathered.table(target, score, estimated, taken.get(target, NONE_TAKEN))
+            gathered.table(target, score, estimated)
             for target, gathered in _by_target(project, target_words).items()
         ),
         score=score,
-        confounded_sets=confounded_sets(project),
     )
 
 
@@ -374,9 +359,7 @@ class _Gathered:
         if part := row.summarization_part:
             self.parts[part] += 1
 
-    def table(
-        self, target_words: int | None, score: str, estimated: Mapping[str, Estimates], taken: TakenOver
-    ) -> TargetTable:
+    def table(self, target_words: int | None, score: str, estimated: Mapping[str, Estimates]) -> TargetTable:
         of_score = {name: each.at(target_words) for name, each in estimated.items()}
         means = set_means(self.observations, SCORES)
         found = averages_of(means)
@@ -390,12 +373,9 @@ class _Gathered:
             target_words=target_words,
             rows=rows,
             summarized_by=dict(self.parts),
-            ranking=ranking_from(
-                ranked.compared, by_score, order, score, clusters=ranked.documents, level=ranked.level
-            )
+            ranking=ranking_from(ranked.compared, by_score, order, score, level=ranked.level)
             if ranked is not None
             else ranking_of(means, by_score, order, score),
-            changed=people_changed(means, found, taken),
             estimate=of_score[ESTIMATE],
             alignment_estimate=of_score[ALIGNMENT_ESTIMATE],
         )
@@ -415,10 +395,6 @@ class _Gathered:
             target_words=target_words,
             rows=rows,
             summarized_by=dict(self.parts),
-            # That people have decided nothing is not said once somebody has.
-            changed=None
-            if share_decided(found) and known.changed and not known.changed.share
-            else known.changed,
         )
 
     def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:
@@ -467,6 +443,13 @@ def _with_interval(average: Average, before: Average) -> Average:
 
 
 def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:
-    """Rank of each system, the best first, systems without a mean last."""
-    found = ranks({system: mean for system, mean in means.items() if mean is not None})
+    """Rank of each system, the best first, systems without a mean last; equal means share a rank."""
+    known = {system: mean for system, mean in means.items() if mean is not None}
+    found: dict[str, int | None] = {}
+    rank, last = 0, math.inf
+    for place, system in enumerate(sorted(known, key=lambda name: (-known[name], name)), start=1):
+        # Means that differ in the last digit alone are equal.
+        if not math.isclose(known[system], last, abs_tol=1e-12):
+            rank, last = place, known[system]
+        found[system] = rank
     return found | {system: None for system in sorted(means) if means[system] is None}

@@ -46,8 +46,6 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
 LEAGUE_COLUMNS = (
     "target_words",
     "rank",
-    "rank_low",
-    "rank_high",
     "letters",
     "system",
     "score",
@@ -60,7 +58,7 @@ LEAGUE_COLUMNS = (
     "claims_unscored",
     "caption",
 )
-"""The columns of a leaderboard as one small table; `rank`, its range and `letters` are those of the ranked score.
+"""The columns of a leaderboard as one small table; `rank` and `letters` are those of the ranked score.
 
 `caption` says what the mean and its interval cover: in a column, since readers of CSV know no other place for it.
 """
@@ -75,8 +73,6 @@ def league_rows(board: Leaderboard, *, sort: str = "") -> Iterator[Mapping[str, 
                 yield {
                     "target_words": table.target_words,
                     "rank": row.rank,
-                    "rank_low": place.low if place else None,
-                    "rank_high": place.high if place else None,
                     "letters": place.letters if place else None,
                     "system": row.system,
                     "score": name,

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from functools import partial
+from typing import NamedTuple
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
 from annotation.analysis.estimates.words import estimate_in_words
-from annotation.analysis.intervals import WITHOUT_SPREAD, has_interval
 from annotation.analysis.leaderboard import leaderboards as boards
-from annotation.analysis.leaderboard.bands import BANDS
 from annotation.analysis.leaderboard.bars import league
-from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.differences import (
     Differences,
     MatrixCell,
@@ -28,7 +25,6 @@ from annotation.analysis.leaderboard.differences import (
 from annotation.analysis.leaderboard.leaderboard import (
     OF_ALIGNMENT,
     OF_COVERAGE,
-    RANKABLE,
     RANKED,
     Average,
     Leaderboard,
@@ -41,10 +37,8 @@ from annotation.analysis.leaderboard.system_scores import scores_of_system
 from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
 from annotation.analysis.leaderboard.words import (
     caption_of,
-    changed_in_words,
     headline,
     mixed_in_words,
-    warnings_of,
 )
 from annotation.analysis.make_analysis import StoredStatistics
 from annotation.analysis.web import table_file
@@ -63,47 +57,38 @@ SYSTEM_PAIRS_SHOWN = 500
 DUC_WEIGHT = 2 / 3
 """The weight of coverage in the composite that is always shown; an equal one of the project is not shown twice."""
 
-SCORE_VIEWS: dict[str, tuple[str, str]] = {
-    "coverage": ("Blend", "Which system covers most?"),
-    "coverage_human": ("People alone", "Which system covers most according to people alone?"),
-    "coverage_judge": ("Judge alone", "Which system covers most according to the judge alone?"),
-    ESTIMATE: ("Estimate", "Which system would people say covers most?"),
-    "composite_2_3": ("Composite ⅔", "Which system covers most in the fewest words?"),
-    "alignment": ("Alignment", "Which system is most faithful to its source?"),
-}
-"""What the leaderboard can always be drawn for: the name of the view and the question it answers."""
-MORE_SCORE_VIEWS: dict[str, tuple[str, str]] = {
-    ALIGNMENT_ESTIMATE: (
-        "Alignment, estimated",
-        "Which system would people say is most faithful to its source?",
+
+class ScoreView(NamedTuple):
+    """What the leaderboard is drawn for: the words on its switch, the head of its column and its question."""
+
+    name: str
+    head: str
+    question: str
+
+
+VIEWS = {
+    "coverage": ScoreView("Blend", "Coverage", "Which system covers most?"),
+    "coverage_human": ScoreView(
+        "People alone", "Coverage by people", "Which system covers most according to people alone?"
     ),
-    "claim_coverage": ("Claim coverage", "Which system expresses the most claims?"),
-    "factual_alignment": ("Factual alignment", "Which system covers most and stays faithful to its source?"),
-    "question_coverage": ("Question coverage", "Which system answers the most questions?"),
-    "summarization": ("Summarization", "Which system has the best weakest score?"),
-    "topic_preservation": ("Topic preservation", "Which system covers the most topics?"),
-    "completeness": ("Completeness", "Which system omits least of its source?"),
-    "redundancy": ("Redundancy", "Which system repeats itself least?"),
-    "conciseness": ("Conciseness", "Which system is most to the point?"),
-    "coherence": ("Coherence", "Which system is most coherent?"),
-    "brevity": ("Brevity", "Which system is shortest relative to its target?"),
-    "composite_custom": ("Own composite", "Which system is best by the project's own composite?"),
+    "coverage_judge": ScoreView(
+        "Judge alone", "Coverage by the judge", "Which system covers most according to the judge alone?"
+    ),
+    ESTIMATE: ScoreView("Estimate", "Estimated coverage", "Which system would people say covers most?"),
+    "alignment": ScoreView("Blend", "Alignment", "Which system is most faithful to its source?"),
+    ALIGNMENT_ESTIMATE: ScoreView(
+        "Estimate", "Estimated alignment", "Which system would people say is most faithful to its source?"
+    ),
+    "composite_2_3": ScoreView(
+        "Composite ⅔", "Composite (⅔ coverage)", "Which system covers most in the fewest words?"
+    ),
 }
-MORE_SCORE_VIEWS |= {
-    name: (name.replace("_", " ").capitalize(), f"Which system is first by {name.replace('_', ' ')}?")
+VIEWS |= {
+    name: ScoreView(words, words, f"Which system is first by {words.lower()}?")
     for name in SCORES
-    if name not in (*SCORE_VIEWS, *MORE_SCORE_VIEWS, "human_share", "composite_1")
+    if name not in (*VIEWS, "human_share", "composite_1")
+    and (words := "Own composite" if name == "composite_custom" else name.replace("_", " ").capitalize())
 }
-"""What it is drawn for where the project has such scores and somebody asks."""
-DRAWN_HEADS = {
-    "coverage": "Coverage",
-    "coverage_human": "Coverage by people",
-    "coverage_judge": "Coverage by the judge",
-    ESTIMATE: "Estimated coverage",
-    ALIGNMENT_ESTIMATE: "Estimated alignment",
-}
-"""Heads of the drawn column where the view is named otherwise."""
-ESTIMATED = "Estimate of people's answers to all checks, from a random sample"
 BASED_ON_COVERAGE = (
     *OF_COVERAGE,
     "claim_coverage",
@@ -113,17 +98,6 @@ BASED_ON_COVERAGE = (
     "composite_custom",
 )
 """The views in which whose coverage it is stands beside it."""
-SCORE_NAMES = {
-    ESTIMATE: "coverage, estimated",
-    ALIGNMENT_ESTIMATE: "alignment, estimated",
-    "coverage_judge": "coverage by the judge",
-    "coverage_human": "coverage by people",
-    "human_share": "share decided by people",
-    "composite_1": "composite, a = 1",
-    "composite_2_3": "composite, a = ⅔",
-    "composite_custom": "composite of the project",
-}
-"""Scores whose names in the code are no words."""
 
 
 @screen("GET")
@@ -132,7 +106,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
     shown = shown_table(request, room.project)
     column, table, sort = shown.column, shown.table, checked_sort(request.GET.get("sort", ""))
     estimate = table.estimate_beside(column) if table else None
-    words, question = (SCORE_VIEWS | MORE_SCORE_VIEWS)[column]
+    view = VIEWS[column]
     quality = quality_tables(room.project, target_words=table.target_words) if table else []
     context = {
         "room": room,
@@ -147,31 +121,21 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "say": headline(table, room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
         "views": [
-            (label, [(name, _view_name(name), name == column) for name in names])
+            (label, [(name, VIEWS[name].name, name == column) for name in names])
             for label, names in _views(table, room.project).items()
         ],
-        # Views between which one sees what people changed.
-        "is_of_coverage": column in OF_COVERAGE,
-        "is_of_alignment": column in OF_ALIGNMENT,
         "is_estimate": column in SIDES,
         "estimate": estimate,
         "column": column,
-        "drawn": DRAWN_HEADS.get(column, words),
-        "question": question,
-        "bands": BANDS.get(column),
-        "in_bands": BANDS[column].counted(row.scores[column].mean for row in table.rows)
-        if table and column in BANDS
-        else [],
+        "drawn": view.head,
+        "question": view.question,
         "caption": caption_of(column, table) if table else "",
-        "warnings": warnings_of(shown.board),
         "mixed": mixed_in_words(table).get(column, "") if table else "",
-        "changed": changed_in_words(table.changed) if table and table.changed else "",
         "estimated": estimate_in_words(estimate) if estimate else "",
         "quality": quality[0] if quality else None,
         # Called by the whole page alone; the fragment does without.
         "published": partial(published_means, room.project),
-        **(_columns(room, table, column, sort, is_made=shown.made.is_current) if table else {}),
-        **(_intervals_told(table, column, is_made=shown.made.is_current) if table else {}),
+        **(_columns(room, table, column, sort) if table else {}),
         "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,
     }
@@ -189,72 +153,49 @@ class Head:
 
     by: str
     words: str
-    told: str
     sort: str
     aria_sort: str
-    is_number: bool
+
+    @property
+    def is_number(self) -> bool:
+        return self.by not in (SYSTEM, "human_share")
 
     @property
     def query(self) -> str:
-        """What of the address asks for the order; nothing for that of ranks."""
+        """The part of the address that asks for the order; nothing for that of ranks."""
         return f"&sort={self.sort}" if self.sort else ""
 
 
-def _columns(room: Room, table: TargetTable, column: str, sort: str, *, is_made: bool) -> dict[str, object]:
-    """The heads of the columns that hold anything, and what is said of those that hold nothing.
-
-    Why there is no estimate is known once a worker has looked for one.
-    """
-    made = _heads(room.project, table, column, sort)
-    fixed = [made.pop(by) for by in (RANK, SYSTEM)]
-    blanks = list(
-        blanks_of(room.project, table, [by for by in made if by in RANKABLE and (is_made or by not in SIDES)])
-    )
-    told = [
-        (", ".join(made[by].words for by in blank.scores), blank.reason, blank.reason.verb in room.verbs)
-        for blank in blanks
+def _columns(room: Room, table: TargetTable, column: str, sort: str) -> dict[str, object]:
+    """The heads of the columns that hold anything: one value of coverage and one of alignment."""
+    coverage = column if column in OF_COVERAGE else table.shown_as("coverage")
+    alignment = column if column in OF_ALIGNMENT else table.shown_as("alignment")
+    names = [
+        coverage,
+        *(["human_share"] if column in BASED_ON_COVERAGE else []),
+        "brevity",
+        "composite_2_3",
+        *(["composite_custom"] if _has_own_composite(room.project) else []),
+        alignment,
     ]
-    drawn = made.pop(column)
-    empty = {by for blank in blanks for by in blank.scores}
+    held = {name for row in table.rows for name, average in row.scores.items() if average.mean is not None}
+    others = [*(name for name in names if name in held and name != column), SETS, UNSCORED]
+    words = {name: view.head for name, view in VIEWS.items()} | {
+        RANK: "Rank",
+        SYSTEM: "System",
+        "human_share": "By people",
+        "composite_custom": f"Composite ({room.project.composite_weight:.2f})",
+        SETS: "Sets",
+        UNSCORED: "Unscored",
+    }
+    rank, system, drawn, *heads = (
+        Head(by, words[by], _turned(by, sort), _aria(by, sort)) for by in (RANK, SYSTEM, column, *others)
+    )
     return {
-        "rank_head": fixed[0],
-        "system_head": fixed[1],
+        "rank_head": rank,
+        "system_head": system,
         "drawn_head": drawn,
-        "heads": {by: head for by, head in made.items() if by not in empty},
-        "blanks": told,
-    }
-
-
-def _heads(project: Project, table: TargetTable, column: str, sort: str) -> dict[str, Head]:
-    """The heads of all columns by what they sort by."""
-    own = f"{project.composite_weight:.2f}"
-    words = {
-        RANK: ("Rank", ""),
-        SYSTEM: ("System", ""),
-        "coverage": ("Coverage", ""),
-        "human_share": ("By people", "Share of coverage that people decided"),
-        ESTIMATE: ("Coverage, estimated", ESTIMATED),
-        "brevity": ("Brevity", "Share of the target length left unused"),
-        "composite_2_3": ("Composite (⅔ coverage)", "a·coverage + (1 − a)·brevity with a = ⅔"),
-        "composite_custom": (f"Composite ({own})", f"The project's own composite: a = {own}"),
-        "alignment": ("Alignment", "Share of the summary's claims that the source supports"),
-        ALIGNMENT_ESTIMATE: ("Alignment, estimated", ESTIMATED),
-        SETS: ("Sets", "Document sets behind the mean"),
-        UNSCORED: ("Unscored", "Claims without a usable answer"),
-    }
-    # One value of each: the one that is chosen, else the one that is shown everywhere.
-    for score, values in (("coverage", OF_COVERAGE), ("alignment", OF_ALIGNMENT)):
-        kept = column if column in values else table.shown_as(score)
-        words = {by: said for by, said in words.items() if by not in values or by == kept}
-    if column not in BASED_ON_COVERAGE:
-        words.pop("human_share", None)
-    if not _has_own_composite(project):
-        del words["composite_custom"]
-    drawn = DRAWN_HEADS.get(column, (SCORE_VIEWS | MORE_SCORE_VIEWS)[column][0])
-    words[column] = (drawn, words.get(column, ("", ""))[1])
-    return {
-        by: Head(by, said, told, _turned(by, sort), _aria(by, sort), by not in (SYSTEM, "human_share"))
-        for by, (said, told) in words.items()
+        "heads": {head.by: head for head in heads},
     }
 
 
@@ -270,18 +211,6 @@ def _aria(by: str, sort: str) -> str:
     if shown.removeprefix("-") != by:
         return ""
     return "descending" if shown.startswith("-") else "ascending"
-
-
-def _intervals_told(table: TargetTable, column: str, *, is_made: bool) -> dict[str, object]:
-    """What is to be said of intervals and ranges of ranks: nothing of what none has on this page."""
-    averages = [row.scores[column] for row in table.rows if row.scores[column].mean is not None]
-    places = table.ranking.places.values() if table.ranking else ()
-    is_alike = is_made and any(average.low is None and has_interval(average.n) for average in averages)
-    return {
-        "has_intervals": any(average.low is not None for average in averages),
-        "has_ranges": any(place.low is not None for place in places),
-        "without_spread": WITHOUT_SPREAD if is_alike else "",
-    }
 
 
 @screen("GET")
@@ -314,7 +243,6 @@ def differences(request: Request, slug: str) -> HttpResponse:
         rows = [asdict(pair) for pair in found.pairs]
         columns = [each.name for each in fields(SystemPair)]
         return table_file(request, rows, columns=columns, name=f"{slug}-differences-{shown.column}")
-    words = (SCORE_VIEWS | MORE_SCORE_VIEWS)[shown.column][0]
     context = {
         "room": room,
         "found": found,
@@ -324,7 +252,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "address": request.get_full_path(),
         "column": shown.column,
         "is_estimate": shown.column in SIDES,
-        "drawn": DRAWN_HEADS.get(shown.column, words),
+        "drawn": VIEWS[shown.column].head,
         "target": target_word(shown.table.target_words) if shown.table else "",
     }
     return page_or_fragment(
@@ -363,7 +291,7 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
 
 
 def _name_of(score: str) -> str:
-    return SCORE_NAMES.get(score, score.replace("_", " "))
+    return VIEWS[score].head.lower() if score in VIEWS else score.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,26 +302,11 @@ class Means:
     document_sets: int
     averages: dict[str, Average]
     mixed: tuple[str, ...]
-    covers: dict[str, str]
 
     @property
     def lines(self) -> list[tuple[str, str, Average]]:
         """Each score's name, its name in words, and its mean."""
         return [(name, _name_of(name), average) for name, average in self.averages.items()]
-
-    @property
-    def captions(self) -> list[str]:
-        """What the intervals cover, once for all scores of which it is the same; what most have comes last."""
-        named: dict[str, list[str]] = defaultdict(list)
-        for name, words, average in self.lines:
-            if average.low is not None:
-                named[self.covers[name]].append(words)
-        *few, most = sorted(named.items(), key=lambda each: len(each[1])) or [("", [])]
-        if not most[1]:
-            return []
-        whose = "all other scores" if few else "all scores"
-        told = [f"95 % interval of {', '.join(words)}: {covers}." for covers, words in few]
-        return [*told, f"95 % interval of {whose}: {most[0]}."]
 
 
 def _means(board: Leaderboard, system: System) -> Iterator[Means]:
@@ -407,7 +320,6 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
                 document_sets=row.document_sets,
                 averages={name: row.scores[name] for name in held},
                 mixed=tuple(words for name, words in mixed_in_words(table).items() if name in held),
-                covers={name: caption_of(name, table) for name in held},
             )
 
 
@@ -441,7 +353,7 @@ def shown_table(request: Request, project: Project) -> ShownTable:
 def _asked(request: Request) -> str:
     """The score that the address names; empty where it names none. Raises Invalid for one that is not drawn."""
     asked = request.GET.get("by", "")
-    if asked and asked not in SCORE_VIEWS | MORE_SCORE_VIEWS:
+    if asked and asked not in VIEWS:
         raise Invalid(f"The leaderboard cannot be sorted by {asked!r}.", field="by")
     return asked
 
@@ -456,12 +368,6 @@ def _table(board: Leaderboard, target: str) -> TargetTable | None:
     return named
 
 
-def _view_name(score: str) -> str:
-    """The words on its switch; those of alignment stand under its label, as those of coverage do."""
-    of_alignment = {"alignment": SCORE_VIEWS["coverage"][0], ALIGNMENT_ESTIMATE: SCORE_VIEWS[ESTIMATE][0]}
-    return of_alignment.get(score) or (SCORE_VIEWS | MORE_SCORE_VIEWS)[score][0]
-
-
 def _views(table: TargetTable | None, project: Project) -> dict[str, list[str]]:
     """What can be drawn, by the label of its switch: coverage, the estimate first where it is what the page opens on,
     alignment, and what else the table has values for; an own composite only where it is one.
@@ -469,12 +375,17 @@ def _views(table: TargetTable | None, project: Project) -> dict[str, list[str]]:
     first = [ESTIMATE] if table is not None and table.is_estimated else []
     is_estimated = table is not None and table.alignment_estimate and table.alignment_estimate.has_estimates
     held = table.scores_held if table else []
-    named = {"composite_custom"} if not _has_own_composite(project) else set()
-    others = ["composite_2_3", *(name for name in MORE_SCORE_VIEWS if name in held)]
+    others = [
+        name
+        for name in VIEWS
+        if name not in (*OF_COVERAGE, *OF_ALIGNMENT)
+        and (name == "composite_2_3" or name in held)
+        and (name != "composite_custom" or _has_own_composite(project))
+    ]
     return {
-        "Coverage": list(dict.fromkeys([*first, *(name for name in SCORE_VIEWS if name in OF_COVERAGE)])),
+        "Coverage": list(dict.fromkeys([*first, *OF_COVERAGE])),
         "Alignment": ["alignment", *([ALIGNMENT_ESTIMATE] if is_estimated else [])],
-        "Other scores": [name for name in others if name not in named],
+        "Other scores": others,
     }
 
 

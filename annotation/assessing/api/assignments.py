@@ -44,7 +44,7 @@ from annotation.assessing.services.plan_assignments import (
 from annotation.assessing.words import plan_in_words, plan_notes, recalled_in_words
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
-from annotation.models import Draw, Project, Sitting, System
+from annotation.models import Project, Sitting, System
 from annotation.models.base import new_seed
 
 LARGEST_PLAN_SEED = 2**62
@@ -102,14 +102,6 @@ class NewAssignments(serializers.Serializer[Any]):
     )
     count = serializers.IntegerField(default=1, min_value=1, max_value=MOST_MORE)
     per_set = serializers.IntegerField(default=1, min_value=1, max_value=MOST_PER_SET)
-    method = NamedChoice("DrawMethod", Draw.Method.choices, default=Draw.Method.EVERYTHING.value)
-    item = NamedChoice(
-        "DrawItem",
-        Draw.Item.choices,
-        default=Draw.Item.DOCUMENT_SET.value,
-        help_text="What is sampled, unless the method is everything; strata contain single summaries.",
-    )
-    share = serializers.FloatField(default=1.0, min_value=0, max_value=1)
     avoid_own = serializers.BooleanField(
         default=True, help_text="Do not assign people sets with their own summaries; not for hand."
     )
@@ -151,8 +143,6 @@ class PlanRow(serializers.Serializer[AssignmentPlan]):
     left_out = serializers.ListField(
         child=serializers.CharField(), help_text="Given sets that the person already has."
     )
-    drawn = serializers.IntegerField(help_text="Items sampled of the frame.")
-    frame = serializers.SerializerMethodField(help_text="Items that could have been sampled.")
     seed = serializers.IntegerField(source="order.seed")
     fingerprint = serializers.CharField()
     in_words = Told(plan_in_words)
@@ -163,9 +153,6 @@ class PlanRow(serializers.Serializer[AssignmentPlan]):
     for_authors_alone = serializers.IntegerField(
         help_text="Queue assignments that can only go to people who wrote a summary in the set."
     )
-
-    def get_frame(self, plan: AssignmentPlan) -> int:
-        return len(plan.frame)
 
 
 class GivenRow(serializers.Serializer[Any]):
@@ -438,8 +425,6 @@ def _order(wanted: dict[str, Any]) -> AssignmentOrder:
         seed=new_seed() if seed is None else seed,
         people=tuple(wanted.pop("people")),
         document_sets=tuple(wanted.pop("document_sets")),
-        method=Draw.Method(wanted.pop("method")),
-        item=Draw.Item(wanted.pop("item")),
         **wanted,
     )
 

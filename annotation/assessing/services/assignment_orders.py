@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from annotation.assessing.services.seat import Seat
-from annotation.models import Draw
 
 
 class Way(StrEnum):
@@ -21,7 +20,7 @@ class AssignmentOrder:
     """What a manager asks for.
 
     `people` are usernames: one for `hand` and `more`, at least `per_set` for a plan, none for a queue.
-    `document_sets` are public ids: those to give by hand, or the frame that a plan or queue draws from, empty
+    `document_sets` are public ids: those to give by hand, or those of a plan or queue, empty
     for all. `avoid_own` keeps people from sets that hold a summary of their own. `by_summary` gives every
     summary assessors of its own instead of every set; then differences between assessors and differences
     between systems can no longer be told apart within a set.
@@ -33,9 +32,6 @@ class AssignmentOrder:
     document_sets: tuple[str, ...] = ()
     count: int = 1
     per_set: int = 1
-    method: Draw.Method = Draw.Method.EVERYTHING
-    item: Draw.Item = Draw.Item.DOCUMENT_SET
-    share: float = 1.0
     avoid_own: bool = True
     by_summary: bool = False
 
@@ -55,9 +51,7 @@ class AssignmentPlan:
 
     `short` counts the sets (summaries where each has its own assessors) that would get fewer assessors than
     asked, since nobody else may have them; `enough` those that have as many already. `left_out` names sets
-    chosen by hand that the person has already. `drawn` of `frame` items were drawn, where something was.
-    `unjudged` of `at_stake` are what a random draw chose and nobody gets, since the people asked may not have
-    it (summaries where each has its own assessors); `is_own_in_the_way` says that some of them wrote there.
+    chosen by hand that the person has already.
     `stranded` of a queue's new sittings nobody is left to pull; `for_authors_alone` only people who wrote there.
     `fingerprint` stands for all of it: the same plan has the same one.
     """
@@ -69,12 +63,7 @@ class AssignmentPlan:
     short: int
     enough: int
     left_out: tuple[str, ...]
-    drawn: int
-    frame: tuple[str, ...] = field(repr=False)
     fingerprint: str
-    unjudged: int = 0
-    at_stake: int = 0
-    is_own_in_the_way: bool = False
     stranded: int = 0
     for_authors_alone: int = 0
 
@@ -100,12 +89,7 @@ def told(plan: AssignmentPlan) -> dict[str, object]:
     if order.way in (Way.PLAN, Way.QUEUE):
         told |= {
             "per_set": order.per_set,
-            "method": order.method,
-            "share": order.share,
             "by_summary": order.by_summary,
             "avoid_own": order.avoid_own,
-            "drawn": plan.drawn,
-            "frame": len(plan.frame),
-            "unjudged": plan.unjudged,
         }
     return told

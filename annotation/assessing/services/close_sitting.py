@@ -16,7 +16,6 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid, NotFound
 from annotation.models import Assignment, Sitting, Summary, SummaryJudgment
-from annotation.sampling.services.finish_sample import finish_set_samples
 from annotation.scoring.rescore import rescore_now
 
 if TYPE_CHECKING:
@@ -66,7 +65,6 @@ def close_sitting(*, sitting: Sitting, by: User) -> Sitting:
     sitting.save(update_fields=["closed_at", "lease_until"])
     submitted = sitting.assignments.exclude(state=Assignment.State.RECALLED)
     submitted.update(state=Assignment.State.SUBMITTED, submitted_at=now)
-    draws = set(submitted.filter(draw__isnull=False).values_list("draw", flat=True))
     peer_ids = sorted({reading.peer_id for reading in here.readings.values()})
     list(Summary.objects.select_for_update().filter(pk__in=peer_ids).order_by("pk").only("pk"))
     rescore_now(project=project, summary_ids=peer_ids)
@@ -77,8 +75,6 @@ def close_sitting(*, sitting: Sitting, by: User) -> Sitting:
         target=sitting,
         data={"document_set": sitting.document_set.external_id, "summaries": len(peer_ids)},
     )
-    if draws:
-        finish_set_samples(draws=draws, project=project, by=by)
     return sitting
 
 

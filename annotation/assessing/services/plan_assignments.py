@@ -12,8 +12,8 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
@@ -35,16 +35,12 @@ from annotation.core.events import log
 from annotation.core.notices import tell_of_work
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Assignment, Comparison, DocumentSet, Draw, Notice, Project, Sitting
+from annotation.models import Assignment, Comparison, DocumentSet, Notice, Project, Sitting
 from annotation.models.base import SEED_BITS
-from evaluation.statistics import balanced_plan, stratified_draw, uniform_draw
+from evaluation.statistics import balanced_plan
 
 MOST_PER_SET = 20
 MOST_MORE = 1000
-
-ASSIGNMENT_METHODS = (Draw.Method.EVERYTHING, Draw.Method.UNIFORM, Draw.Method.STRATIFIED)
-ASSIGNMENT_ITEMS = (Draw.Item.DOCUMENT_SET, Draw.Item.COMPARISON)
-"""What assessors' work can be drawn by, and in."""
 
 
 def plan_assignments(*, project: Project, order: AssignmentOrder, by: User | None) -> AssignmentPlan:
@@ -80,14 +76,12 @@ def carry_out(
     if not plan.seats:
         raise Invalid(nothing_to_give(order, plan), field="document_sets", code="nothing_to_give")
     lock_people(seat.person_id for seat in plan.seats)
-    draw = _record_sample(project, plan)
-    seats = [_sampled_by(seat, draw) for seat in plan.seats] if draw else plan.seats
-    sittings = seat_all(project=project, seats=seats)
+    sittings = seat_all(project=project, seats=plan.seats)
     log(
         project=project,
         actor=by,
         verb="queue sets" if order.way == Way.QUEUE else "assign",
-        target=draw or project,
+        target=project,
         data=told(plan),
     )
     sets = Counter(seat.person_id for seat in plan.seats)
@@ -123,32 +117,6 @@ def _check(order: AssignmentOrder) -> None:
             "per_set",
             f"{order.per_set} assessors for each set need at least as many people; {len(order.people)} are "
             "chosen.",
-        ),
-        (
-            names_one and order.method != Draw.Method.EVERYTHING,
-            "method",
-            "Only a plan or a queue can use a random share. To assign sets to one person, omit it.",
-        ),
-        (
-            order.method not in ASSIGNMENT_METHODS,
-            "method",
-            f"Work for assessors is sampled by {' or '.join(ASSIGNMENT_METHODS)}.",
-        ),
-        (
-            order.item not in ASSIGNMENT_ITEMS,
-            "item",
-            f"Assessors are given items of {' or '.join(ASSIGNMENT_ITEMS)}.",
-        ),
-        (not 0 < order.share <= 1, "share", "The share must be above 0 and at most 100 %."),
-        (
-            order.method == Draw.Method.EVERYTHING and order.share != 1,
-            "share",
-            "“Everything” has no share. Choose a random method.",
-        ),
-        (
-            order.method == Draw.Method.STRATIFIED and order.item != Draw.Item.COMPARISON,
-            "item",
-            "Stratifying by system and length needs single summaries, not document sets.",
         ),
         (
             order.way == Way.QUEUE and order.by_summary,
@@ -232,15 +200,7 @@ class _AssignmentPlanner:
         return sorted(mine, key=lambda key: len(self.held[key]))
 
     def _for_all(self) -> AssignmentPlan:
-        drawn, frame = self._draw()
-        chosen = {
-            key: tuple(item for item in self.items[key] if item.comparison_id in drawn) for key in self.items
-        }
-        chosen = {
-            key: tuple(replace(item, probability=drawn[item.comparison_id]) for item in items)
-            for key, items in chosen.items()
-            if items
-        }
+        chosen = self.items
         units = dict(_units(chosen, by_summary=self.order.by_summary))
         needs = {unit: max(0, self.order.per_set - self._has(unit, items)) for unit, items in units.items()}
         if self.order.way == Way.QUEUE:
@@ -260,10 +220,6 @@ class _AssignmentPlanner:
             chosen,
             short=sum(len(plan[unit]) < need for unit, need in needs.items()),
             enough=sum(need == 0 for need in needs.values()),
-            drawn=self._count_sampled(drawn),
-            frame=frame,
-            lost={unit: units[unit] for unit, need in needs.items() if need and not plan[unit]},
-            at_stake=self._count_sampled(drawn, by_set=self._counts_sets()),
             late=self._late(plan, chosen),
         )
 
@@ -281,54 +237,8 @@ class _AssignmentPlanner:
             authors += _more(left[key].for_authors_alone, waiting, len(copies))
         return _Late(nobody, authors)
 
-    def _draw(self) -> tuple[dict[int, float], tuple[str, ...]]:
-        """The comparisons drawn, with their probabilities, and the frame as public ids."""
-        order = self.order
-        if order.item == Draw.Item.COMPARISON and order.method != Draw.Method.EVERYTHING:
-            return self._sample_summaries()
-        sets = list(self.items)
-        share = 1.0 if order.method == Draw.Method.EVERYTHING else order.share
-        drawn = uniform_draw(sets, share=share, seed=order.seed)
-        probabilities = {
-            item.comparison_id: chance for key, chance in drawn.items() for item in self.items[key]
-        }
-        return probabilities, tuple(self.names[key][0] for key in sets)
-
-    def _sample_summaries(self) -> tuple[dict[int, float], tuple[str, ...]]:
-        peers: dict[int, list[SeatItem]] = defaultdict(list)
-        for items in self.items.values():
-            for item in items:
-                peers[item.peer_id].append(item)
-        names = _peers(self.project)
-        frame = sorted(peers, key=lambda peer: names[peer].public_id)
-        if self.order.method == Draw.Method.STRATIFIED:
-            strata = {peer: (names[peer].system_id, peers[peer][0].target_words) for peer in frame}
-            drawn = stratified_draw(strata, share=self.order.share, seed=self.order.seed)
-        else:
-            drawn = uniform_draw(frame, share=self.order.share, seed=self.order.seed)
-        probabilities = {item.comparison_id: chance for peer, chance in drawn.items() for item in peers[peer]}
-        return probabilities, tuple(names[peer].public_id for peer in frame)
-
-    def _counts_sets(self) -> bool:
-        """Whether what nobody gets is told in sets: a set of which each summary stands alone may be left in part."""
-        return _record_item(self.order) == Draw.Item.DOCUMENT_SET and not self.order.by_summary
-
-    def _count_sampled(self, drawn: Collection[int], *, by_set: bool | None = None) -> int:
-        if by_set is None:
-            by_set = _record_item(self.order) == Draw.Item.DOCUMENT_SET
-        return len(
-            {
-                key if by_set else item.peer_id
-                for key, items in self.items.items()
-                for item in items
-                if item.comparison_id in drawn
-            }
-        )
-
     def _has(self, unit: PlannedUnit, items: Sequence[SeatItem]) -> int:
-        """How many have all of it already, or could pull it; of a random share nobody has anything."""
-        if self.order.method != Draw.Method.EVERYTHING:
-            return 0
+        """How many have all of it already, or could pull it."""
         wanted = {item.comparison_id for item in items}
         return sum(wanted <= row.comparisons for row in self.held[unit[0]])
 
@@ -341,10 +251,7 @@ class _AssignmentPlanner:
         for row in self.held[unit[0]]:
             if row.person_id != person:
                 continue
-            # A random share is judged for the draw: what somebody has by hand cannot be drawn for them again.
-            is_drawn = is_wide and self.order.method != Draw.Method.EVERYTHING
-            has_it = bool(wanted & row.comparisons) if is_drawn else wanted <= row.comparisons
-            return not (row.is_closed or has_it)
+            return not (row.is_closed or wanted <= row.comparisons)
         return True
 
     def _made(
@@ -355,16 +262,9 @@ class _AssignmentPlanner:
         short: int = 0,
         enough: int = 0,
         left_out: tuple[str, ...] = (),
-        drawn: int = 0,
-        frame: tuple[str, ...] = (),
-        lost: Mapping[PlannedUnit, tuple[SeatItem, ...]] | None = None,
-        at_stake: int = 0,
         late: _Late | None = None,
     ) -> AssignmentPlan:
         seats = tuple(self._seats(plan, chosen))
-        is_random = self.order.method != Draw.Method.EVERYTHING
-        without = list((lost or {}).values()) if is_random else []
-        unjudged = {item.comparison_id for items in without for item in items}
         return AssignmentPlan(
             order=self.order,
             seats=seats,
@@ -373,13 +273,7 @@ class _AssignmentPlanner:
             short=short,
             enough=enough,
             left_out=left_out,
-            drawn=drawn,
-            frame=frame,
-            fingerprint=_fingerprint(self.order, seats, frame, sum(map(len, self.held.values()))),
-            unjudged=self._count_sampled(unjudged, by_set=self._counts_sets()),
-            at_stake=at_stake if is_random else 0,
-            is_own_in_the_way=self.order.avoid_own
-            and any(_has_own(items, person) for items in without for person in self.people.values()),
+            fingerprint=_fingerprint(self.order, seats, sum(map(len, self.held.values()))),
             stranded=late.stranded if late else 0,
             for_authors_alone=late.for_authors_alone if late else 0,
         )
@@ -465,50 +359,11 @@ def _more(count: Callable[[int], int], waiting: int, copies: int) -> int:
     return count(waiting + copies) - count(waiting)
 
 
-class _ComparedPeer(NamedTuple):
-    public_id: str
-    system_id: int | None
-
-
-def _peers(project: Project) -> dict[int, _ComparedPeer]:
-    """The peer summaries that are compared, by their key."""
-    rows = Comparison.objects.filter(peer__document_set__project=project).order_by()
-    columns = ("peer_id", "peer__public_id", "peer__system_id")
-    return {
-        key: _ComparedPeer(public_id, system)
-        for key, public_id, system in rows.values_list(*columns).distinct()
-    }
-
-
-def _record_item(order: AssignmentOrder) -> Draw.Item:
-    return Draw.Item.DOCUMENT_SET if order.method == Draw.Method.EVERYTHING else order.item
-
-
-def _record_sample(project: Project, plan: AssignmentPlan) -> Draw | None:
-    order = plan.order
-    if order.way in (Way.HAND, Way.MORE):
-        return None
-    return Draw.objects.create(
-        project=project,
-        method=order.method,
-        item=_record_item(order),
-        share=order.share,
-        seed=order.seed,
-        frame=list(plan.frame),
-    )
-
-
-def _sampled_by(seat: Seat, draw: Draw) -> Seat:
-    items = tuple(replace(item, draw_id=draw.pk, selected_by=draw.method) for item in seat.items)
-    return replace(seat, items=items)
-
-
-def _fingerprint(order: AssignmentOrder, seats: Sequence[Seat], frame: Sequence[str], held: int) -> str:
-    """The same where the same people would get the same items of the same frame, and nothing was given since."""
+def _fingerprint(order: AssignmentOrder, seats: Sequence[Seat], held: int) -> str:
+    """The same where the same people would get the same items, and nothing was given since."""
     seen = [
         order.way,
         held,
-        list(frame),
         [
             [seat.document_set_id, seat.person_id, seat.seed, [item.comparison_id for item in seat.items]]
             for seat in seats

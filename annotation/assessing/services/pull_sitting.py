@@ -199,10 +199,9 @@ def _same_work(lost: Sitting) -> Sitting | None:
     return next((slot for slot in waiting if _work_of(slot) == work), None)
 
 
-def _work_of(sitting: Sitting) -> set[tuple[int | None, int | None]]:
-    """Which comparisons for which draw."""
+def _work_of(sitting: Sitting) -> set[int | None]:
     firsts = sitting.assignments.filter(repeat_of__isnull=True)
-    return set(firsts.values_list("comparison_id", "draw_id"))
+    return set(firsts.values_list("comparison_id", flat=True))
 
 
 def _resume(project: Project, lost: Sitting, slot: Sitting) -> Sitting:

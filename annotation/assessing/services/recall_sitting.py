@@ -6,7 +6,6 @@ taken away. Whoever changes who has a sitting locks the people first and its row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,6 @@ from annotation.core.refusals import Conflict, NotFound
 from annotation.core.shared.clock import shared_now
 from annotation.models import Assignment, Notice, Project, Sitting, SummaryJudgment, UnitJudgment
 from annotation.models.base import new_seed
-from annotation.sampling.services.finish_sample import finish_set_samples
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -61,7 +59,6 @@ def recall(*, sitting: Sitting, by: User | None) -> Sitting:
     _put_away(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb="recall", target=sitting, data=_told(sitting))
     _tell_of_loss(project, sitting.assessor_id, by)
-    _finish_samples(project, [sitting.pk], by)
     return sitting
 
 
@@ -162,15 +159,7 @@ def withdraw_stranded(*, project: Project, by: User | None) -> int:
         target=project,
         data={"sittings": len(keys), "document_sets": list(left_over.document_sets)},
     )
-    _finish_samples(project, keys, by)
     return len(keys)
-
-
-def _finish_samples(project: Project, withdrawn: Sequence[int], by: User | None) -> None:
-    """What was open last in a random sample may be withdrawn: then everything that is left of it is answered."""
-    draws = Assignment.objects.filter(sitting__in=withdrawn, draw__isnull=False)
-    if keys := set(draws.values_list("draw", flat=True)):
-        finish_set_samples(draws=keys, project=project, by=by)
 
 
 def lapse_leases(*, project: Project | None = None) -> int:

@@ -21,22 +21,18 @@ if TYPE_CHECKING:
 
     from annotation.models import Project
 
-BY_HAND = "hand"
 SEATED_AT_ONCE = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class SeatItem:
-    """A comparison that somebody is to judge, and how it came to be chosen."""
+    """A comparison that somebody is to judge."""
 
     comparison_id: int
     peer_id: int
     target_words: int | None
     peer_author_id: int | None
     model_author_id: int | None
-    draw_id: int | None = None
-    selected_by: str = BY_HAND
-    probability: float | None = None
 
     def is_by(self, person_id: int | None) -> bool:
         """Whether that person wrote one of the two summaries."""
@@ -123,7 +119,7 @@ def items_of(comparisons: QuerySet[Comparison]) -> dict[int, list[SeatItem]]:
 
 
 def items_in(sitting: Sitting) -> tuple[SeatItem, ...]:
-    """What a sitting holds, hidden repeats left out, as it was drawn."""
+    """What a sitting holds, hidden repeats left out."""
     rows = sitting.assignments.filter(repeat_of__isnull=True).order_by("comparison__public_id")
     return tuple(
         SeatItem(*columns)
@@ -133,9 +129,6 @@ def items_in(sitting: Sitting) -> tuple[SeatItem, ...]:
             "comparison__peer__target_words",
             "comparison__peer__system__person_id",
             "comparison__model__system__person_id",
-            "draw_id",
-            "selected_by",
-            "inclusion_probability",
         )
     )
 
@@ -216,11 +209,8 @@ class _New(NamedTuple):
     sitting_id: int
     comparison_id: int
     position: int
-    selected_by: str
     is_own_peer: bool
     is_own_model: bool
-    draw_id: int | None = None
-    inclusion_probability: float | None = None
     repeat_of_id: int | None = None
 
 
@@ -315,16 +305,13 @@ def _row(sitting: Sitting, item: SeatItem, position: int) -> _New:
         sitting_id=sitting.pk,
         comparison_id=item.comparison_id,
         position=position,
-        draw_id=item.draw_id,
-        selected_by=item.selected_by,
-        inclusion_probability=item.probability,
         is_own_peer=person_id is not None and item.peer_author_id == person_id,
         is_own_model=person_id is not None and item.model_author_id == person_id,
     )
 
 
 def _repeat(first: Assignment, position: int) -> _New:
-    """It measures the assessor, so it belongs to no draw and has no probability of its own."""
+    """It measures the assessor."""
     assert first.sitting_id is not None, "it was found by its sitting"
     assert first.comparison_id is not None, "sittings hold comparisons only"
     return _New(
@@ -332,7 +319,6 @@ def _repeat(first: Assignment, position: int) -> _New:
         comparison_id=first.comparison_id,
         position=position,
         repeat_of_id=first.pk,
-        selected_by=first.selected_by,
         is_own_peer=first.is_own_peer,
         is_own_model=first.is_own_model,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
 from annotation.assessing.queries.assignments import (
     SETS_SHOWN,
@@ -26,21 +26,12 @@ from annotation.assessing.services.plan_assignments import carry_out, plan_assig
 from annotation.assessing.words import given_in_words, plan_in_words, plan_notes, recalled_in_words
 from annotation.core.permissions import BLIND_VERBS, Verb
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Draw, System
+from annotation.models import System
 from annotation.models.base import new_seed
-from annotation.sampling.queries.set_samples import set_sample_page
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.numbers import need_whole_number
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
-
-ORDERED_SAMPLES: dict[str, tuple[str, Draw.Method, Draw.Item]] = {
-    "everything": ("All document sets", Draw.Method.EVERYTHING, Draw.Item.DOCUMENT_SET),
-    "sets": ("A random share of the sets", Draw.Method.UNIFORM, Draw.Item.DOCUMENT_SET),
-    "summaries": ("A random share of the summaries", Draw.Method.UNIFORM, Draw.Item.COMPARISON),
-    "strata": ("A random share of each system and length", Draw.Method.STRATIFIED, Draw.Item.COMPARISON),
-}
-"""What a plan or a queue is made of: the words on screen, and what they stand for."""
 
 WAY_WORDS = (
     (Way.HAND, "By hand", "Selected sets for one person."),
@@ -120,13 +111,6 @@ def withdraw_waiting(request: Request, slug: str) -> HttpResponse:
     return _show(request, room) if request.htmx else redirect("assignments", slug=slug)
 
 
-@screen("GET")
-def draws(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    page = set_sample_page(room.project, after=request.GET.get("after", ""))
-    return render(request, "assessing/assignments/draws.html", {"room": room, "page": page})
-
-
 @screen("POST")
 def name_author(request: Request, slug: str, system_id: str) -> HttpResponse:
     """Say which member wrote a system's summaries. Closed to the blind."""
@@ -167,7 +151,6 @@ def _show(
         "authors": authors_in(room.project) if room.may["name_authors"] else [],
         "knows_authors": room.may["name_authors"],
         "ways": WAY_WORDS,
-        "draws": [(name, words) for name, (words, _, _) in ORDERED_SAMPLES.items()],
         "form": _typed(request, plan),
         "plan": plan,
         "plan_in_words": plan_in_words(plan) if plan else "",
@@ -198,10 +181,6 @@ def _order(request: Request) -> AssignmentOrder:
     except ValueError as error:
         raise Invalid("Choose how to assign sets.", field="way") from error
     is_wide = way in (Way.PLAN, Way.QUEUE)
-    drawn = form.get("draw", "everything") if is_wide else "everything"
-    if drawn not in ORDERED_SAMPLES:
-        raise Invalid("Choose what to judge.", field="draw")
-    _, method, item = ORDERED_SAMPLES[drawn]
     people = form.getlist("people") if way == Way.PLAN else [form.get("assessor", "")]
     return AssignmentOrder(
         way=way,
@@ -210,9 +189,6 @@ def _order(request: Request) -> AssignmentOrder:
         document_sets=tuple(form.getlist("sets")) if way == Way.HAND else (),
         count=_whole(form.get("count", ""), "count", default=1) if way == Way.MORE else 1,
         per_set=_whole(form.get("per_set", ""), "per_set", default=1) if is_wide else 1,
-        method=method,
-        item=item,
-        share=1.0 if method == Draw.Method.EVERYTHING else _share(form.get("share", "")),
         # A tick that is not sent is not ticked; a form without the field leaves it to the rule.
         avoid_own="avoid_own" in form or not is_wide,
         by_summary=is_wide and way != Way.QUEUE and "by_summary" in form,
@@ -227,8 +203,6 @@ def _typed(request: Request, plan: AssignmentPlan | None) -> dict[str, object]:
             "way": Way.HAND,
             "per_set": 2,
             "count": 5,
-            "share": 20,
-            "draw": "everything",
             "avoid_own": True,
         }
     return {
@@ -238,8 +212,6 @@ def _typed(request: Request, plan: AssignmentPlan | None) -> dict[str, object]:
         "people": sent.getlist("people"),
         "count": sent.get("count"),
         "per_set": sent.get("per_set"),
-        "draw": sent.get("draw"),
-        "share": sent.get("share"),
         "avoid_own": "avoid_own" in sent,
         "by_summary": "by_summary" in sent,
         "seed": plan.order.seed if plan else "",
@@ -258,14 +230,3 @@ def _whole(text: str, field: str, *, default: int) -> int:
         return default
     message = f"{field.replace('_', ' ')} is a whole number, not {text!r}."
     return need_whole_number(text, message, field=field)
-
-
-def _share(text: str) -> float:
-    """A share from a percent such as "20" or "12.5". Raises Invalid."""
-    try:
-        percent = float(text.strip().removesuffix("%"))
-    except ValueError as error:
-        raise Invalid(f"The share must be a percentage, not {text!r}.", field="share") from error
-    if not 0 < percent <= 100:
-        raise Invalid("The share must be above 0 and at most 100 %.", field="share")
-    return percent / 100

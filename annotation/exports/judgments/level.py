@@ -1,8 +1,8 @@
 """Level `judgments`: one row per answer that anybody gave, those that no longer stand included.
 
 `claim_id` names what was judged: a claim, for `question` the question, for `rating` what was rated.
-`selected_by` and `inclusion_probability` tell how a person came to be asked: of percents the assignment's, of
-verdicts the sample's in which they were given (the last one, where several count the same answer).
+`selected_by` and `inclusion_probability` are those of the random sample in which a verdict was given (the last one,
+where several count the same answer).
 `guideline_version` is the version of the guidelines that the person had before them. `blind` says of people's answers
 whether they had seen nothing of the judge's and of others'; agreement and estimates use those alone.
 """

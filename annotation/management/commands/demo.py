@@ -46,7 +46,6 @@ HIGHEST_PORT = 65535
 SHOWN_FIRST = (
     (Analysis.Kind.LEADERBOARD, board_key(RANKED)),
     (Analysis.Kind.JUDGE, ""),
-    (Analysis.Kind.PLAN, ""),
     (Analysis.Kind.AGREEMENT, ""),
 )
 """The statistics of Newsroom that are made before anybody asks for them."""

@@ -27,11 +27,9 @@ from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.analysis.leaderboard.words import (
     CAPTIONS,
     caption_of,
-    changed_in_words,
     mixed_in_words,
     ranking_in_words,
     told,
-    warnings_of,
 )
 from annotation.management.named import project_named
 
@@ -101,8 +99,6 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         f"The column human: {CAPTIONS['coverage_human']}.",
         width=100,
     )
-    for warning in warnings_of(board):
-        yield from textwrap.wrap(warning, width=100)
     yield f"Signature {board.signature}"
 
 
@@ -115,17 +111,15 @@ def _covers(board: Leaderboard) -> str:
 
 
 def _said(table: TargetTable) -> Iterator[str]:
-    """What a table says in words: how sure its order is, what people changed, where estimates come from."""
+    """What a table says in words: how sure its order is, where estimates come from."""
     if table.ranking is not None:
         yield ranking_in_words(table.ranking)
         if table.ranking.pairs:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
                 f"{SIGNIFICANCE_LEVEL:.0%} after Holm's correction; systems that share a letter (group) are not "
-                "significantly different. Ranges of ranks follow from these differences."
+                "significantly different."
             )
-    if table.changed is not None and (changed := changed_in_words(table.changed)):
-        yield changed
     if table.estimate is not None:
         yield f"Estimate: {estimate_in_words(table.estimate)}"
         if table.estimate.has_estimates:
@@ -142,7 +136,7 @@ def _title(table: TargetTable) -> str:
 def _headings(score: str, table: TargetTable) -> tuple[str, ...]:
     ranked = MEANS.get(score, score.replace("_", " "))
     others = [MEANS[name] for name in _others(score, table)]
-    return ("rank", "system", ranked, "interval", "ranks", "group", *others, "n", "unscored")
+    return ("rank", "system", ranked, "interval", "group", *others, "n", "unscored")
 
 
 def _others(score: str, table: TargetTable) -> list[str]:
@@ -161,7 +155,6 @@ def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple
         row.system,
         _number(ranked.mean, digits),
         _interval(ranked, digits),
-        NO_VALUE if place is None or place.low is None else f"{place.low}-{place.high}",
         NO_VALUE if place is None else place.letters,
         *(_beside(row.scores[name], ranked, digits) for name in _others(score, table)),
         f"{row.n} of {row.document_sets}" if row.n < row.document_sets else str(row.n),

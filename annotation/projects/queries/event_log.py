@@ -172,9 +172,10 @@ def _claims(project: Project, ids: set[str]) -> _Found:
 
 
 def _draws(project: Project, ids: set[str]) -> _Found:
-    rows = Draw.objects.filter(project=project, public_id__in=ids).order_by()
-    for key, item in rows.values_list("public_id", "item"):
-        yield key, ("random sample of checks" if item == Draw.Item.CHECK else "draw", key)
+    for key in (
+        Draw.objects.filter(project=project, public_id__in=ids).order_by().values_list("public_id", flat=True)
+    ):
+        yield key, ("random sample of checks", key)
 
 
 def _comments(project: Project, ids: set[str]) -> _Found:

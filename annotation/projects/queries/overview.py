@@ -218,7 +218,7 @@ def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
         # Where reviewers are shown the judge's verdict at once, no sample can be taken.
         lacks_sample=Verb.ASSIGN in verbs
         and project.reveal != Project.Reveal.SHOWN
-        and not Draw.objects.filter(project=project, item=Draw.Item.CHECK, cancelled_at=None).exists(),
+        and not Draw.objects.filter(project=project, cancelled_at=None).exists(),
     )
 
 

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annotation.analysis.estimates.proposal import proposed_size
 from annotation.core.permissions import Verb
 from annotation.core.words import counted
 from annotation.models import Project, Run
-from annotation.sampling.queries.pace import seconds_per_check
-from annotation.sampling.words import held_in_words, time_in_words
+from annotation.sampling.words import held_in_words
 
 if TYPE_CHECKING:
     from annotation.projects.queries.overview import (
@@ -118,8 +116,11 @@ def _steps(
             f"draw={draw.draw_id}",
         )
     if waits.lacks_sample and checks.by_judge and checks.waiting:
-        page = "plan" if Verb.VIEW_SCORES in verbs else "check-draws"
-        yield Step("Take a random sample", _sample_in_words(project), page)
+        yield Step(
+            "Take a random sample",
+            "Only a random sample gives an estimate of people's answers.",
+            "check-draws",
+        )
     if Verb.REVIEW in verbs and checks.waiting:
         yield Step(
             "Review claims",
@@ -135,16 +136,6 @@ def _steps(
         yield Step(
             "Export the scored data set", "Scores, units, claims and judgments, with a manifest.", "exports"
         )
-
-
-def _sample_in_words(project: Project) -> str:
-    size = proposed_size(project)
-    why = "Only a random sample gives an estimate of people's answers."
-    if size is None:
-        return why
-    return (
-        f"{why} Answer about {counted(size, 'claim')}, {time_in_words(size, seconds_per_check(project)[0])}."
-    )
 
 
 def _blend_in_words(project: Project) -> str:

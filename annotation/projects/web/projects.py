@@ -9,7 +9,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from annotation.analysis.leaderboard.bars import league
-from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.leaderboards import opening_board
 from annotation.core.permissions import Verb, may_create_projects
 from annotation.judging.queries.runs import is_worker_alive, latest_run, run_progress
@@ -97,7 +96,7 @@ def project(request: Request, slug: str) -> HttpResponse:
 
 
 def _excerpt(room: Room) -> dict[str, object]:
-    """The foremost table of the leaderboard, and why it lacks what it lacks."""
+    """The foremost table of the leaderboard."""
     if Verb.VIEW_SCORES not in room.verbs:
         return {"excerpt": None}
     stored, made = opening_board(room.project)
@@ -112,8 +111,4 @@ def _excerpt(room: Room) -> dict[str, object]:
             is_made=made.is_current,
             judge=room.project.deciding_judge,
         ),
-        "blanks": [
-            ("Coverage" if blank.scores else "", blank.reason, blank.reason.verb in room.verbs)
-            for blank in blanks_of(room.project, table, ["coverage"])
-        ],
     }

@@ -1,4 +1,4 @@
-"""The queues of checks: what waits in which order, the next one, batches of the judge's verdicts, random sample."""
+"""The queues of checks: what waits in which order, the next one, batches of the judge's verdicts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, only
-from annotation.api.fields import LabelField, NamedChoice, ShareField, WordChoice
-from annotation.api.rows import CheckDrawRow, HeldShape
+from annotation.api.fields import LabelField, NamedChoice, WordChoice
+from annotation.api.rows import HeldShape
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.search import LONGEST_SEARCH
-from annotation.models import Check, Draw, Label, VerdictBatch
+from annotation.models import Check, Label, VerdictBatch
 from annotation.reviewing.api.checks import CheckDetail, shown_detail
 from annotation.reviewing.queries.review_queue import (
     Filter,
@@ -26,12 +26,9 @@ from annotation.reviewing.queries.review_queue import (
 )
 from annotation.reviewing.services.accept_batch import Offer, accept_batch, offer, withdraw_batch
 from annotation.reviewing.services.lease_check import hand_out, let_go
-from annotation.sampling.queries.check_samples import check_samples, held_by_others
-from annotation.sampling.services.cancel_sample import cancel_sample
-from annotation.sampling.services.sample_checks import CHECK_SAMPLE_METHODS, sample_checks
+from annotation.sampling.queries.check_samples import held_by_others
 
 LONGEST_FILTER = 200
-LARGEST_SEED = 2**63 - 1
 
 
 class QueueFilter(serializers.Serializer[Any]):
@@ -151,13 +148,6 @@ class NewBatch(QueueFilter):
     fingerprint = serializers.CharField(max_length=64, help_text="Fingerprint of the offer.")
 
 
-class NewCheckDraw(serializers.Serializer[Any]):
-    method = WordChoice(choices=list(CHECK_SAMPLE_METHODS), default=Draw.Method.UNIFORM)
-    share = ShareField(help_text="Above 0 and up to 1.")
-    side = WordChoice(choices=Check.Side.choices, default="", allow_blank=True)
-    seed = serializers.IntegerField(default=None, allow_null=True, min_value=0, max_value=LARGEST_SEED)
-
-
 class ReviewQueue(ApiView):
     tag = "checks"
     pagination_class = None
@@ -256,50 +246,6 @@ class OneBatch(ApiView):
         batches = VerdictBatch.objects.filter(project=project).select_related("project")
         withdraw_batch(batch=only(batches, public_id, "batch"), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-class CheckSamples(ApiView):
-    tag = "checks"
-    pagination_class = None
-
-    @operation("list_check_draws", responses=CheckDrawRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the latest random samples of checks, newest first.
-
-        Needs the verb "assign".
-        """
-        project = self.enter(Verb.ASSIGN)
-        rows: Any = check_samples(project)
-        return Response(CheckDrawRow(rows, many=True).data)
-
-    @operation("draw_checks", request=NewCheckDraw, responses={201: CheckDrawRow})
-    def post(self, request: Request, slug: str) -> Response:
-        """Sample claims at random for review.
-
-        Needs the verb "assign". The frame and every check's inclusion probability are recorded permanently.
-        Refused (422) where the project shows reviewers the judge's verdict at once: nobody could answer without it.
-        """
-        project = self.enter(Verb.ASSIGN)
-        drawn = sample_checks(project=project, by=self.person, **self.body(NewCheckDraw))
-        (row,) = check_samples(project, only=drawn.public_id)
-        return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)
-
-
-class CancelledSample(ApiView):
-    tag = "checks"
-
-    @operation("cancel_check_draw", request=None, responses=CheckDrawRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Cancel a random sample of checks that is not answered yet.
-
-        Needs the verb "assign". It stays in the list and in the log; nobody is asked for its answers any more, and no
-        estimate uses it. Cancelling twice changes nothing. Refused (409) where every check of it is answered.
-        """
-        project = self.enter(Verb.ASSIGN)
-        draws = Draw.objects.filter(project=project).select_related("project").defer("frame")
-        cancelled = cancel_sample(draw=only(draws, public_id, "draw"), by=self.person)
-        (row,) = check_samples(project, only=cancelled.public_id)
-        return Response(CheckDrawRow(row).data)
 
 
 def _filters(words: dict[str, Any]) -> Filter:

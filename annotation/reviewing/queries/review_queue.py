@@ -386,7 +386,7 @@ def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> Q
 
     Claims that were changed since are among them, in the words that were drawn.
     """
-    draws = Draw.objects.filter(project=project, public_id=filters.draw, item=Draw.Item.CHECK)
+    draws = Draw.objects.filter(project=project, public_id=filters.draw)
     draw = draws.only("cancelled_at").first()
     if draw is None:
         raise Invalid("There is no such random sample of checks in this project.", field="draw")

@@ -1,21 +1,19 @@
-"""The queues of checks: a filtered list, taking over the judge's verdicts on a part of it, and random draws."""
+"""The queues of checks: a filtered list, and taking over the judge's verdicts on a part of it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Draw, Project, System, VerdictBatch
-from annotation.models.base import SEED_BITS, new_seed
+from annotation.models import Project, System, VerdictBatch
 from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import (
     Filter,
@@ -32,13 +30,8 @@ from annotation.reviewing.services import accept_batch as batches
 from annotation.reviewing.services.look_at_check import tell_planted
 from annotation.reviewing.web.review import filters_of, reader_of
 from annotation.reviewing.words import OPTIONS, TITLES, narrowed_by
-from annotation.sampling.queries.check_samples import HeldChecks, check_samples, held_by_others, open_samples
-from annotation.sampling.queries.pace import seconds_per_check
-from annotation.sampling.services.cancel_sample import cancel_sample
-from annotation.sampling.services.sample_checks import sample_checks as draw
-from annotation.sampling.services.sample_checks import sample_size
-from annotation.sampling.words import SAMPLE_TERMS, held_in_words, method_in_words, work_in_words
-from annotation.web.confirm import ask_to_confirm, is_confirmed
+from annotation.sampling.queries.check_samples import HeldChecks, held_by_others, open_samples
+from annotation.sampling.words import held_in_words
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.listing import listing_of
 from annotation.web.numbers import whole_number
@@ -49,11 +42,6 @@ from annotation.web.screen import screen
 BATCHES_SHOWN = 20
 SWITCHES = ("order", "only")
 """The filters that are one press away; the others are fields of a form."""
-METHODS = (
-    (Draw.Method.UNIFORM, "simple random sample"),
-    (Draw.Method.STRATIFIED, "the same share of each system and length"),
-    (Draw.Method.ACTIVE, "more checks where the judge is uncertain"),
-)
 
 
 class Choice(NamedTuple):
@@ -164,54 +152,6 @@ def withdraw_batch(request: Request, slug: str, batch_id: str) -> HttpResponse:
     return redirect("batch-offer", slug)
 
 
-@screen("GET")
-def check_samples_page(request: Request, slug: str) -> HttpResponse:
-    return _draws(request, enter(request, slug, Verb.ASSIGN, here="assignments"))
-
-
-@screen("POST")
-def sample_checks(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    try:
-        asked: Any = {
-            "project": room.project,
-            "by": request.user,
-            "method": request.POST.get("method", ""),
-            "share": _share(request.POST.get("share", "")),
-            "side": request.POST.get("side", ""),
-            "seed": _seed(request.POST.get("seed", "")),
-        }
-        if not is_confirmed(request):
-            return ask_to_confirm(
-                request,
-                room,
-                title="Create this random sample?",
-                says=(work_in_words(sample_size(**asked), *seconds_per_check(room.project)), SAMPLE_TERMS),
-                act="Create the random sample",
-                back=reverse("check-draws", args=[slug]),
-                fields={"seed": asked["seed"]},
-            )
-        drawn = draw(**asked)
-    except Invalid as refusal:
-        return _draws(request, room, refusal=refusal)
-    messages.success(request, f"{drawn.drawn_checks.count():,} claims sampled for review.")
-    return redirect("check-draws", slug)
-
-
-@screen("POST")
-def cancel_check_sample(request: Request, slug: str, draw_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    rows = Draw.objects.filter(project=room.project).select_related("project").defer("frame")
-    try:
-        cancel_sample(draw=found(rows, draw_id, "random sample"), by=request.user)
-    except (Conflict, Invalid) as refusal:
-        return _draws(request, room, refusal=refusal)
-    messages.success(
-        request, "Random sample cancelled. Its answers still count in scores, but no estimate uses them."
-    )
-    return redirect("check-draws", slug)
-
-
 def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
     filters, reader = filters_of(request), reader_of(request, room)
     may_take_over, offered = batches.may_take_over(room.project, reader), None
@@ -232,36 +172,11 @@ def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None =
     return render(request, "reviewing/batch.html", context, status=status_of(refusal) if refusal else 200)
 
 
-def _draws(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
-    context = {
-        "room": room,
-        "draws": [(sample, method_in_words(sample.method, None)) for sample in check_samples(room.project)],
-        "methods": METHODS,
-        "sides": OPTIONS["side"].items(),
-        "refusal": refusal,
-        "form": request.POST,
-    }
-    return render(request, "reviewing/draws.html", context, status=status_of(refusal) if refusal else 200)
-
-
 def _held(room: Room, reader: CheckReader, filters: Filter) -> HeldChecks | None:
     """What of a draw is with somebody else; of other queues it is told at their end."""
     if not filters.draw:
         return None
     return held_by_others(waiting_checks(room.project, reader, filters), reader.person)
-
-
-def _share(percent: str) -> float:
-    try:
-        return float(percent) / 100
-    except ValueError as error:
-        raise Invalid("The share must be a percentage.", field="share") from error
-
-
-def _seed(words: str) -> int:
-    """The seed that the form carries from its first page to the second, so that what is confirmed is what is made."""
-    seed = whole_number(words, most=2**SEED_BITS - 1)
-    return new_seed() if seed is None else seed
 
 
 def _settable(project: Project, filters: Filter, reader: CheckReader) -> list[Settable]:

@@ -1,87 +1,73 @@
-"""The recorded random choices of work: method, seed, frame, chances, and how far they are judged."""
+"""Random samples of checks for review."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery, only
-from annotation.api.fields import NamedChoice
+from annotation.api.access import ApiView, only
+from annotation.api.fields import ShareField, WordChoice
+from annotation.api.rows import CheckDrawRow
 from annotation.api.schema import operation
-from annotation.core.permissions import Verb, is_blind
-from annotation.models import Draw
-from annotation.sampling.queries.set_samples import Chance, SetSample, set_sample_rows, set_samples
+from annotation.core.permissions import Verb
+from annotation.models import Check, Draw
+from annotation.sampling.queries.check_samples import check_samples
+from annotation.sampling.services.cancel_sample import cancel_sample
+from annotation.sampling.services.sample_checks import sample_checks
+from evaluation.statistics import Design
+
+LARGEST_SEED = 2**63 - 1
 
 
-class ChanceRow(serializers.Serializer[Chance]):
-    probability = serializers.FloatField(help_text="Inclusion probability, above 0 and up to 1.")
-    items = serializers.IntegerField(help_text="Assigned sampled items with this probability.")
+class NewCheckDraw(serializers.Serializer[Any]):
+    method = WordChoice(choices=list(get_args(Design)), default=Draw.Method.ACTIVE)
+    share = ShareField(help_text="Above 0 and up to 1.")
+    side = WordChoice(choices=Check.Side.choices, default="", allow_blank=True)
+    seed = serializers.IntegerField(default=None, allow_null=True, min_value=0, max_value=LARGEST_SEED)
 
 
-class DrawShape(serializers.Serializer[SetSample]):
-    """One random sample. The same seed on the same frame gives the same items again."""
+class CheckSamples(ApiView):
+    tag = "checks"
+    pagination_class = None
 
-    id = serializers.CharField(source="draw_id")
-    method = NamedChoice("DrawMethod", Draw.Method.choices)
-    item = NamedChoice("DrawItem", Draw.Item.choices)
-    share = serializers.FloatField(help_text="Asked for, above 0 and up to 1.")
-    seed = serializers.IntegerField()
-    frame = serializers.IntegerField(help_text="Items that could have been sampled.")
-    drawn = serializers.IntegerField(help_text="Sampled items.")
-    chances = ChanceRow(many=True, help_text="The least first.")
-    given = serializers.IntegerField(
-        help_text="Comparisons assigned or in the queue, counted once per assessor."
-    )
-    answered = serializers.IntegerField(help_text="Of these, submitted.")
-    withdrawn = serializers.IntegerField(
-        help_text="Withdrawn, unassigned comparisons, for which inclusion probabilities do not hold."
-    )
-    made_by = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
-
-
-class DrawDetail(DrawShape):
-    frame_ids = serializers.ListField(
-        child=serializers.CharField(),
-        allow_null=True,
-        help_text="Ids in the frame; null while you are blind.",
-    )
-
-
-class SetSamples(ApiView):
-    tag = "assignment"
-
-    @operation("list_draws", parameters=[PageQuery], responses=DrawShape(many=True))
+    @operation("list_check_draws", responses=CheckDrawRow(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """List the random samples of a project, newest first.
-
-        Needs the verb "assign". Every plan and every filling of the queue is one, that of everything too.
-        """
-        project = self.enter(Verb.ASSIGN)
-        return self.page(
-            set_samples(project),
-            DrawShape,
-            query=self.query(PageQuery),
-            order=("-pk",),
-            looked_up=set_sample_rows,
-        )
-
-
-class OneSetSample(ApiView):
-    tag = "assignment"
-
-    @operation("get_draw", responses=DrawDetail)
-    def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a random sample with its frame.
+        """List the latest random samples of checks, newest first.
 
         Needs the verb "assign".
         """
         project = self.enter(Verb.ASSIGN)
-        draw = only(set_samples(project), public_id, "draw")
-        (row,) = set_sample_rows([draw])
-        frame = None if is_blind(self.person, project) else draw.frame
-        told: Any = {**DrawShape(row).data, "frame_ids": frame}
-        return Response(told)
+        rows: Any = check_samples(project)
+        return Response(CheckDrawRow(rows, many=True).data)
+
+    @operation("draw_checks", request=NewCheckDraw, responses={201: CheckDrawRow})
+    def post(self, request: Request, slug: str) -> Response:
+        """Sample claims at random for review.
+
+        Needs the verb "assign". The frame and every check's inclusion probability are recorded permanently.
+        Refused (422) where the project shows reviewers the judge's verdict at once: nobody could answer without it.
+        """
+        project = self.enter(Verb.ASSIGN)
+        drawn = sample_checks(project=project, by=self.person, **self.body(NewCheckDraw))
+        (row,) = check_samples(project, only=drawn.public_id)
+        return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)
+
+
+class CancelledSample(ApiView):
+    tag = "checks"
+
+    @operation("cancel_check_draw", request=None, responses=CheckDrawRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Cancel a random sample of checks that is not answered yet.
+
+        Needs the verb "assign". It stays in the list and in the log; nobody is asked for its answers any more, and no
+        estimate uses it. Cancelling twice changes nothing. Refused (409) where every check of it is answered.
+        """
+        project = self.enter(Verb.ASSIGN)
+        draws = Draw.objects.filter(project=project).select_related("project").defer("frame")
+        cancelled = cancel_sample(draw=only(draws, public_id, "draw"), by=self.person)
+        (row,) = check_samples(project, only=cancelled.public_id)
+        return Response(CheckDrawRow(row).data)

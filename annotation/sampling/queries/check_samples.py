@@ -115,6 +115,11 @@ class CheckSample:
         return self.answered == self.drawn
 
     @property
+    def is_finished(self) -> bool:
+        """Whether an estimate can come from it."""
+        return self.is_complete and self.drawn > 0 and self.cancelled_at is None
+
+    @property
     def is_open(self) -> bool:
         """Whether it waits for answers."""
         return not self.is_complete and self.cancelled_at is None
@@ -130,7 +135,7 @@ def check_samples(
 
     What is on the screen of `but`, the reader, does not count as held.
     """
-    drawn = Draw.objects.filter(project=project, item=Draw.Item.CHECK).order_by("-pk")
+    drawn = Draw.objects.filter(project=project).order_by("-pk")
     drawn = drawn.filter(public_id=only) if only else drawn
     # The frame may name a million checks: it is counted where it lies, and once, not with each check of the sample.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"

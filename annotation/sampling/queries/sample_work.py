@@ -75,11 +75,6 @@ def sample_works(project: Project) -> list[SampleWork]:
     ]
 
 
-def event_of(draw: Draw) -> Event | None:
-    """The log's line about a sample of checks; None where there is none."""
-    return Event.objects.filter(project=draw.project_id, verb=SAMPLE_VERB, target_id=draw.public_id).first()
-
-
 def _chances(keys: Mapping[int, str]) -> dict[str, tuple[float, float]]:
     found = DrawnCheck.objects.filter(draw__in=keys).order_by().values_list("draw_id")
     ranges = found.annotate(Min("inclusion_probability"), Max("inclusion_probability"))

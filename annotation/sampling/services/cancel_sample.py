@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Conflict, Invalid
+from annotation.core.refusals import Conflict
 from annotation.models import Draw, DrawnCheck
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ def cancel_sample(*, draw: Draw, by: User | None) -> Draw:
     """
     require(by, draw.project, Verb.ASSIGN)
     held = Draw.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=draw.pk)
-    if held.item != Draw.Item.CHECK:
-        raise Invalid("Only a random sample of checks can be cancelled.", field="draw")
     if held.cancelled_at is not None:
         return held
     drawn = DrawnCheck.objects.filter(draw=held)

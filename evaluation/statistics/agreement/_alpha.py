@@ -89,28 +89,6 @@ def alpha_interval(
     return estimate
 
 
-def item_disagreements(ratings: Ratings, level: Level) -> list[float | None]:
-    """How much the raters of each item differ: the mean of alpha's squared distance over pairs of its ratings.
-
-    At least 0, higher is more divided; at the nominal level the share of pairs that differ, in [0, 1]; at the
-    interval level in squared units of the scale; at the ordinal level in squared ranks among all ratings. None for
-    an item with fewer than two ratings. Errors as `krippendorff_alpha`.
-    Example: at the nominal level two raters who say yes against one who says no give 2/3.
-    """
-    table = _table(ratings, level)
-    codes, ordered = table.codes, np.zeros(table.codes.shape[1])
-    given = (codes != MISSING).sum(axis=0)
-    distance = _distance(table, level)
-    for one in range(len(codes)):
-        for other in range(one):
-            both = (codes[one] != MISSING) & (codes[other] != MISSING)
-            ordered[both] += 2 * distance(codes[one, both], codes[other, both])
-    return [
-        float(total) / (count * (count - 1)) if count >= FEWEST_RATINGS else None
-        for total, count in zip(ordered, given.tolist(), strict=True)
-    ]
-
-
 def _table(ratings: Ratings, level: Level) -> RatingTable:
     check_choice("The level", level, get_args(Level))
     table = rating_table(ratings, is_numeric=level != "nominal")

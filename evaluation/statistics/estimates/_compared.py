@@ -9,7 +9,6 @@ import scipy
 from numpy.typing import NDArray
 
 from evaluation.statistics.estimates._draw_estimates import DrawEstimate
-from evaluation.statistics.estimates._raters import joint_degrees
 from evaluation.statistics.systems._significance import PairComparison, holm
 
 _NO_ERROR = 1e-12
@@ -20,26 +19,19 @@ def compare_estimates(found: Mapping[str, DrawEstimate]) -> list[PairComparison]
 
     What chance does to one document moves both systems' estimates: with u_d the part of document d in the error of one
     and v_d in that of the other, the difference has the error sqrt(sum of (u_d - v_d)^2), as many degrees of freedom as
-    the estimate that has fewer. So it is with raters: one who rated both systems alike tells nothing apart. `sets`
-    counts the documents with an answer of the system that has fewer. Pairs without two errors, or whose parts are all
-    alike, are not tested. In the order of the systems.
+    the estimate that has fewer. `sets` counts the documents with an answer of the system that has fewer. Pairs without
+    two errors, or whose parts are all alike, are not tested. In the order of the systems.
     Example: estimates .6 and .4 with the parts .1, -.1 and .1, -.1 over the same two documents have no error that one
     has not, so nothing is tested; with .1, -.1 and -.1, .1 the error is sqrt(.04 + .04) = .28.
     """
     names = [name for name, estimate in found.items() if estimate.estimate is not None]
     parts = _as_rows([found[name].parts for name in names])
-    of_raters = _as_rows([found[name].rater_parts for name in names])
     tested: list[tuple[str, str, float, int, float | None]] = []
     for one, other in combinations(range(len(names)), 2):
         first, second = found[names[one]], found[names[other]]
         apart = (first.estimate or 0.0) - (second.estimate or 0.0)
-        of_documents = float(((parts[one] - parts[other]) ** 2).sum())
-        by_rater = float(((of_raters[one] - of_raters[other]) ** 2).sum())
-        error = math.sqrt(of_documents + by_rater)
-        degrees = float(min(first.degrees, second.degrees))
-        if by_rater > 0:
-            freedom = max(first.rater_degrees, second.rater_degrees)
-            degrees = joint_degrees((of_documents, degrees), (by_rater, freedom))
+        error = math.sqrt(float(((parts[one] - parts[other]) ** 2).sum()))
+        degrees = min(first.degrees, second.degrees)
         sets = min(first.answered_documents, second.answered_documents)
         is_tested = first.error is not None and second.error is not None and error > _NO_ERROR
         p = 2 * float(scipy.special.stdtr(degrees, -abs(apart) / error)) if is_tested else None
@@ -53,6 +45,6 @@ def compare_estimates(found: Mapping[str, DrawEstimate]) -> list[PairComparison]
 
 
 def _as_rows(parts: Sequence[Mapping[Hashable, float]]) -> NDArray[np.float64]:
-    """What each document, or rater, adds to each error; nothing where it has no part."""
+    """What each document adds to each error; nothing where it has no part."""
     names = dict.fromkeys(name for own in parts for name in own)
     return np.array([[own.get(name, 0.0) for name in names] for own in parts], dtype=np.float64)

@@ -16,7 +16,6 @@ from evaluation.statistics.estimates._prediction_powered import (
     saved_labels,
 )
 from evaluation.statistics.estimates._ranges import Precision, interval_within_range
-from evaluation.statistics.estimates._raters import RaterSpread, rater_parts
 from evaluation.statistics.estimates._tuning import moments, slopes
 
 Array = NDArray[np.float64]
@@ -51,7 +50,6 @@ class DrawnItem:
     `claim` names what is asked, the same where another system's item of the document asks it too: answers there then
     sharpen what is expected here. Only of systems that were drawn each by itself; None is sharpened by nothing.
 
-    `rater` is who gave the answer, where that is known.
     """
 
     document: Hashable
@@ -62,7 +60,6 @@ class DrawnItem:
     answer: float | None = None
     is_settled: bool = False
     claim: Hashable | None = None
-    rater: Hashable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +72,7 @@ class DrawEstimate:
     judge's answers, 0 where the judge does harm and people alone stand. `simple_error` is the standard error that
     people alone would have in a simple random sample of as many items, whatever the draw; `labels_saved` is how many
     more such answers they would need for the estimate's, below 0 where judge and draw widen it. `parts` is what each
-    document adds to the error, `rater_parts` what each rater's leniency adds beside that, with its own degrees of
-    freedom: all their squares add up to that of `error`. Without a spread of raters there are none.
+    document adds to the error: their squares add up to that of `error`.
     """
 
     estimate: float | None
@@ -95,13 +91,6 @@ class DrawEstimate:
     documents: int
     answered_documents: int
     parts: Mapping[Hashable, float] = field(default_factory=dict)
-    rater_parts: Mapping[Hashable, float] = field(default_factory=dict)
-    rater_degrees: float = 0.0
-
-    @property
-    def rater_error(self) -> float:
-        """The standard error that raters' leniency adds beside what documents show."""
-        return math.sqrt(math.fsum(part**2 for part in self.rater_parts.values()))
 
     @property
     def is_complete(self) -> bool:
@@ -109,36 +98,10 @@ class DrawEstimate:
         return 0 < self.answered == self.drawn
 
 
-def estimate_from_draw(
-    items: Sequence[DrawnItem],
-    *,
-    covariates: Mapping[Any, Sequence[float]] | None = None,
-    raters: RaterSpread | None = None,
-    confidence: float = 0.95,
-    tuning: float | None = None,
-    centre: bool = True,
-) -> DrawEstimate:
-    """Mean over document sets of what people would say, of one system. See `estimate_systems_from_draw`.
-
-    Example: of four documents that were all drawn for sure and answered with 1, 0, 1 and 1 the estimate is 0.75,
-    whatever the judge says.
-    """
-    found = estimate_systems_from_draw(
-        {"": items},
-        covariates=covariates,
-        raters=raters,
-        confidence=confidence,
-        tuning=tuning,
-        centre=centre,
-    )
-    return found[""]
-
-
 def estimate_systems_from_draw(
     systems: Mapping[str, Sequence[DrawnItem]],
     *,
     covariates: Mapping[Any, Sequence[float]] | None = None,
-    raters: RaterSpread | None = None,
     confidence: float = 0.95,
     tuning: float | None = None,
     centre: bool = True,
@@ -146,10 +109,10 @@ def estimate_systems_from_draw(
     """Mean over document sets of what people would say, of each system, from recorded draws.
 
     `systems` holds each system's whole frame, drawn or not. Answers to a claim that items of other systems name too
-    sharpen the judge's, which are then probabilities. `covariates` are numbers of every document; `raters`, if known
-    well enough, makes intervals those for the population of raters. `tuning` fixes the slope on the judge, without
-    covariates and claims; `centre=False` has no intercept. Degenerate: see `DrawEstimate`; what the judge left unscored
-    counts as the mean of what it scored; if all was drawn for sure, the estimate is the mean of the answers.
+    sharpen the judge's, which are then probabilities. `covariates` are numbers of every document. `tuning` fixes the
+    slope on the judge, without covariates and claims; `centre=False` has no intercept. Degenerate: see `DrawEstimate`;
+    what the judge left unscored counts as the mean of what it scored; if all was drawn for sure, the estimate is the
+    mean of the answers.
     Raises InvalidPercent for a probability outside (0, 1], answer outside [0, 1] or confidence outside 0 to 1, and
     EvaluationError for answers that were not drawn, shares that do not add up to 1, missing or infinite numbers.
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md has the whole of it.
@@ -170,7 +133,7 @@ def estimate_systems_from_draw(
     # word for word w (λ f + (xi / pi)(Y - λ f)): unbiased in any sample, but wide where whole documents are drawn.
     # Several predictors make it the difference estimator of Särndal, Swensson and Wretman, Model Assisted Survey
     # Sampling, 1992, ch. 6. Beyond `HARMFUL` times their variance, or outside the range, people alone stand
-    # (`tuning` 0). What raters' leniency adds to the variance is independent of all that (`_raters`).
+    # (`tuning` 0).
     check_confidence(confidence)
     if tuning is not None and covariates:
         raise EvaluationError("A fixed tuning leaves no room for covariates: give one or the other.")
@@ -178,9 +141,7 @@ def estimate_systems_from_draw(
     open_frames = {name: frame for name, frame in frames.items() if frame.can_be_tuned}
     tuned = {} if tuning is not None else sharpened_and_tuned(open_frames)
     return {
-        name: _estimate(
-            *tuned.get(name, (frame, None)), raters=raters, confidence=confidence, fixed=tuning, centre=centre
-        )
+        name: _estimate(*tuned.get(name, (frame, None)), confidence=confidence, fixed=tuning, centre=centre)
         for name, frame in frames.items()
     }
 
@@ -204,7 +165,6 @@ class Frame:
     answers: Array
     is_answered: NDArray[np.bool_]
     claims: tuple[Hashable | None, ...]
-    raters: tuple[Hashable | None, ...]
 
     @property
     def judge(self) -> Array:
@@ -275,7 +235,6 @@ def frame_of(name: str, items: Sequence[DrawnItem], covariates: Mapping[Any, Seq
         answers=np.array([item.answer or 0.0 for item in items], dtype=np.float64),
         is_answered=np.array([item.answer is not None for item in items], dtype=np.bool_),
         claims=tuple(item.claim for item in items),
-        raters=tuple(item.rater for item in items),
     )
 
 
@@ -452,7 +411,6 @@ def _estimate(
     frame: Frame,
     tuned: Array | None,
     *,
-    raters: RaterSpread | None,
     confidence: float,
     fixed: float | None,
     centre: bool,
@@ -497,31 +455,18 @@ def _estimate(
     _, parts = _mean_and_parts(frame, none if tuned is None else tuned, centre=centre)
     asked, simple = _simple_sample(frame, people_variance, none, centre=centre)
     known = Precision.of_answers(people, people_variance, result.degrees)
-    by_rater, freedom = {}, 0.0
-    if raters is not None and raters.is_enough and known.is_spread:
-        by_rater, freedom = _rater_parts(frame, raters.variance, centre=centre), raters.degrees
-    added = math.fsum(part**2 for part in by_rater.values())
-    low, high = interval_within_range(mean, known.at(variance).with_raters(added, freedom), confidence)
-    people_low, people_high = interval_within_range(people, known.with_raters(added, freedom), confidence)
+    low, high = interval_within_range(mean, known.at(variance), confidence)
+    people_low, people_high = interval_within_range(people, known, confidence)
     return replace(
         result,
         low=low,
         high=high,
-        error=math.sqrt(variance + added),
-        simple_error=math.sqrt(simple + added),
-        rater_parts=by_rater,
-        rater_degrees=freedom,
+        error=math.sqrt(variance),
+        simple_error=math.sqrt(simple),
         parts=dict(zip(frame.names, parts.tolist(), strict=True)),
         classical_low=people_low,
         classical_high=people_high,
         labels_saved=saved_labels(asked, simple, variance),
-    )
-
-
-def _rater_parts(frame: Frame, variance: float, *, centre: bool) -> dict[Hashable, float]:
-    weights = frame.shares * frame.expansion
-    return rater_parts(
-        frame.documents, weights / (weights.sum() if centre else len(frame.names)), frame.raters, variance
     )
 
 

@@ -6,7 +6,7 @@ interval is taken of as many independent answers as the mean is worth.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import scipy
 
@@ -21,16 +21,11 @@ _ROUNDING = 1e-18
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How well a mean between 0 and 1 is known: its variance, and how many independent answers it is worth.
-
-    `by_raters` is the variance that raters' leniency adds to it, with degrees of freedom of its own.
-    """
+    """How well a mean between 0 and 1 is known: its variance, and how many independent answers it is worth."""
 
     variance: float
     answers: float
     degrees: int
-    by_raters: float = 0.0
-    rater_degrees: float = 0.0
 
     @classmethod
     def of_answers(cls, share: float, variance: float, degrees: int) -> "Precision":
@@ -48,32 +43,6 @@ class Precision:
         worth = self.answers * self.variance / variance if variance > _ROUNDING else self.answers
         return Precision(variance, worth, self.degrees)
 
-    def with_raters(self, added: float, degrees: float) -> "Precision":
-        """With what raters' leniency adds to the variance, and with how many degrees of freedom that is known."""
-        if added <= 0:
-            return self
-        worth = self.answers * self.variance / (self.variance + added)
-        return replace(self, answers=worth, by_raters=added, rater_degrees=degrees)
-
-    @property
-    def error(self) -> float:
-        """The standard error."""
-        return math.sqrt(self.variance + self.by_raters)
-
-    def reach(self, confidence: float) -> float:
-        """How many standard errors an interval reaches: the parts of two errors reach as far as each by itself.
-
-        Satterthwaite's degrees are too many where few raters differ much. Source: Howe, Technometrics 16, 1974.
-        """
-        own = quantile(confidence, self.degrees)
-        if self.by_raters <= 0:
-            return own
-        reach = math.hypot(
-            own * math.sqrt(self.variance),
-            quantile(confidence, self.rater_degrees) * math.sqrt(self.by_raters),
-        )
-        return reach / self.error
-
 
 def interval_within_range(share: float, known: Precision, confidence: float) -> tuple[float, float]:
     """Bounds of a mean of values in [0, 1]. They lie there too, and so does the mean within them.
@@ -87,10 +56,10 @@ def interval_within_range(share: float, known: Precision, confidence: float) -> 
     Example: .5 with an error of .05 at 19 degrees reaches 2.093 * .05 / .25 = .4186 on the logit scale: .397 to .603.
     """
     share = min(max(share, 0.0), 1.0)
-    reach = known.reach(confidence)
+    reach = quantile(confidence, known.degrees)
     if known.is_spread and known.answers * min(share, 1 - share) >= FEWEST_EXPECTED:
         centre = math.log(share / (1 - share))
-        half = reach * known.error / (share * (1 - share))
+        half = reach * math.sqrt(known.variance) / (share * (1 - share))
         return float(scipy.special.expit(centre - half)), float(scipy.special.expit(centre + half))
     answers = known.answers
     if known.is_spread:

@@ -131,13 +131,13 @@ def fill(world: World) -> None:
     judge_unit(assignment=assignment, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
     SummaryJudgment.objects.create(sitting=sitting, peer=world.peers["bridge", "alder"])
     add_imported_verdict(world.check("alder", 1), "no")
-    draw = Draw.objects.create(project=world.project, method="uniform", item="check", seed=1, frame=[])
+    draw = Draw.objects.create(project=world.project, method="uniform", seed=1, frame=[])
     DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
     CheckLook.objects.get_or_create(check_row=world.check("alder", 1), person=world.rex)
     VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
     ClaimChange.objects.create(claim_set=ClaimSet.objects.get(), kind="reword", by=world.rex)
     Analysis.objects.create(
-        project=world.project, kind="plan", key="k", inputs="", seed=1, payload={}, seconds=0
+        project=world.project, kind="judge", key="k", inputs="", seed=1, payload={}, seconds=0
     )
     invite(project=world.project, roles=["viewer"], by=world.olga)
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)

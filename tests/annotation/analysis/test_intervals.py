@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.analysis.intervals import has_interval, no_interval_in_words, shown, why_no_interval
+from annotation.analysis.intervals import has_interval, shown
 from annotation.analysis.make_analysis import RECIPES
 from annotation.models import Analysis, Check, Score, Verdict
 from annotation.sampling.services.sample_checks import sample_checks
@@ -50,18 +50,6 @@ def test_what_no_resampling_moves_has_no_interval() -> None:
         True,
         False,
     ]
-
-
-def test_why_there_is_none() -> None:
-    assert why_no_interval(3) == "no interval: 3 document sets, 5 needed"
-    assert (
-        why_no_interval(12)
-        == "no interval: all document sets give the same value, or there are too few groups"
-    )
-    assert no_interval_in_words(3) == "no interval: 3 document sets, 5 needed"
-    assert no_interval_in_words(1, "group") == "no interval: 1 group, 5 needed"
-    assert no_interval_in_words(5) == ""
-    assert [has_interval(clusters) for clusters in (4, 4.9, 5)] == [False, False, True]
 
 
 def answered(world: World, sets: int) -> None:

@@ -260,7 +260,7 @@ FILES = (
     "/api/v1/projects/harbour/agreement/",
     "/api/v1/projects/harbour/leaderboard/",
     "/p/harbour/scores/file/",
-    "/p/harbour/scores/judge/parts/file/",
+    "/p/harbour/scores/judge/systems/file/",
     "/p/harbour/scores/differences/?format=csv",
 )
 
@@ -285,7 +285,6 @@ PAGES = (
     "scores/differences/",
     "scores/agreement/",
     "scores/judge/",
-    "scores/plan/",
 )
 
 

@@ -32,7 +32,6 @@ IN_API: dict[str, str] = {
     # Samples and assignments
     "draw-checks": "draw_checks",
     "cancel-check-draw": "cancel_check_draw",
-    "draw-plan": "draw_planned_checks",
     "assign": "assign",
     "withdraw-waiting": "withdraw_stranded",
     "recall-sitting": "recall_sitting",

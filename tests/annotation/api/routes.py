@@ -206,8 +206,6 @@ IN_PROJECT = (
     Route("get", _in("leaderboard/differences/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("plan/"), (Verb.VIEW_SCORES,)),
-    Route("post", _in("plan/draws/"), (Verb.ASSIGN,), {"size": 2, "design": "uniform"}),
     Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("published-scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("published-scores/systems/"), (Verb.VIEW_SCORES,)),
@@ -260,8 +258,6 @@ IN_PROJECT = (
     Route("get", _in("assessors/"), (Verb.ASSIGN,)),
     Route("get", _in("queue/"), (Verb.ASSIGN,)),
     Route("post", _in("queue/withdraw/"), (Verb.ASSIGN,)),
-    Route("get", _in("draws/"), (Verb.ASSIGN,)),
-    Route("get", _in("draws/{draw}/"), (Verb.ASSIGN,)),
     Route("get", _in("authors/"), (Verb.NAME_AUTHORS,)),
     Route("get", _in("own-work/"), (Verb.ASSESS,)),
     Route("get", _in("progress/sets/"), (Verb.ASSIGN,)),
@@ -346,10 +342,7 @@ def ids_of(world: World) -> dict[str, str]:
     asked = refused_import(world.project)
     export = Export.objects.create(project=world.project, level="scores", format="csv")
     [question] = ask_questions(document_set=world.sets["port"], texts=["Does alder speak?"], by=world.mona)
-    frame = sorted(peer.public_id for peer in world.peers.values())
-    draw = Draw.objects.create(
-        project=world.project, method="uniform", item="comparison", share=0.5, seed=7, frame=frame
-    )
+    draw = Draw.objects.create(project=world.project, method="uniform", share=0.5, seed=7, frame=[])
     member = world.project.memberships.get(user=world.vic)
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @olga.")

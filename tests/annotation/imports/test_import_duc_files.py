@@ -525,21 +525,6 @@ def test_each_answer_names_the_file_that_it_came_from(project: Project, tmp_path
     assert ClaimSet.objects.get().origin_name == "D0901-A.pyr"
 
 
-def test_the_explanation_shows_both_pyramid_scores(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, PAN)
-    peer = the_peer("12")
-    record = next(summary_records(project, [peer.pk]))
-    made = explain(project, peer, record.value, score(record.value, score_rules(project)))
-    modified, original = made.formulas[-2:]
-    assert modified.value == pytest.approx(0.411765, abs=5e-7)
-    assert modified.text.startswith(
-        "7 / 17 (maximum weight of 7 content units: the average of model summaries, rounded down)"
-    )
-    # One unit beyond the pyramid: the best three weigh 4 + 3 + 3.
-    assert original.value == pytest.approx(0.7)
-    assert original.text == "7 / 10 (maximum weight of 3 content units)"
-
-
 def test_another_annotation_may_come_later(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, PAN)
     report = bring(project, tmp_path, {"D0901-A.M.100.F.13.pan": pan({})})

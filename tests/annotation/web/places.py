@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-TABLES = {"plan-file": "sizes"}
+TABLES = {"judge-file": "versions"}
 """A table of each route of files, where there is none called "pairs"."""
 
 
@@ -49,9 +49,7 @@ class Ids:
         export = Export.objects.create(project=world.project, level="scores", format="csv")
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
         batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
-        draw = Draw.objects.create(
-            project=world.project, method="uniform", item="check", share=0.5, seed=7, frame=[]
-        )
+        draw = Draw.objects.create(project=world.project, method="uniform", share=0.5, seed=7, frame=[])
         member = world.project.memberships.get(user=world.vic)
         invitation = invite(project=world.project, roles=["viewer"], by=world.olga, note="Dan").invitation
         guideline = write_guidelines(project=world.project, text="# Units\n\nOne at a time.", by=world.mona)

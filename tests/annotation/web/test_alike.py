@@ -11,15 +11,14 @@ from annotation.templatetags.places import (
     alike_heads,
     level,
     p_short,
-    place_of,
     signed,
     signed_short,
 )
 
 PLACES = {
-    "alder": Place(low=1, high=1, letters="a", group_marks=(True, False, False)),
-    "birch": Place(low=2, high=3, letters="bc", group_marks=(False, True, True)),
-    "cedar": Place(low=2, high=3, letters="ac1", group_marks=(True, False, True)),
+    "alder": Place(letters="a", group_marks=(True, False, False)),
+    "birch": Place(letters="bc", group_marks=(False, True, True)),
+    "cedar": Place(letters="ac1", group_marks=(True, False, True)),
 }
 
 
@@ -33,7 +32,6 @@ def test_a_letter_with_a_number_is_one() -> None:
 
 
 def test_a_system_without_a_mean_has_no_place() -> None:
-    assert place_of(PLACES, "fir") is None
     assert "–" in alike(PLACES, "fir")
 
 

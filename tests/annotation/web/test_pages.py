@@ -33,7 +33,6 @@ NOT_PAGES = {
     "judge-file",
     "league-file",
     "log-file",
-    "plan-file",
 }
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")
 

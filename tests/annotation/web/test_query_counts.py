@@ -109,7 +109,6 @@ def addresses(world: World) -> dict[str, tuple[User, str]]:
         ),
         "summary": (world.olga, f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"),
         "questions": (world.olga, f"/p/harbour/scores/sets/{world.sets['port'].public_id}/questions/"),
-        "plan": (world.olga, "/p/harbour/scores/plan/"),
         "runs": (world.olga, "/p/harbour/runs/"),
         "assignments": (world.olga, "/p/harbour/assignments/"),
         "exports": (world.olga, "/p/harbour/exports/"),

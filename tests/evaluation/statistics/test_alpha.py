@@ -15,7 +15,6 @@ from evaluation.errors import EvaluationError, InvalidPercent, LengthMismatch
 from evaluation.statistics.agreement._alpha import (
     Level,
     alpha_interval,
-    item_disagreements,
     krippendorff_alpha,
 )
 
@@ -245,15 +244,6 @@ def test_each_item_has_a_cluster() -> None:
 def test_the_confidence_is_a_share() -> None:
     with pytest.raises(InvalidPercent, match="95"):
         alpha_interval([[1, 2], [1, 2]], "nominal", confidence=95)
-
-
-def test_items_that_divide_people() -> None:
-    # yes yes no: of three pairs two differ. Percents 0 and 60: 3600. One rating alone says nothing.
-    assert item_disagreements([["y", "y"], ["y", None], ["n", None]], "nominal") == [
-        pytest.approx(2 / 3),
-        None,
-    ]
-    assert item_disagreements([[0, 20], [60, 20]], "interval") == [3600, 0]
 
 
 def votes(lines: list[str]) -> list[list[Any]]:

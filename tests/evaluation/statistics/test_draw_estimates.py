@@ -4,6 +4,7 @@ import math
 import random
 from dataclasses import replace
 from statistics import mean, stdev
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +12,17 @@ from scipy.stats import t as student
 
 from evaluation.errors import EvaluationError, InvalidPercent
 from evaluation.statistics.estimates._draw_estimates import (
+    DrawEstimate,
     DrawnItem,
-    estimate_from_draw,
     estimate_systems_from_draw,
     frame_of,
     sharpened_and_tuned,
 )
-from evaluation.statistics.estimates._sampling import active_probabilities, fixed_size_draw, uniform_draw
+from evaluation.statistics.estimates._sampling import Design, fixed_size_draw, inclusion_probabilities
+
+
+def estimate_from_draw(items: list[DrawnItem], **options: Any) -> DrawEstimate:
+    return estimate_systems_from_draw({"": items}, **options)[""]
 
 
 def whole(
@@ -240,7 +245,7 @@ def asked_of_all(
     found = {}
     for number in range(systems):
         said = random.random((documents, each)) < 1 / (1 + np.exp(-odds))
-        drawn = uniform_draw(places, share=share, seed=100 * seed + number)
+        drawn = fixed_size_draw(dict.fromkeys(places, share), seed=100 * seed + number)
         found[f"system {number}"] = [
             DrawnItem(
                 document=document,
@@ -261,7 +266,7 @@ def without_claims(systems: dict[str, list[DrawnItem]]) -> dict[str, list[DrawnI
 
 
 def test_answers_on_other_systems_narrow_the_interval() -> None:
-    systems = asked_of_all(2)
+    systems = asked_of_all(3)
     across, alone = estimate_systems_from_draw(systems), estimate_systems_from_draw(without_claims(systems))
     errors = [(one.error, other.error) for one, other in zip(across.values(), alone.values(), strict=True)]
     assert mean(one / other for one, other in errors if one and other) < 0.95
@@ -322,7 +327,7 @@ def test_over_many_draws_answers_on_other_systems_leave_the_mean_right() -> None
     for seed in range(300):
         systems = {}
         for number in range(3):
-            drawn = uniform_draw(places, share=1 / 3, seed=1000 * number + seed)
+            drawn = fixed_size_draw(dict.fromkeys(places, 1 / 3), seed=1000 * number + seed)
             systems[str(number)] = [
                 DrawnItem(
                     p[0],
@@ -351,12 +356,11 @@ def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_act
     judged = 1 / (1 + np.exp(-odds - 0.8))
     places = [(d, c) for d in range(24) for c in range(6)]
     spreads = {place: float(np.sqrt(judged[place] * (1 - judged[place]))) for place in places}
-    chances = active_probabilities(spreads, size=48) if is_active else dict.fromkeys(places, 1 / 3)
+    design: Design = "active" if is_active else "uniform"
+    chances = inclusion_probabilities(spreads, dict.fromkeys(places), size=48, design=design)
     estimates, variances = [], []
     for seed in range(400):
-        drawn = (
-            fixed_size_draw(chances, seed=seed) if is_active else uniform_draw(places, share=1 / 3, seed=seed)
-        )
+        drawn = fixed_size_draw(chances, seed=seed)
         items = [
             DrawnItem(
                 p[0], 1 / 6, float(judged[p]), chances[p], p in drawn, float(truth[p]) if p in drawn else None
@@ -378,13 +382,13 @@ def test_people_alone_in_a_simple_sample_are_the_measure_of_any_draw() -> None:
     """Of 60 documents 20 are drawn, those that the judge doubts more often; answers differ most there."""
     chance = random.Random(8)
     doubt = {number: 0.1 + 0.9 * (number % 3 == 0) for number in range(60)}
-    chances = active_probabilities(doubt, size=20, floor=0.5)
+    chances = inclusion_probabilities(doubt, dict.fromkeys(doubt), size=20, design="active")
     active, simple = [], []
     for seed in range(300):
         answers = [0.5 + doubt[number] * chance.uniform(-0.5, 0.5) for number in range(60)]
         for draw, found in (
             (fixed_size_draw(chances, seed=seed), active),
-            (uniform_draw(range(60), share=1 / 3, seed=seed), simple),
+            (fixed_size_draw(dict.fromkeys(doubt, 1 / 3), seed=seed), simple),
         ):
             items = [
                 DrawnItem(

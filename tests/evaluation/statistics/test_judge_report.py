@@ -1,16 +1,13 @@
 """A judge against people: every figure by hand, parts, and two judges side by side."""
 
-import random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from evaluation import Label
-from evaluation.errors import InvalidLabel, InvalidPercent, LengthMismatch
+from evaluation.errors import InvalidLabel, LengthMismatch
 from evaluation.statistics.agreement._kappa import cohen_kappa
-from evaluation.statistics.judges._judge_report import compare_judges, judge_report, judge_reports
+from evaluation.statistics.judges._judge_report import judge_report, judge_reports
 
 LABELS = st.sampled_from(["yes", "no", "unsure", None])
 
@@ -55,23 +52,6 @@ def test_kappa_is_cohens() -> None:
     assert judge_report(JUDGE, HUMAN).kappa.value == pytest.approx(kappa)
 
 
-def test_brier_and_curves_take_what_has_a_probability() -> None:
-    # Squares: (.9 - 1)^2 = .01, (.6 - 0)^2 = .36, (.2 - 1)^2 = .64; the unscored check's probability does not count.
-    report = judge_report(
-        ["yes", "yes", "no", None, "no"],
-        ["yes", "no", "yes", "no", "no"],
-        probabilities=[0.9, 0.6, 0.2, 0.3, None],
-    )
-    assert report.brier.value == pytest.approx(1.01 / 3)
-    assert report.with_probability == 3
-    assert report.by_quantile.answers == report.by_width.answers == 3
-
-
-def test_without_probabilities_calibration_says_nothing() -> None:
-    report = judge_report(["yes"], ["yes"])
-    assert (report.brier.value, report.by_width.bins, report.with_probability) == (None, (), 0)
-
-
 def test_what_has_no_denominator_is_none() -> None:
     report = judge_report(["no", "no"], ["no", "unsure"])
     assert (report.sensitivity.value, report.precision.value, report.kappa.value) == (None, None, None)
@@ -105,9 +85,9 @@ def test_few_checks_without_an_error_are_no_certainty() -> None:
 
 def test_parts_are_reported_by_themselves() -> None:
     parts = ["short", "long"] * 5 + ["short"]
-    reports = judge_reports(JUDGE, HUMAN, parts, probabilities=[0.5] * 11)
+    reports = judge_reports(JUDGE, HUMAN, parts)
     assert list(reports) == ["short", "long"]
-    assert reports["long"] == judge_report(JUDGE[1::2], HUMAN[1::2], range(1, 11, 2), probabilities=[0.5] * 5)
+    assert reports["long"] == judge_report(JUDGE[1::2], HUMAN[1::2], range(1, 11, 2))
     assert sum(report.checks for report in reports.values()) == 10
 
 
@@ -121,66 +101,10 @@ def test_figures_are_bounded_and_counts_add_up(pairs: list[tuple[Label | None, L
     assert report.kappa.value is None or -1 <= report.kappa.value <= 1
 
 
-def test_mcnemar_by_hand() -> None:
-    # Nine to one: 2 * (C(10,0) + C(10,1)) / 2^10 = 22 / 1024.
-    human: list[Label] = ["yes"] * 14
-    first: list[Label] = ["yes"] * 9 + ["no"] + ["yes"] * 3 + ["no"]
-    second: list[Label] = ["no"] * 9 + ["yes"] + ["yes"] * 3 + ["unsure"]
-    compared = compare_judges(first, second, human)
-    counts = (compared.both_right, compared.only_first_right, compared.only_second_right, compared.both_wrong)
-    assert counts == (3, 9, 1, 1)
-    assert compared.p == pytest.approx(22 / 1024)
-    assert compared.difference == pytest.approx(8 / 14)
-    assert compared.clustered_p is None
-
-
-def test_mcnemar_equals_the_binomial_test() -> None:
-    chance = random.Random(21)
-    for _ in range(50):
-        first, second, human = ([chance.choice(["yes", "no"]) for _ in range(30)] for _ in range(3))
-        compared = compare_judges(first, second, human)  # type: ignore[arg-type]
-        apart = compared.only_first_right + compared.only_second_right
-        assert compared.p == pytest.approx(stats.binomtest(compared.only_first_right, apart).pvalue)
-
-
-def test_documents_weaken_what_their_checks_repeat() -> None:
-    # Ten checks tell the judges apart, all in two documents: one of two flips of each document is as far off.
-    human: list[Label] = ["yes"] * 10
-    compared = compare_judges(["yes"] * 10, ["no"] * 10, human, list("aaaaabbbbb"))
-    assert compared.p == pytest.approx(2 / 1024)
-    assert compared.clustered_p == 0.5
-
-
-def test_documents_count_by_their_checks() -> None:
-    # The first judge is right alone on 40 checks of one document, the second alone on the one check of each of 5
-    # others. Exchanged in whole documents, the lead of 40 outweighs the five of 1 at every one of the 64 flips: all are
-    # at least as far from 0 as 40 - 5 = 35. By means of documents the second would seem the better one, 5 to 1.
-    documents = ["long"] * 40 + list("abcde")
-    right = ["yes"] * 45
-    compared = compare_judges(["yes"] * 40 + ["no"] * 5, ["no"] * 40 + ["yes"] * 5, right, documents)  # type: ignore[arg-type]
-    assert compared.difference == pytest.approx(35 / 45)
-    assert compared.clustered_p == 1
-
-
-def test_judges_that_err_alike_do_not_differ() -> None:
-    assert compare_judges(["yes", "no"], ["yes", "unsure"], ["yes", "yes"]).p == 1
-
-
-def test_checks_that_a_side_left_unanswered_are_left_out() -> None:
-    compared = compare_judges(["yes", None, "no"], ["yes", "no", None], ["no", "no", "no"])
-    assert (compared.both_wrong, compared.left_out) == (1, 2)
-    nothing = compare_judges([None], ["yes"], ["yes"], ["d"])
-    assert (nothing.p, nothing.clustered_p, nothing.difference, nothing.left_out) == (None, None, None, 1)
-
-
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InvalidLabel, match="'maybe'"):
         judge_report(["maybe"], ["yes"])  # type: ignore[list-item]
-    with pytest.raises(InvalidPercent, match="A probability"):
-        judge_report(["yes"], ["yes"], probabilities=[1.5])
     with pytest.raises(LengthMismatch, match="documents"):
         judge_report(["yes"], ["yes"], [])
     with pytest.raises(LengthMismatch, match="parts"):
         judge_reports(["yes"], ["yes"], [])
-    with pytest.raises(LengthMismatch, match="human"):
-        compare_judges(["yes"], ["yes"], [])

@@ -9,138 +9,71 @@ from hypothesis import strategies as st
 
 from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight
 from evaluation.statistics.estimates._sampling import (
-    active_probabilities,
+    Design,
     fixed_size_draw,
-    neyman_allocation,
-    neyman_draw,
-    stratified_draw,
-    uniform_draw,
+    inclusion_probabilities,
 )
 
-SETS = [f"set-{number}" for number in range(10)]
 
-
-@pytest.mark.parametrize(
-    ("items", "share", "size"),
-    [
-        (10, 0.2, 2),
-        (10, 0.25, 3),  # 2.5 is rounded up
-        (10, 0.24, 2),
-        (10, 0.01, 1),  # at least one
-        (10, 1.0, 10),
-        (1, 0.5, 1),
-    ],
-)
-def test_the_size_of_a_uniform_draw_is_the_share_rounded_half_up(items: int, share: float, size: int) -> None:
-    drawn = uniform_draw(SETS[:items], share=share, seed=1)
-    assert len(drawn) == size
-    assert set(drawn.values()) == {size / items}
-
-
-def test_a_draw_stands_in_the_order_of_its_frame() -> None:
-    assert list(uniform_draw(SETS, share=0.5, seed=3)) == sorted(uniform_draw(SETS, share=0.5, seed=3))
-
-
-def test_the_same_seed_draws_the_same_and_another_one_something_else() -> None:
-    draws = [uniform_draw(SETS, share=0.3, seed=seed) for seed in (1, 1, 2, 3, 4)]
-    assert draws[0] == draws[1]
-    assert len({tuple(draw) for draw in draws}) > 1
-
-
-def test_every_item_is_drawn_as_often_as_its_probability_says() -> None:
-    # 3 of 10 in each of 2000 draws: 600 expected per item, standard deviation sqrt(2000 * .3 * .7) = 20.5.
-    counts = Counter(item for seed in range(2000) for item in uniform_draw(SETS, share=0.3, seed=seed))
-    assert all(abs(counts[item] - 600) < 5 * 20.5 for item in SETS)
-
-
-def test_each_stratum_gives_its_share_and_at_least_one() -> None:
-    # Strata of 8, 3 and 1 at a share of .25: 2 (8 * .25), 1 (.75 is rounded up), 1 (at least).
-    strata = {f"a{n}": "a" for n in range(8)} | {f"b{n}": "b" for n in range(3)} | {"c0": "c"}
-    drawn = stratified_draw(strata, share=0.25, seed=5)
-    assert Counter(strata[item] for item in drawn) == {"a": 2, "b": 1, "c": 1}
-    assert {strata[item]: chance for item, chance in drawn.items()} == {
-        "a": pytest.approx(2 / 8),
-        "b": pytest.approx(1 / 3),
-        "c": 1.0,
-    }
-
-
-def test_nothing_is_drawn_of_nothing() -> None:
-    assert uniform_draw([], share=0.5, seed=1) == {}
-    assert stratified_draw({}, share=0.5, seed=1) == {}
-
-
-@pytest.mark.parametrize("share", [0, -0.1, 1.1, float("nan")])
-def test_a_share_that_cannot_be_one_is_refused(share: float) -> None:
-    with pytest.raises(InvalidPercent):
-        uniform_draw(SETS, share=share, seed=1)
-    with pytest.raises(InvalidPercent):
-        stratified_draw({"a": 1}, share=share, seed=1)
-
-
-@given(
-    st.dictionaries(st.integers(), st.integers(0, 4), max_size=40),
-    st.floats(0.01, 1),
-    st.integers(0, 2**32),
-)
-def test_the_weights_of_what_was_drawn_add_up_to_the_frame(
-    strata: dict[int, int], share: float, seed: int
-) -> None:
-    # Horvitz and Thompson: the sum of 1/π over a draw estimates N, and with fixed sizes is N.
-    drawn = stratified_draw(strata, share=share, seed=seed)
-    assert sum(1 / chance for chance in drawn.values()) == pytest.approx(len(strata))
-    assert set(drawn) <= set(strata)
+def active(spreads: dict[str, float], size: int) -> dict[str, float]:
+    return inclusion_probabilities(spreads, dict.fromkeys(spreads, ""), size=size, design="active")
 
 
 def test_active_probabilities_follow_the_spread_above_a_uniform_floor() -> None:
     # Half of 1 in even parts is .25 each; the other half by .3 and .1: .375 and .125.
-    found = active_probabilities({"a": 0.3, "b": 0.1}, size=1)
-    assert found == pytest.approx({"a": 0.625, "b": 0.375})
+    assert active({"a": 0.3, "b": 0.1}, size=1) == pytest.approx({"a": 0.625, "b": 0.375})
 
 
 def test_what_would_pass_one_is_drawn_for_sure_and_the_rest_is_shared() -> None:
     # Floor .5 of 2 in three: 1/3 each. a would get 1/3 + 8/10 > 1, so it takes 1 and leaves 2 - 1 - 2/3 = 1/3 for
     # b and c, half each.
-    found = active_probabilities({"b": 1.0, "a": 8.0, "c": 1.0}, size=2)
+    found = active({"b": 1.0, "a": 8.0, "c": 1.0}, size=2)
     assert found == pytest.approx({"b": 0.5, "a": 1.0, "c": 0.5})
     assert list(found) == ["b", "a", "c"]
 
 
-def test_without_any_spread_the_draw_is_uniform() -> None:
-    assert active_probabilities({"a": 0.0, "b": 0.0}, size=1) == {"a": 0.5, "b": 0.5}
-    assert active_probabilities({}, size=0) == {}
+def test_without_any_spread_the_sample_is_uniform() -> None:
+    assert active({"a": 0.0, "b": 0.0}, size=1) == {"a": 0.5, "b": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"size": 3}, EvaluationError),
-        ({"size": -1}, EvaluationError),
-        ({"size": 1, "floor": 1.1}, InvalidPercent),
-        ({"size": 2, "floor": 0}, EvaluationError),
-    ],
-)
-def test_probabilities_that_cannot_be_are_refused(
-    options: dict[str, float], error: type[EvaluationError]
-) -> None:
-    with pytest.raises(error):
-        active_probabilities({"a": 1.0, "b": 0.0}, **options)  # type: ignore[arg-type]
+def test_every_stratum_gets_its_share() -> None:
+    # 3 of 6: 2 of the four of "x", by spread, and 1 of the two of "y", alike.
+    spreads = {"a": 3.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 0.0, "f": 0.0}
+    strata = dict.fromkeys("abcd", "x") | dict.fromkeys("ef", "y")
+    found = inclusion_probabilities(spreads, strata, size=3, design="active")
+    assert found == pytest.approx({"a": 0.75, "b": 5 / 12, "c": 5 / 12, "d": 5 / 12, "e": 0.5, "f": 0.5})
+
+
+def test_probabilities_that_cannot_be_are_refused() -> None:
+    for size in (0, 3):
+        with pytest.raises(EvaluationError, match="Between 1 and 2"):
+            active({"a": 1.0, "b": 0.0}, size)
     with pytest.raises(InvalidWeight):
-        active_probabilities({"a": -1.0}, size=1)
+        active({"a": -1.0}, size=1)
 
 
+@pytest.mark.parametrize("design", ["uniform", "active"])
 @given(
-    st.dictionaries(st.integers(), st.floats(0, 100), min_size=1, max_size=30),
-    st.floats(0, 1),
-    st.floats(0.05, 1),
+    frame=st.dictionaries(
+        st.integers(), st.tuples(st.floats(0, 100), st.integers(0, 3)), min_size=1, max_size=30
+    ),
+    part=st.floats(0, 1),
+    seed=st.integers(0, 99),
 )
-def test_active_probabilities_add_up_and_keep_their_floor(
-    spreads: dict[int, float], part: float, floor: float
+def test_a_sample_keeps_its_size_its_strata_and_its_floor(
+    design: Design, frame: dict[int, tuple[float, int]], part: float, seed: int
 ) -> None:
-    size = round(part * len(spreads))
-    found = active_probabilities(spreads, size=size, floor=floor)
-    assert sum(found.values()) == pytest.approx(size)
-    assert all(floor * size / len(spreads) - 1e-9 <= chance <= 1 + 1e-9 for chance in found.values())
+    strata = {item: stratum for item, (_, stratum) in frame.items()}
+    size = max(1, round(part * len(frame)))
+    spreads = {item: spread for item, (spread, _) in frame.items()}
+    found = inclusion_probabilities(spreads, strata, size=size, design=design)
+    assert all(0.5 * size / len(frame) - 1e-9 <= chance <= 1 + 1e-9 for chance in found.values())
+    drawn = fixed_size_draw(
+        {item: min(1.0, chance) for item, chance in found.items()}, strata=strata, seed=seed
+    )
+    assert len(drawn) == size
+    for stratum, held in Counter(strata.values()).items():
+        assert abs(sum(strata[item] == stratum for item in drawn) - size * held / len(frame)) < 1
 
 
 CHANCES = {"a": 0.9, "b": 0.15, "c": 0.5, "d": 0.25, "e": 0.7, "f": 1.0, "g": 0.5, "h": 0.0}
@@ -176,61 +109,3 @@ def test_a_size_that_is_no_whole_number_varies_by_one() -> None:
 def test_a_probability_outside_0_to_1_is_refused() -> None:
     with pytest.raises(InvalidPercent, match="'a'"):
         fixed_size_draw({"a": 1.2}, seed=1)
-
-
-def test_the_same_seed_draws_the_same_sizes_fixed_or_allocated() -> None:
-    assert fixed_size_draw(CHANCES, seed=3) == fixed_size_draw(CHANCES, seed=3)
-    strata = {number: number % 2 for number in range(10)}
-    assert neyman_draw(strata, {0: 1, 1: 1}, size=5, seed=3) == neyman_draw(
-        strata, {0: 1, 1: 1}, size=5, seed=3
-    )
-
-
-@pytest.mark.parametrize(
-    ("sizes", "spreads", "size", "expected"),
-    [
-        ({"a": 30, "b": 30}, {"a": 0.1, "b": 0.3}, 20, {"a": 5, "b": 15}),
-        ({"a": 10, "b": 90}, {"a": 0.9, "b": 0.1}, 18, {"a": 9, "b": 9}),
-        # a would get 16 of its 4; the rest goes to b.
-        ({"a": 4, "b": 40}, {"a": 1.0, "b": 0.025}, 20, {"a": 4, "b": 16}),
-        # Two of each at the least, where nothing is expected to err.
-        ({"a": 10, "b": 10}, {"a": 0.0, "b": 1.0}, 6, {"a": 2, "b": 4}),
-        ({"a": 10, "b": 30}, {"a": 0.0, "b": 0.0}, 8, {"a": 2, "b": 6}),
-        ({"a": 1, "b": 9}, {"a": 0.0, "b": 1.0}, 3, {"a": 1, "b": 2}),
-        ({"a": 5, "b": 5, "c": 5}, {"a": 1.0, "b": 1.0, "c": 1.0}, 2, {"a": 1, "b": 1, "c": 0}),
-    ],
-)
-def test_neymans_allocation(
-    sizes: dict[str, int], spreads: dict[str, float], size: int, expected: dict[str, int]
-) -> None:
-    assert neyman_allocation(sizes, spreads, size=size) == expected
-
-
-def test_a_neyman_draw_holds_its_allocation_with_its_chances() -> None:
-    strata = {f"a{number}": "a" for number in range(30)} | {f"b{number}": "b" for number in range(30)}
-    drawn = neyman_draw(strata, {"a": 0.1, "b": 0.3}, size=20, seed=1)
-    assert Counter(strata[item] for item in drawn) == {"a": 5, "b": 15}
-    assert {strata[item]: chance for item, chance in drawn.items()} == {"a": 5 / 30, "b": 15 / 30}
-
-
-def test_an_allocation_that_cannot_be_is_refused() -> None:
-    with pytest.raises(EvaluationError, match="Between 0 and 2"):
-        neyman_allocation({"a": 2}, {"a": 1.0}, size=3)
-    with pytest.raises(EvaluationError, match="No spread"):
-        neyman_allocation({"a": 2}, {}, size=1)
-    with pytest.raises(InvalidWeight):
-        neyman_draw({1: "a"}, {"a": -1.0}, size=1, seed=1)
-
-
-@given(
-    st.dictionaries(st.integers(), st.tuples(st.integers(1, 30), st.floats(0, 10)), min_size=1, max_size=6),
-    st.floats(0, 1),
-)
-def test_an_allocation_adds_up_within_what_strata_hold(
-    strata: dict[int, tuple[int, float]], part: float
-) -> None:
-    sizes = {stratum: count for stratum, (count, _) in strata.items()}
-    size = round(part * sum(sizes.values()))
-    found = neyman_allocation(sizes, {stratum: spread for stratum, (_, spread) in strata.items()}, size=size)
-    assert sum(found.values()) == size
-    assert all(0 <= found[stratum] <= count for stratum, count in sizes.items())

@@ -1,4 +1,4 @@
-"""What tests of pairs settle of an order: ranks, ranges, letters and the leader never contradict one another."""
+"""What tests of pairs settle of an order: letters never contradict the tests."""
 
 from itertools import combinations
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.statistics.systems._rank import compact_letters
-from evaluation.statistics.systems._settled import SettledOrder, settled_order
+from evaluation.statistics.systems._settled import settled_order
 from evaluation.statistics.systems._significance import PairComparison, compare_systems
 
 NAMES = "abcde"
@@ -20,23 +20,12 @@ def test_what_is_better_than_a_better_one_is_better() -> None:
     # a over b and b over c hold; that of a over c, of more noise, does not by itself.
     compared = [pair("a", "b", 0.2, 0.01), pair("b", "c", 0.2, 0.01), pair("c", "a", -0.4, 0.2)]
     found = settled_order({"a": 0.8, "b": 0.6, "c": 0.4}, compared)
-    assert found.different == {("a", "b"), ("b", "c"), ("a", "c")}
-    assert [found.ranks(system) for system in "abc"] == [(1, 1), (2, 2), (3, 3)]
+    assert found == {("a", "b"), ("b", "c"), ("a", "c")}
 
 
-def test_systems_that_are_not_told_apart_share_ranks() -> None:
-    found = settled_order(
-        {"a": 0.8, "b": 0.7, "c": 0.1}, [pair("a", "b", 0.1, 0.3), pair("a", "c", 0.7, 0.01)]
-    )
-    assert [found.ranks(system) for system in "abc"] == [(1, 2), (1, 3), (2, 3)]
-    assert (found.differ("c", "a"), found.differ("b", "a")) == (True, False)
-
-
-def test_a_difference_against_the_means_tells_apart_and_settles_no_rank() -> None:
+def test_a_difference_against_the_means_tells_apart() -> None:
     # On the sets that both have b is better, though a has the higher mean over its own.
-    found = settled_order({"a": 0.8, "b": 0.6}, [pair("a", "b", -0.1, 0.01)])
-    assert found.different == {("b", "a")}
-    assert [found.ranks(system) for system in "ab"] == [(1, 2), (1, 2)]
+    assert settled_order({"a": 0.8, "b": 0.6}, [pair("a", "b", -0.1, 0.01)]) == {("b", "a")}
 
 
 STUDIES = st.dictionaries(
@@ -50,22 +39,13 @@ TESTS = st.tuples(
 )
 
 
-def nothing_contradicts(means: dict[str, float], found: SettledOrder) -> None:
+def nothing_contradicts(means: dict[str, float], found: frozenset[tuple[str, str]]) -> None:
     order = sorted(means, key=lambda name: -means[name])
-    ranks = {name: 1 + sum(other > means[name] for other in means.values()) for name in means}
-    letters = compact_letters(order, found.different)
-    for name in order:
-        low, high = found.ranks(name)
-        assert 1 <= low <= ranks[name] <= high <= len(order)
-    first, *others = order
-    is_ahead_of_all = all(other in found.worse[first] for other in others)
-    assert (found.ranks(first) == (1, 1)) is is_ahead_of_all
+    letters = compact_letters(order, found)
     for one, other in combinations(order, 2):
-        share_a_letter = bool(set(letters[one]) & set(letters[other]))
-        assert share_a_letter is not found.differ(one, other)
-        assert not (share_a_letter and found.ranks(one)[1] < found.ranks(other)[0])
-        if other in found.worse[one]:
-            assert ranks[one] < ranks[other]
+        assert not {(one, other), (other, one)} <= found
+        shares_a_letter = bool(set(letters[one]) & set(letters[other]))
+        assert shares_a_letter is not bool({(one, other), (other, one)} & found)
 
 
 @given(STUDIES)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import UTC, datetime
-
 import pytest
 
-from annotation.analysis.estimates.estimates import EstimateTable, estimate_table, estimates
-from annotation.analysis.estimates.raters import spread_of_raters
-from annotation.analysis.estimates.samples import Sample, SampleProgress
+from annotation.analysis.estimates.estimates import estimate_table, estimates
+from annotation.analysis.estimates.samples import SampleProgress
 from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
-from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
-from annotation.assessing.services.plan_assignments import carry_out
-from annotation.models import Assignment, Check, Draw, DrawnCheck
+from annotation.models import Check, Draw, DrawnCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from annotation.sampling.services.sample_checks import sample_checks
-from evaluation.statistics import DrawnItem, Rating, rater_spread
+from evaluation.statistics import DrawnItem
 from tests.annotation.answering import add_checks
 from tests.annotation.cast import World
-from tests.annotation.laying import judge_and_close
 
 ANSWERS = {"alder": ("yes", "no", "yes"), "birch": ("no", "yes", "no")}
 
@@ -40,7 +33,6 @@ def test_without_a_draw_volunteered_answers_make_no_estimate(world: World) -> No
     answer(world, "alder")
     found = estimates(world.project).at(20)
     assert (found.state, estimate_in_words(found), found.systems) == ("none", NO_SAMPLE, None)
-    assert "count only if the sample includes their checks" in estimate_in_words(found)
     assert found.average("alder").mean is None
 
 
@@ -75,7 +67,6 @@ def test_of_few_document_sets_people_stand_alone(world: World) -> None:
     # Alder: yes and no in the first unit, yes in the second: (.5 + 1) / 2. Birch: (.5 + 0) / 2.
     assert found.average("alder").mean == pytest.approx(0.75)
     assert found.average("birch").mean == pytest.approx(0.25)
-    assert "fewest: 1" in estimate_in_words(found)
     # One document set gives no interval.
     assert (found.average("alder").low, found.average("alder").n) == (None, 1)
 
@@ -144,17 +135,16 @@ def test_what_a_rule_decides_is_known_for_sure(world: World) -> None:
 
 
 @pytest.mark.django_db
-def test_items_name_their_claims_where_systems_were_drawn_by_themselves(world: World) -> None:
+def test_items_name_their_claims(world: World) -> None:
     Check.objects.filter(peer=world.peers["port", "birch"], claim__position=1).update(
         final_source="rule", final_label="no"
     )
-    stratified = sample_checks(project=world.project, by=world.mona, method="stratified", share=1.0, seed=2)
-    systems = framed_items(world.project, stratified).items[20]
+    drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=2)
+    systems = framed_items(world.project, drawn).items[20]
     claims = {name: [item.claim for item in items] for name, items in systems.items()}
     # What a rule decides of birch's summary says nothing of alder's.
     assert None not in claims["alder"]
     assert claims["birch"] == [None, *claims["alder"][1:]]
-    assert {item.claim for item in framed_items(world.project, draw_of(world)).items[20]["alder"]} == {None}
 
 
 @pytest.mark.django_db
@@ -163,30 +153,6 @@ def test_checks_that_came_after_the_draw_are_counted(world: World) -> None:
     draw.frame = draw.frame[1:]
     draw.save()
     assert framed_items(world.project, draw).came_after == 1
-
-
-@pytest.mark.django_db
-def test_whole_sets_of_assessors_are_estimated_from_their_percents(world: World) -> None:
-    order = AssignmentOrder(way=Way.PLAN, seed=4, people=("ana",))
-    sittings = carry_out(project=world.project, order=order, by=world.mona)
-    assert estimates(world.project).at(20).state == "open"
-    for sitting in sittings:
-        judge_and_close(sitting)
-    found = estimates(world.project).at(20)
-    # Ana gave every unit 20 %, in both sets.
-    assert (found.state, found.average("alder").n) == ("people", 2)
-    assert found.average("alder").mean == pytest.approx(0.2)
-    assert "4 blind judgments of document sets" in estimate_in_words(found)
-
-
-@pytest.mark.django_db
-def test_judgments_that_were_taken_away_end_a_draw(world: World) -> None:
-    order = AssignmentOrder(way=Way.PLAN, seed=4, people=("ana",))
-    first, second = carry_out(project=world.project, order=order, by=world.mona)
-    judge_and_close(first)
-    type(second).objects.filter(pk=second.pk).update(recalled_at=datetime.now(UTC))
-    Assignment.objects.filter(sitting=second).update(state=Assignment.State.RECALLED)
-    assert "were withdrawn unanswered" in estimate_in_words(estimates(world.project).at(20))
 
 
 def framed(
@@ -209,24 +175,18 @@ def framed(
 
 DRAW = SampleProgress(
     draw_id="d",
-    item="check",
     method="uniform",
     drawn=18,
     answered=18,
-    withdrawn=0,
     day="2026-05-04",
 )
-
-
-def sample_of(progress: SampleProgress) -> Sample:
-    return Sample(Draw(item=progress.item), progress)
 
 
 @pytest.mark.parametrize(("answered", "state"), [(14, "people"), (15, "few"), (19, "few"), (20, "fine")])
 def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twenty(
     answered: int, state: str
 ) -> None:
-    found = estimate_table(sample_of(DRAW), framed(60, answered=answered), 20)
+    found = estimate_table(DRAW, framed(60, answered=answered), 20)
     assert found.state == state
     shown, people = (found.systems or {})["alder"].shown, (found.systems or {})["alder"].people
     assert (shown == people) is (state == "people")
@@ -234,80 +194,16 @@ def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twen
 
 
 def test_without_probabilities_people_stand_alone() -> None:
-    found = estimate_table(sample_of(DRAW), framed(60, answered=30, judge=False), 20)
+    found = estimate_table(DRAW, framed(60, answered=30, judge=False), 20)
     assert found.state == "people"
     assert "because the judge recorded no probabilities" in estimate_in_words(found)
 
 
-@pytest.mark.parametrize(
-    ("by_system", "systems", "told"),
-    [
-        (True, ("alder", "birch"), "summaries are used along with the judge's."),
-        (False, ("alder", "birch"), "summaries are not used because systems were not"),
-        (True, ("alder",), ""),
-    ],
-)
-def test_it_is_told_whether_answers_on_other_systems_are_used(
-    by_system: bool, systems: tuple[str, ...], told: str
-) -> None:
-    drawn = replace(DRAW, by_system=by_system)
-    sentence = estimate_in_words(
-        estimate_table(sample_of(drawn), framed(200, answered=60, systems=systems), 20)
-    )
-    assert told in sentence
-    assert ("other systems'" in sentence) is bool(told)
-
-
-def test_raters_who_differ_widen_the_interval_and_it_says_so() -> None:
-    # Each check has two raters of ten: half of them say yes to what the others deny, but for every fourth check.
-    ratings = [
-        Rating(f"set {number}", number, rater, float((rater % 2 == 0) ^ (number % 4 == 0)))
-        for number in range(200)
-        for rater in (number % 10, (number + 1) % 10)
-    ]
-    spread = rater_spread(ratings)
-    assert spread.is_enough
-    sample = framed(200, answered=60)
-    sample.items[20]["alder"] = [replace(item, rater=0) for item in sample.items[20]["alder"]]
-    alone = estimate_table(sample_of(DRAW), sample, 20).average("alder")
-    found = estimate_table(sample_of(DRAW), sample, 20, raters=spread)
-    assert alone.low is not None
-    assert alone.high is not None
-    assert found.average("alder").low < alone.low < alone.high < found.average("alder").high
-    assert found.rater_error is not None
-    told = f"a standard error of {100 * found.rater_error:.1f} points"
-    assert (
-        "200 checks have blind answers from several people. Intervals include differences between raters: "
-        f"{told}" in (estimate_in_words(found))
-    )
-
-
-@pytest.mark.django_db
-def test_raters_are_known_from_what_several_answered_blind(world: World) -> None:
-    assert "Intervals leave out differences between raters" in estimate_in_words(complete(world))
-    # Rex said yes; what Cleo says of it is the second answer of one check.
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
-    spread = spread_of_raters(world.project)
-    # Yes and no lie .5 from their mean: .25 + .25 over one degree of freedom.
-    assert (spread.items, spread.raters, spread.noise) == (1, 2, 0.5)
-    assert (
-        "1 check has blind answers from several people, too few to measure how raters differ."
-        in estimate_in_words(estimates(world.project).at(20))
-    )
-
-
-def complete(world: World) -> EstimateTable:
-    draw_of(world)
-    answer(world, "alder")
-    answer(world, "birch")
-    return estimates(world.project).at(20)
-
-
 def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:
-    found = estimate_table(sample_of(DRAW), framed(200, answered=60), 20)
+    found = estimate_table(DRAW, framed(200, answered=60), 20)
     each = (found.systems or {})["alder"]
     assert each.shown.low is not None
     assert each.people.low is not None
     assert each.shown.low > each.people.low
     assert each.labels_saved is not None
-    assert f"adds the precision of {each.labels_saved:,.0f} more human answers" in estimate_in_words(found)
+    assert each.labels_saved > 0

@@ -81,25 +81,3 @@ def test_a_league_is_ordered_by_what_it_is_drawn_for_and_may_be_cut() -> None:
     drawn = league(table(alder=average(0.2), birch=average(None), cedar=average(0.9)), most=2)
     assert [(line.rank, line.row.system) for line in drawn.rows] == [(1, "cedar"), (2, "alder")]
     assert drawn.left_out == 1
-
-
-@pytest.mark.parametrize(
-    ("sets", "why"),
-    [
-        (3, "no interval: 3 document sets, 5 needed"),
-        (12, "no interval: all document sets give the same value, or there are too few groups"),
-    ],
-)
-def test_a_mean_without_interval_says_why(sets: int, why: str) -> None:
-    drawn = bar(average(0.5, n=sets), axis_over([average(0.5)]))
-    assert drawn is not None
-    assert drawn.label == f"0.500, {why}"
-
-
-def test_an_interval_that_a_worker_makes_is_said_to_come() -> None:
-    axis = axis_over([average(0.5)])
-    coming, few = (bar(average(0.5, n=sets), axis, is_made=False) for sets in (12, 3))
-    assert coming is not None
-    assert few is not None
-    assert coming.label == "0.500, interval is being calculated"
-    assert few.label == "0.500, no interval: 3 document sets, 5 needed"

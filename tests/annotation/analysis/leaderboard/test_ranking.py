@@ -33,10 +33,7 @@ def test_a_leader_whose_differences_hold_leads() -> None:
     # Alder is .4 ahead in all of 8 sets: 2 of 256 flips are as far apart, p = .0078, after Holm over three pairs
     # .0234 and .0156. Birch and cedar differ by nothing on average: p = 1.
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
-    assert (
-        ranking_in_words(found)
-        == "alder leads: its difference from every other system is significant over 8 document sets."
-    )
+    assert ranking_in_words(found) == "alder leads: its difference from every other system is significant."
     assert (found.pairs, found.holding) == (3, 2)
     assert found.groups == (("alder",), ("cedar", "birch"))
     assert {name: place.letters for name, place in found.places.items()} == {
@@ -48,28 +45,15 @@ def test_a_leader_whose_differences_hold_leads() -> None:
     assert found.has_groups
 
 
-def test_a_system_that_is_best_everywhere_has_the_first_rank_for_sure() -> None:
-    places = ranked({"alder": [0.8, 0.7] * 4, "birch": [0.4] * 8}).places
-    assert (places["alder"].low, places["alder"].high) == (1, 1)
-    # Birch has the same in all sets, so no interval, and no range of ranks.
-    assert (places["birch"].low, places["birch"].high) == (None, None)
-
-
 def test_a_leader_with_the_same_score_in_all_sets_is_not_said_to_have_too_few() -> None:
     # Alder is ahead by .2 and .1 in turn, in all 8 sets: p = 2 / 256.
     found = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
-    assert (
-        ranking_in_words(found)
-        == "alder leads: its difference from every other system is significant over 8 document sets."
-    )
+    assert ranking_in_words(found) == "alder leads: its difference from every other system is significant."
 
 
 def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
     found = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
-    assert (
-        ranking_in_words(found)
-        == "alder is ahead, but not significantly different from birch over 8 document sets."
-    )
+    assert ranking_in_words(found) == "alder is ahead, but not significantly better than birch."
     assert found.groups == (("alder", "birch"), ("cedar",))
 
 
@@ -79,32 +63,18 @@ def test_of_many_near_the_leader_the_next_ones_are_named() -> None:
     # every other set, which is chance. Cedar alone is far off: 2 of 4096 flips, over 21 pairs p = .010.
     near = {name: [0.415 - place / 1000, 0.395 - place / 1000] * 6 for place, name in enumerate("yxwvu", 1)}
     found = ranked({"z": [0.415, 0.415, 0.395, 0.395] * 3, **near, "cedar": [0.01] * 12})
-    assert ranking_in_words(found).endswith(
-        "not significantly different from y, x, w and 2 more over 12 document sets."
-    )
+    assert ranking_in_words(found).endswith("not significantly better than y, x, w and 2 more.")
 
 
 def test_nothing_is_told_apart_where_no_difference_holds() -> None:
     found = ranked({"alder": [0.43, 0.39] * 4, "birch": EVEN[1:] + EVEN[:1], "cedar": [0.39] * 8})
-    assert ranking_in_words(found).endswith(
-        "not significantly different from any other system over 8 document sets."
-    )
+    assert ranking_in_words(found).endswith("not significantly better than any other system.")
     assert not found.has_groups
-
-
-def test_so_few_sets_that_no_difference_could_hold() -> None:
-    # 2 of 32 flips: p is .0625 at the least.
-    found = ranked({"alder": [0.8] * 5, "birch": [0.4] * 5})
-    assert found.least_p == 0.0625
-    assert ranking_in_words(found) == (
-        "alder is ahead, but with 5 document sets no difference among 1 pair of systems can be significant "
-        "after correction."
-    )
 
 
 def test_fewer_sets_still_say_nothing_of_how_surely() -> None:
     assert ranking_in_words(ranked({"alder": [0.8] * 3, "birch": [0.4] * 3})) == (
-        "alder is ahead, but 3 document sets are too few to test it."
+        "alder is ahead, but there are too few document sets to test it."
     )
 
 
@@ -119,14 +89,14 @@ def test_one_system_alone_and_none_at_all() -> None:
     assert ranking_in_words(ranked({})) == "No system has this score yet."
 
 
-def test_a_leader_that_is_beaten_on_common_sets_is_said_to_be() -> None:
+def test_a_leader_that_is_beaten_on_common_sets_does_not_lead() -> None:
     # Alder has .9 in sets that birch lacks; in the eight that both have birch is .2 ahead.
     seen = [Observation("alder", f"set {n}", f"set {n}", (0.2 if n < 8 else 0.9,)) for n in range(30)]
     seen += [Observation("birch", f"set {n}", f"set {n}", (0.4,)) for n in range(8)]
     found = set_means(seen, ["c"])
     means = {system: scores["c"] for system, scores in averages_of(found, draws=500).items()}
     assert ranking_in_words(ranking_of(found, means, ["alder", "birch"], "c")) == (
-        "alder has the highest mean, but birch is better on the document sets that both have."
+        "alder is ahead, but not significantly better than any other system."
     )
 
 
@@ -138,7 +108,7 @@ def test_a_leader_that_is_beaten_on_common_sets_is_said_to_be() -> None:
         min_size=2,
     )
 )
-def test_headline_letters_and_ranks_never_contradict_one_another(values: dict[str, list[float]]) -> None:
+def test_headline_and_letters_never_contradict_one_another(values: dict[str, list[float]]) -> None:
     found = ranked(values)
     front = found.front
     assert front is not None
@@ -147,17 +117,9 @@ def test_headline_letters_and_ranks_never_contradict_one_another(values: dict[st
     with_first = {
         name for name, place in found.places.items() if set(place.letters) & set(found.places[first].letters)
     }
-    # Who leads shares no letter, and has the first rank alone; of whom it cannot be told apart shares one.
+    # Who leads shares no letter; of whom it cannot be told apart shares one.
     assert (" leads:" in said) <= (with_first == {first})
-    assert ("not significantly different" in said) <= (with_first - {first} == set(front.near))
-    for name, place in found.places.items():
-        if place.low is None or place.high is None:
-            continue
-        if name == first:
-            assert (place.low, place.high) == (1, 1) if " leads:" in said else place.low == 1
-            assert front.above or (place.high == 1) is (with_first == {first})
-        elif name in with_first:
-            assert place.low == 1
+    assert with_first - {first} <= set(front.near)
 
 
 @pytest.mark.parametrize(

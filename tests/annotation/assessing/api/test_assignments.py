@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.models import Assignment, Event, Sitting, System
+from annotation.models import Event, Sitting, System
 from tests.annotation.laying import begin, judge_and_close
 
 if TYPE_CHECKING:
@@ -50,22 +50,11 @@ def test_sets_are_given_by_hand_by_count_and_to_the_queue(world: World, client_o
     assert Sitting.objects.filter(assessor__isnull=True).count() == 2
 
 
-def test_a_draw_says_what_was_drawn_of_what(world: World, client_of: ApiDoor) -> None:
-    wanted = {"way": "queue", "method": "stratified", "item": "comparison", "share": 0.5}
-    plan = post(client_of("mona"), "assignments/", **wanted, preview=True).json()["plan"]
-    # Two systems at one length, two summaries each: one of each is drawn.
-    assert (plan["drawn"], plan["frame"]) == (2, 4)
-    assert post(client_of("mona"), "assignments/", **wanted).status_code == 201
-    assert set(Assignment.objects.values_list("inclusion_probability", flat=True)) == {0.5}
-
-
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [
         ({"way": "magic"}, 400, "way"),
         ({"way": "queue", "per_set": 0}, 400, "per_set"),
-        ({"way": "queue", "share": 1.5}, 400, "share"),
-        ({"way": "queue", "method": "uniform", "share": 0}, 422, "share"),
         ({"way": "queue", "people": ["ana"]}, 422, "people"),
         ({"way": "plan", "people": ["rex"]}, 422, "people"),
         ({"way": "hand", "people": ["ana"]}, 422, "document_sets"),
@@ -147,40 +136,6 @@ def test_what_waits_for_nobody_is_told_and_withdrawn(world: World, client_of: Ap
     assert Event.objects.filter(verb="withdraw").get().actor == world.mona
 
 
-def test_draws_are_listed_with_their_chances_and_how_far_they_are(world: World, client_of: ApiDoor) -> None:
-    mona = client_of("mona")
-    asked = {
-        "way": "plan",
-        "people": ["ana"],
-        "method": "uniform",
-        "item": "comparison",
-        "share": 0.5,
-        "seed": 3,
-    }
-    post(mona, "assignments/", **asked)
-    sitting = Sitting.objects.earliest("pk")
-    given = Assignment.objects.filter(draw__isnull=False)
-    closed = given.filter(sitting=sitting).count()
-    judge_and_close(sitting)
-    [draw] = mona.get(f"{HERE}draws/").json()["results"]
-    # 2 of the 4 summaries, each with the chance of 2 in 4.
-    assert (draw["frame"], draw["drawn"], draw["chances"]) == (4, 2, [{"probability": 0.5, "items": 2}])
-    assert (draw["method"], draw["seed"], draw["share"]) == ("uniform", 3, 0.5)
-    assert (draw["given"], draw["answered"], draw["withdrawn"]) == (2, closed, 0)
-    assert draw["made_by"] == "mona"
-    detail = mona.get(f"{HERE}draws/{draw['id']}/").json()
-    assert detail["frame_ids"] == sorted(peer.public_id for peer in world.peers.values())
-
-
-def test_the_blind_are_not_told_the_frame(world: World, client_of: ApiDoor) -> None:
-    post(client_of("mona"), "assignments/", way="queue")
-    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    world.ana.memberships.update(roles=["assessor", "manager"])
-    ana = client_of("ana")
-    [draw] = ana.get(f"{HERE}draws/").json()["results"]
-    assert ana.get(f"{HERE}draws/{draw['id']}/").json()["frame_ids"] is None
-
-
 def test_the_blind_do_not_see_how_much_others_judged_in_their_set(world: World, client_of: ApiDoor) -> None:
     begin(assign(document_set=world.sets["port"], assessor=world.ben, by=None))
     begin(assign(document_set=world.sets["bridge"], assessor=world.ben, by=None))
@@ -231,15 +186,3 @@ def test_authors_are_named_and_work_is_flagged(world: World, client_of: ApiDoor)
     assert named.json()["person"] == "ana"
     assert sitting.assignments.filter(is_own_peer=True).count() == 1
     assert mona.patch(f"{HERE}authors/{author['id']}/", {"person": "dan"}, format="json").status_code == 422
-
-
-def test_the_leaderboard_warns_of_confounding(world: World, client_of: ApiDoor) -> None:
-    vic = client_of("vic")
-    assert vic.get(f"{HERE}leaderboard/").json()["warnings"] == []
-    for person, system in ((world.ana, "alder"), (world.ben, "birch")):
-        comparisons = [world.comparison("port", system)]
-        judge_and_close(
-            assign(document_set=world.sets["port"], assessor=person, by=None, comparisons=comparisons)
-        )
-    (warning,) = vic.get(f"{HERE}leaderboard/").json()["warnings"]
-    assert "may be confounded" in warning

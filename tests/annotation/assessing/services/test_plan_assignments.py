@@ -15,7 +15,7 @@ from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
 from annotation.assessing.services.plan_assignments import carry_out, plan_assignments
 from annotation.assessing.words import plan_in_words, plan_notes
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Assignment, Draw, Event, Sitting, Summary, System
+from annotation.models import Assignment, Event, Sitting, Summary, System
 from tests.annotation.laying import add_assessors, add_sets, add_system, judge_and_close, only_these_sets
 
 if TYPE_CHECKING:
@@ -78,15 +78,6 @@ def test_places_of_a_plans_sets_are_random_and_complete(world: World) -> None:
     assert [name for _, name in rows] != sorted(name for _, name in rows)
 
 
-def test_every_assignment_of_a_plan_says_that_it_was_drawn_for_certain(world: World) -> None:
-    do(world, Way.PLAN, "ana", "ben", per_set=1)
-    draw = Draw.objects.get()
-    assert (draw.method, draw.item, draw.share, draw.seed) == ("everything", "document_set", 1.0, 1)
-    assert sorted(draw.frame) == sorted(row.public_id for row in world.sets.values())
-    columns = ("draw", "selected_by", "inclusion_probability")
-    assert set(Assignment.objects.values_list(*columns)) == {(draw.pk, "everything", 1.0)}
-
-
 def test_a_second_plan_of_everything_tops_up(world: World) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     plan = seen(world, Way.PLAN, "ana", "ben", per_set=1)
@@ -114,7 +105,7 @@ def test_summaries_that_came_in_later_are_added_to_open_sittings(world: World) -
     )
     do(world, Way.PLAN, "ana", per_set=1, document_sets=(world.sets["port"].public_id,))
     assert Sitting.objects.get() == sitting
-    assert sorted(sitting.assignments.values_list("selected_by", flat=True)) == ["everything", "hand"]
+    assert sitting.assignments.count() == 2
 
 
 def test_own_work_is_avoided_where_that_is_asked_for(world: World) -> None:
@@ -179,94 +170,9 @@ def test_what_people_have_counts_towards_a_queue(world: World) -> None:
 # Draws
 
 
-def test_a_uniform_draw_of_sets_is_recorded_with_its_chances(world: World) -> None:
-    only_these_sets(world, [f"set-{n}" for n in range(10)])
-    plan = seen(world, Way.PLAN, "ana", "ben", per_set=2, method=Draw.Method.UNIFORM, share=0.3)
-    assert (plan.sets, plan.drawn, len(plan.frame)) == (3, 3, 10)
-    do(world, Way.PLAN, "ana", "ben", per_set=2, method=Draw.Method.UNIFORM, share=0.3)
-    draw = Draw.objects.get()
-    assert (draw.method, draw.item, draw.share, len(draw.frame)) == ("uniform", "document_set", 0.3, 10)
-    assert Assignment.objects.count() == 12
-    assert set(Assignment.objects.values_list("selected_by", "inclusion_probability")) == {("uniform", 0.3)}
-
-
-def test_a_uniform_draw_of_summaries_leaves_sets_in_part(world: World) -> None:
-    only_these_sets(world, [f"set-{n}" for n in range(5)])
-    columns = {"method": Draw.Method.UNIFORM, "item": Draw.Item.COMPARISON, "share": 0.3}
-    do(world, Way.PLAN, "ana", per_set=1, **columns)
-    # 30 % of ten summaries are three; all of a set that were drawn lie in one sitting.
-    assert Assignment.objects.count() == 3
-    assert set(Assignment.objects.values_list("inclusion_probability", flat=True)) == {0.3}
-    peers = set(Summary.objects.filter(is_peer=True).values_list("public_id", flat=True))
-    assert set(Draw.objects.get().frame) == peers
-
-
-def test_strata_are_systems_and_lengths(world: World) -> None:
-    only_these_sets(world, ["quay", "mole", "pier"], targets=(100, 10))
-    add_system(world, "cedar")
-    add_sets(world, ["dock"], targets=(100,))
-    columns = {"method": Draw.Method.STRATIFIED, "item": Draw.Item.COMPARISON, "share": 0.5}
-    plan = seen(world, Way.PLAN, "ana", per_set=1, **columns)
-    # alder and birch: four summaries of 100 (two drawn), three of 10 (1.5, rounded up to two); cedar: one of 100.
-    assert (plan.drawn, len(plan.frame)) == (9, 15)
-    do(world, Way.PLAN, "ana", per_set=1, **columns)
-    found = Counter(
-        Assignment.objects.values_list(
-            "comparison__peer__system__name", "comparison__peer__target_words", "inclusion_probability"
-        )
-    )
-    assert found == {
-        ("alder", 100, 2 / 4): 2,
-        ("alder", 10, 2 / 3): 2,
-        ("birch", 100, 2 / 4): 2,
-        ("birch", 10, 2 / 3): 2,
-        ("cedar", 100, 1.0): 1,
-    }
-
-
-def test_a_draw_is_judged_anew_whoever_has_some_of_it_by_hand(world: World) -> None:
-    for name in ("port", "bridge"):
-        assign(document_set=world.sets[name], assessor=world.ana, by=None)
-    do(world, Way.PLAN, "ana", "ben", per_set=1, method=Draw.Method.UNIFORM, share=0.5)
-    drawn = Assignment.objects.filter(selected_by="uniform")
-    assert {row.sitting.assessor for row in drawn if row.sitting} == {world.ben}
-    assert drawn.count() == 2
-
-
-def test_a_preview_says_how_much_of_a_draw_nobody_gets(world: World) -> None:
-    only_these_sets(world, [f"set-{n}" for n in range(4)])
-    for name in ("set-0", "set-1", "set-2"):
-        assign(document_set=world.sets[name], assessor=world.ana, by=None)
-    columns = {"per_set": 1, "method": Draw.Method.UNIFORM, "share": 1.0}
-    # All 4 sets are drawn; ana has 3 of them, so she gets 1 set with its 2 summaries.
-    plan = seen(world, Way.PLAN, "ana", **columns)
-    assert (
-        plan_in_words(plan)
-        == "1 assignment for 1 person, 1 each; 2 summaries; 3 of the 4 sampled get no assessor."
-    )
-    assert tuple(plan_notes(plan))[1:] == (
-        "3 of the 4 sampled get no assessor, because the chosen people already have them. The recorded "
-        "inclusion probabilities will not give an unbiased estimate.",
-    )
-    # Each of the 4 sets has 2 summaries, told one by one where each has assessors of its own.
-    alone = seen(world, Way.PLAN, "ana", by_summary=True, **columns)
-    assert (alone.unjudged, alone.at_stake) == (6, 8)
-    assert seen(world, Way.PLAN, "ana", "ben", **columns).unjudged == 0
-
-
 def test_an_owner_may_be_given_sets(world: World) -> None:
     do(world, Way.PLAN, "olga", per_set=1)
     assert pairs() == [("olga", "bridge"), ("olga", "port")]
-
-
-def test_repeats_belong_to_no_draw(world: World) -> None:
-    world.project.repeat_share = 0.1
-    world.project.save(update_fields=["repeat_share"])
-    add_system(world, "cedar")
-    only_these_sets(world, ["quay"])
-    do(world, Way.PLAN, "ana", per_set=1, method=Draw.Method.UNIFORM, share=1.0)
-    assert Assignment.objects.filter(repeat_of__isnull=False).values_list("draw", flat=True).get() is None
-    assert Assignment.objects.filter(draw=Draw.objects.get()).count() == 3
 
 
 # More sets, and sets by hand
@@ -288,7 +194,6 @@ def test_more_sets_come_at_random_among_equals(world: World) -> None:
     only_these_sets(world, [f"set-{n}" for n in range(8)])
     first = {seen(world, Way.MORE, "ben", count=1, seed=seed).seats[0].document_set_id for seed in range(12)}
     assert len(first) > 2
-    assert not Draw.objects.exists()
 
 
 def test_chosen_sets_that_the_person_has_are_left_out_and_named(world: World) -> None:
@@ -298,7 +203,6 @@ def test_chosen_sets_that_the_person_has_are_left_out_and_named(world: World) ->
     assert (plan_in_words(plan), plan.left_out) == ("1 document set for ana; 2 summaries.", ("port",))
     do(world, Way.HAND, "ana", document_sets=chosen)
     assert pairs() == [("ana", "bridge"), ("ana", "port")]
-    assert set(Assignment.objects.values_list("selected_by", "inclusion_probability")) == {("hand", None)}
 
 
 def test_a_closed_set_is_not_given_by_hand_again(world: World) -> None:
@@ -319,8 +223,6 @@ def test_a_closed_set_is_not_given_by_hand_again(world: World) -> None:
         (Way.HAND, ("ana",), {"document_sets": ("x",)}, "document_sets"),
         (Way.MORE, ("ana", "ben"), {}, "people"),
         (Way.MORE, ("ana",), {"count": 0}, "count"),
-        (Way.MORE, ("ana",), {"method": Draw.Method.UNIFORM, "share": 0.5}, "method"),
-        (Way.HAND, ("ana",), {"method": Draw.Method.UNIFORM, "document_sets": ("x",)}, "method"),
         (Way.PLAN, (), {}, "people"),
         (Way.PLAN, ("ana",), {"per_set": 2}, "per_set"),
         (Way.PLAN, ("ana", "ana"), {}, "people"),
@@ -329,9 +231,6 @@ def test_a_closed_set_is_not_given_by_hand_again(world: World) -> None:
         (Way.QUEUE, ("ana",), {}, "people"),
         (Way.QUEUE, (), {"per_set": 0}, "per_set"),
         (Way.QUEUE, (), {"by_summary": True}, "by_summary"),
-        (Way.PLAN, ("ana",), {"share": 0.5}, "share"),
-        (Way.PLAN, ("ana",), {"method": Draw.Method.UNIFORM, "share": 0.0}, "share"),
-        (Way.PLAN, ("ana",), {"method": Draw.Method.STRATIFIED, "share": 0.5}, "item"),
     ],
 )
 def test_a_senseless_order_is_refused(
@@ -360,14 +259,6 @@ def test_what_changed_since_it_was_shown_is_not_done(world: World) -> None:
     assert Sitting.objects.count() == 1
 
 
-def test_a_draw_that_was_shown_is_made_once(world: World) -> None:
-    plan = seen(world, Way.QUEUE, per_set=1, method=Draw.Method.UNIFORM, share=0.5)
-    carry_out(project=world.project, order=plan.order, by=world.mona, expected=plan.fingerprint)
-    with pytest.raises(Conflict):
-        carry_out(project=world.project, order=plan.order, by=world.mona, expected=plan.fingerprint)
-    assert Draw.objects.count() == 1
-
-
 @pytest.mark.parametrize("by", ["ana", "rex", "cleo", "vic"])
 def test_only_managers_plan(world: World, by: str) -> None:
     order = AssignmentOrder(way=Way.QUEUE, seed=1)
@@ -380,7 +271,7 @@ def test_only_managers_plan(world: World, by: str) -> None:
 def test_a_plan_is_one_event(world: World) -> None:
     do(world, Way.PLAN, "ana", "ben", per_set=1)
     event = Event.objects.get()
-    assert (event.verb, event.actor, event.target_id) == ("assign", world.mona, Draw.objects.get().public_id)
+    assert (event.verb, event.actor, event.target_id) == ("assign", world.mona, world.project.public_id)
     assert event.data["sittings"] == 2
 
 

@@ -76,14 +76,6 @@ def test_somebody_else_starts_afresh_with_the_same_work(world: World, sitting: S
     assert Event.objects.get(verb="reassign").data == {"assessor": "ana", "document_set": "port", "to": "ben"}
 
 
-def test_a_draw_goes_along_with_its_chances(world: World) -> None:
-    order = AssignmentOrder(way=Way.PLAN, seed=1, people=("ana",))
-    first, _ = carry_out(project=world.project, order=order, by=world.mona)
-    given = reassign(sitting=first, to=world.ben, by=world.mona)
-    columns = ("comparison", "draw", "selected_by", "inclusion_probability")
-    assert set(given.assignments.values_list(*columns)) == set(first.assignments.values_list(*columns))
-
-
 def test_own_work_is_told_of_whoever_has_it_now(world: World, sitting: Sitting) -> None:
     System.objects.filter(name="birch").update(person=world.ben)
     given = reassign(sitting=sitting, to=world.ben, by=world.mona)

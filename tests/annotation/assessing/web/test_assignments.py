@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.core.paging import ROWS_ON_A_PAGE
-from annotation.models import Draw, Sitting, System
+from annotation.models import Sitting, System
 from tests.annotation.conftest import HTMX
 from tests.annotation.laying import add_sets, begin, judge_and_close
 from tests.says import says
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOM = "/p/harbour/assignments/"
 ASSIGN = f"{ROOM}assign/"
-PLAN = {"way": "plan", "people": ["ana", "ben"], "per_set": "1", "draw": "everything", "avoid_own": "on"}
+PLAN = {"way": "plan", "people": ["ana", "ben"], "per_set": "1", "avoid_own": "on"}
 
 
 @pytest.fixture
@@ -105,9 +105,8 @@ def test_whoever_gives_themselves_work_is_told_what_it_closes(
 
 
 def test_the_form_keeps_what_was_typed_beside_the_preview(world: World, mona: Client) -> None:
-    page = mona.post(ASSIGN, {**PLAN, "draw": "sets", "share": "50", "act": "preview"}).content.decode()
+    page = mona.post(ASSIGN, {**PLAN, "act": "preview"}).content.decode()
     assert 'name="way" value="plan" checked' in page
-    assert 'name="draw" value="sets" checked' in page
     assert 'name="people" value="ben" checked' in page
     assert "1 of 2 document sets in a random sample" in page
 
@@ -125,7 +124,7 @@ def test_a_plan_that_changed_since_is_refused(world: World, mona: Client) -> Non
     ("form", "sittings", "words"),
     [
         ({"way": "more", "assessor": "ben", "count": "1"}, 1, "ben has 1 document set to judge."),
-        ({"way": "queue", "per_set": "2", "draw": "everything"}, 4, "4 assignments added to the queue."),
+        ({"way": "queue", "per_set": "2"}, 4, "4 assignments added to the queue."),
         ({**PLAN, "per_set": "2"}, 4, "4 assignments created."),
     ],
 )
@@ -137,28 +136,10 @@ def test_every_way_of_giving_sets(
 
 
 @pytest.mark.parametrize(
-    ("draw", "method", "item"),
-    [
-        ("sets", "uniform", "document_set"),
-        ("summaries", "uniform", "comparison"),
-        ("strata", "stratified", "comparison"),
-    ],
-)
-def test_every_kind_of_draw(world: World, mona: Client, draw: str, method: str, item: str) -> None:
-    mona.post(ASSIGN, {"way": "queue", "per_set": "1", "draw": draw, "share": "50"})
-    made = Draw.objects.get()
-    assert (made.method, made.item, made.share) == (method, item, 0.5)
-
-
-@pytest.mark.parametrize(
     "form",
     [
         {"way": "magic"},
         {**PLAN, "per_set": "three"},
-        {**PLAN, "draw": "magic"},
-        {**PLAN, "draw": "sets", "share": "0"},
-        {**PLAN, "draw": "sets", "share": "nan"},
-        {**PLAN, "draw": "sets", "share": "a few"},
         {**PLAN, "seed": "9" * 30},
         {**PLAN, "per_set": "3"},
     ],
@@ -206,30 +187,14 @@ def test_what_waits_for_nobody_is_told_with_what_to_do(
     world: World, mona: Client, headers: dict[str, str]
 ) -> None:
     # Ana, Ben and Olga may assess: the fourth copy of each of the two sets is for nobody.
-    preview = mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything", "act": "preview"})
+    preview = mona.post(ASSIGN, {"way": "queue", "per_set": "4", "act": "preview"})
     assert b"2 assignments will have no eligible assessor" in preview.content
-    mona.post(ASSIGN, {"way": "queue", "per_set": "4", "draw": "everything"})
+    mona.post(ASSIGN, {"way": "queue", "per_set": "4"})
     page = " ".join(mona.get(ROOM).content.decode().split())
     assert "2 of 8 waiting assignments have no eligible assessor." in page
     done = mona.post(f"{ROOM}withdraw/", headers=headers, follow=True)
     assert b"2 assignments were removed from the queue." in done.content
     assert b"for nobody" not in mona.get(ROOM).content
-
-
-def test_draws_are_shown_with_method_seed_frame_and_chances(world: World, mona: Client) -> None:
-    mona.post(ASSIGN, {**PLAN, "draw": "summaries", "share": "50", "seed": "12"})
-    page = mona.get(f"{ROOM}draws/").content.decode()
-    assert "Uniform random share" in page
-    assert "2 of 4 summaries" in page
-    assert "<dd>0.5</dd>" in page
-    assert "<dd>12</dd>" in page
-    assert 'by <span dir="auto">mona</span>' in page
-
-
-def test_without_draws_the_page_says_so(world: World, mona: Client) -> None:
-    page = mona.get(f"{ROOM}draws/").content.decode()
-    assert "No random samples yet." in page
-    assert '<a href="/p/harbour/review/draws/">Random samples of checks</a>' in page
 
 
 def test_long_lists_come_in_pages_that_hold_everything_once(world: World, mona: Client) -> None:
@@ -325,16 +290,3 @@ def test_an_assessor_takes_a_set_gives_it_back_and_takes_it_up(
     assert signed_in(world.ben).post(f"{address}give-back/").status_code == 404
     assert ana.post(f"{address}give-back/").status_code == 302
     assert not Sitting.objects.filter(assessor__isnull=False).exists()
-
-
-def test_the_scores_page_warns_where_assessors_and_systems_may_be_confounded(
-    world: World, signed_in: Callable[[User], Client]
-) -> None:
-    vic = signed_in(world.vic)
-    assert b"may be confounded" not in vic.get("/p/harbour/scores/").content
-    for person, system in ((world.ana, "alder"), (world.ben, "birch")):
-        comparisons = [world.comparison("port", system)]
-        judge_and_close(
-            assign(document_set=world.sets["port"], assessor=person, by=None, comparisons=comparisons)
-        )
-    assert b"the assessors of 1 document set did not judge" in vic.get("/p/harbour/scores/").content

@@ -85,7 +85,7 @@ def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
 
 def test_an_assessors_percents(world: World, tmp_path: Path) -> None:
     assess_and_close(world, world.ana, PERCENTS)
-    Assignment.objects.update(submitted_at=LONG_AGO, selected_by="draw", inclusion_probability=0.25)
+    Assignment.objects.update(submitted_at=LONG_AGO)
     rows = percents_of_people(world, tmp_path)
     assert [(row["system"], row["unit"], row["value"]) for row in rows] == [
         ("alder", 1, "60"),
@@ -94,7 +94,6 @@ def test_an_assessors_percents(world: World, tmp_path: Path) -> None:
         ("birch", 2, "20"),
     ]
     assert (rows[0]["rater"], rows[0]["rater_kind"], rows[0]["evidence"]) == ("ana", "assessor", [1])
-    assert (rows[0]["selected_by"], rows[0]["inclusion_probability"]) == ("draw", 0.25)
     assert (rows[0]["submitted_at"], rows[0]["superseded"]) == (LONG_AGO.isoformat(), False)
 
 

@@ -8,7 +8,7 @@ from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
 from annotation.assessing.services.plan_assignments import carry_out
-from annotation.models import DocumentSet, Draw, Project
+from annotation.models import DocumentSet, Project
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import add_imported_verdict
@@ -142,8 +142,6 @@ def test_who_may_take_a_sample_is_told_to_before_reviewing(
     def steps() -> list[str]:
         return [step.what for step in mona.get("/p/harbour/").context["steps"]]
 
-    # A sample of document sets, for assessors, is no sample of checks.
-    Draw.objects.create(project=world.project, method="uniform", item="document_set", seed=1, frame=[])
     told = steps()
     assert told.index("Take a random sample") + 1 == told.index("Review claims")
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)

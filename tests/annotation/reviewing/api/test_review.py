@@ -234,9 +234,8 @@ def test_a_batch_is_for_those_who_may_know_what_the_judge_says(world: World, cli
 
 
 def test_checks_are_drawn_and_the_draw_fills(world: World, client_of: ApiDoor) -> None:
-    body = {"method": "stratified", "share": 0.5, "seed": 3}
+    body = {"method": "uniform", "share": 0.67, "seed": 3}
     made = post(client_of("mona"), "check-draws/", body).json()
-    # Half of three rounded half up, of two systems.
     assert (made["frame"], made["drawn"], made["answered"], made["seed"]) == (6, 4, 0, 3)
     found = post(client_of("rex"), "checks/next/", {"draw": made["id"]}).json()["check"]
     assert Draw.objects.get().drawn_checks.filter(check_row__public_id=found["id"]).exists()

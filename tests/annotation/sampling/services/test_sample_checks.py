@@ -46,40 +46,29 @@ def test_every_check_had_the_same_chance_in_a_uniform_draw(world: World) -> None
     assert chances(draw(world)) == [0.5] * 3
 
 
-def test_of_every_system_the_same_share_is_drawn(world: World) -> None:
-    # Half of three, rounded half up: two of each of the two systems, 2/3.
-    drawn = draw(world, "stratified")
+def test_every_system_gets_its_share(world: World) -> None:
+    # Four of six, three of each of two systems.
+    drawn = draw(world, share=0.67)
     assert chances(drawn) == pytest.approx([2 / 3] * 4)
-    assert (
-        sorted(row.check_row.peer.system.name for row in drawn.drawn_checks.all())
-        == ["alder"] * 2 + ["birch"] * 2
-    )
+    systems = sorted(row.check_row.peer.system.name for row in drawn.drawn_checks.all())
+    assert systems == ["alder"] * 2 + ["birch"] * 2
 
 
-@pytest.mark.parametrize(
-    ("method", "by_system"), [("uniform", False), ("stratified", True), ("active", False)]
-)
-def test_it_is_kept_whether_systems_were_drawn_by_themselves(
-    world: World, method: str, by_system: bool
-) -> None:
-    assert draw(world, method).by_system is by_system
-
-
-def test_what_the_judge_doubts_is_drawn_with_a_higher_chance(world: World) -> None:
-    # The judge gave .2 to four checks and .9 to two: spreads .4 and .3 of a total 2.2. Three are drawn, half of
-    # that evenly: 1.5/6 = .25 each; the rest in proportion, 1.5 * .4/2.2 = .2727 and 1.5 * .3/2.2 = .2045.
+def test_checks_that_the_judge_is_unsure_of_have_a_higher_chance(world: World) -> None:
+    # The judge gave alder .9, .2 and .9, say: half of 1.5 evenly, the rest by sqrt(p (1 - p)) within the system.
     drawn = draw(world, "active")
     assert len(chances(drawn)) == 3
-    expected = {0.2: 0.25 + 1.5 * 0.4 / 2.2, 0.9: 0.25 + 1.5 * 0.3 / 2.2}
-    for row in drawn.drawn_checks.select_related("check_row"):
-        assert row.check_row.judge_probability is not None
-        assert row.inclusion_probability == pytest.approx(expected[row.check_row.judge_probability])
+    for name in ("alder", "birch"):
+        spreads = {check.pk: 0.3 if check.judge_probability == 0.9 else 0.4 for check in world.checks(name)}
+        for row in drawn.drawn_checks.filter(check_row__peer__system__name=name):
+            part = spreads[row.check_row_id] / sum(spreads.values())
+            assert row.inclusion_probability == pytest.approx(0.25 + 0.75 * part)
 
 
 def test_the_frame_holds_every_check_with_the_judges_probability_then(world: World) -> None:
     drawn = draw(world)
     assert dict(drawn.frame) == dict(Check.objects.values_list("public_id", "judge_probability"))
-    assert (drawn.item, drawn.share, drawn.seed) == ("check", 0.5, 7)
+    assert (drawn.share, drawn.seed) == (0.5, 7)
 
 
 def test_the_same_seed_draws_the_same(world: World) -> None:
@@ -227,7 +216,7 @@ def test_where_the_judges_verdict_is_shown_at_once_nothing_is_drawn(world: World
 @pytest.mark.parametrize(
     ("order", "field"),
     [
-        ({"method": "everything"}, "method"),
+        ({"method": "stratified"}, "method"),
         ({"share": 0.0}, "share"),
         ({"share": 1.5}, "share"),
         ({"side": "back"}, "side"),
@@ -256,12 +245,12 @@ def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> 
     assert open_samples(world.project) == []
     with pytest.raises(Invalid, match="cancelled"):
         waiting(world, drawn)
-    assert [each.progress.draw_id for each in samples(world.project)] == [earlier.public_id]
+    assert [each.draw_id for each in samples(world.project)] == [earlier.public_id]
     # Answered all the same, by somebody who came by another way, it counts for nothing.
     for row in drawn.drawn_checks.filter(verdict=None):
         override(check=row.check_row, by=world.rex, label="no")
     assert estimates(world.project).at(None).newer is None
-    assert [each.progress.draw_id for each in samples(world.project)] == [earlier.public_id]
+    assert [each.draw_id for each in samples(world.project)] == [earlier.public_id]
     # Its answers stand in the scores, and nobody is kept from showing the judge's verdict on its account.
     change_project(project=world.project, by=world.olga, reveal="shown")
 
@@ -291,3 +280,13 @@ def test_an_answered_sample_stays_and_only_who_assigns_cancels(world: World) -> 
     with pytest.raises(Conflict) as refused:
         cancel_sample(draw=drawn, by=world.mona)
     assert refused.value.code == "sample_complete"
+
+
+def test_the_last_answer_ends_the_sample_in_the_log(world: World) -> None:
+    drawn = draw(world)
+    last, *others = drawn.drawn_checks.all()
+    for row in others:
+        override(check=row.check_row, by=world.rex, label="yes")
+    assert not Event.objects.filter(verb="finish sample").exists()
+    override(check=last.check_row, by=world.rex, label="yes")
+    assert Event.objects.get(verb="finish sample").target_id == drawn.public_id

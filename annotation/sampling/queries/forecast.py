@@ -1,0 +1,28 @@
+"""How wide intervals would be with a new random sample of checks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.models import Check, Draw
+from annotation.sampling.queries.check_samples import check_samples
+from annotation.sampling.queries.sampled_items import framed_items, framed_now
+from evaluation.statistics import Design, Forecast, forecast_intervals
+
+if TYPE_CHECKING:
+    from annotation.models import Project
+
+
+def forecast(project: Project, side: Check.Side, design: Design) -> Forecast:
+    """The forecast for all systems at all target lengths, from the newest finished sample or else from the judge."""
+    finished = next((sample for sample in check_samples(project, side=side) if sample.is_finished), None)
+    if finished is None:
+        framed = framed_now(project, side)
+    else:
+        framed = framed_items(project, Draw.objects.get(public_id=finished.draw_id), side=side)
+    frames = {
+        f"{target} {system}": items
+        for target, of_target in framed.items.items()
+        for system, items in of_target.items()
+    }
+    return forecast_intervals(frames, design=design, covariates=framed.covariates)

@@ -1,0 +1,135 @@
+"""The page with the random samples of checks, and the form that takes one."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Conflict, Invalid
+from annotation.models import SCORE_SIDES, Check, Draw
+from annotation.models.base import SEED_BITS, new_seed
+from annotation.sampling.queries.check_samples import check_samples, drawable
+from annotation.sampling.queries.forecast import forecast
+from annotation.sampling.queries.pace import seconds_per_check
+from annotation.sampling.services.cancel_sample import cancel_sample
+from annotation.sampling.services.sample_checks import design_of, need_blind_answers
+from annotation.sampling.services.sample_checks import sample_checks as take_sample
+from annotation.sampling.words import SAMPLE_TERMS, work_in_words
+from annotation.web.confirm import ask_to_confirm, is_confirmed
+from annotation.web.htmx import Request
+from annotation.web.numbers import need_whole_number, whole_number
+from annotation.web.refusals import status_of
+from annotation.web.rooms import Room, enter, found
+from annotation.web.screen import screen
+
+METHODS = (
+    (Draw.Method.ACTIVE, "more claims where the judge is unsure"),
+    (Draw.Method.UNIFORM, "the same chance for every claim"),
+)
+MARGINS = (0.15, 0.1, 0.07, 0.05, 0.03, 0.02)
+PROPOSED_MARGIN = 0.05
+
+
+@screen("GET")
+def check_samples_page(request: Request, slug: str) -> HttpResponse:
+    return _page(request, enter(request, slug, Verb.ASSIGN, here="assignments"))
+
+
+@screen("POST")
+def sample_checks(request: Request, slug: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    try:
+        return _sample(request, room)
+    except Invalid as refusal:
+        return _page(request, room, refusal=refusal)
+
+
+def _sample(request: Request, room: Room) -> HttpResponse:
+    project, method = room.project, request.POST.get("method", "")
+    side = SCORE_SIDES.get(request.POST.get("score", ""))
+    if side is None:
+        raise Invalid(f"The score is one of {', '.join(SCORE_SIDES)}.", field="score")
+    checks = drawable(project, side).count()
+    seed = whole_number(request.POST.get("seed", ""), most=2**SEED_BITS - 1)
+    if not is_confirmed(request):
+        need_blind_answers(project)
+        size, says = _forecast(request, room, side, checks)
+        return ask_to_confirm(
+            request,
+            room,
+            title=f"Sample {size:,} claims for review?",
+            says=(*says, SAMPLE_TERMS),
+            act="Create the random sample",
+            back=reverse("check-draws", args=[project.slug]),
+            fields={"seed": new_seed(), "size": size},
+        )
+    share = _size(request, checks) / checks
+    drawn = take_sample(project=project, by=request.user, method=method, share=share, side=side, seed=seed)
+    messages.success(request, f"{drawn.drawn_checks.count():,} claims sampled for review.")
+    return redirect("check-draws", project.slug)
+
+
+def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tuple[int, list[str]]:
+    """The number of answers, as typed or as the margin takes, and the forecast for it."""
+    expected = forecast(room.project, side, design_of(request.POST.get("method", "")))
+    if request.POST.get("size"):
+        size = _size(request, checks)
+    else:
+        margin = _margin(request)
+        needed = expected.answers_for(margin)
+        if needed is None:
+            raise Invalid(
+                f"No number of answers is forecast to give intervals of about ±{margin:g}. Choose a wider one, or "
+                "enter a number of claims.",
+                field="margin",
+            )
+        size = min(needed, checks)
+    says = [work_in_words(size, *seconds_per_check(room.project))]
+    reached = expected.margin(size) if 0 < size <= expected.items else None
+    says.append(
+        "No interval width can be forecast." if reached is None else f"Intervals of about ±{reached:.3f}."
+    )
+    return size, says
+
+
+def _margin(request: Request) -> float:
+    return next((each for each in MARGINS if str(each) == request.POST.get("margin")), PROPOSED_MARGIN)
+
+
+def _size(request: Request, checks: int) -> int:
+    message = f"Between 1 and {checks:,} claims can be sampled."
+    size = need_whole_number(request.POST.get("size", ""), message, field="size", most=checks)
+    if not size:
+        raise Invalid(message, field="size")
+    return size
+
+
+@screen("POST")
+def cancel_check_sample(request: Request, slug: str, draw_id: str) -> HttpResponse:
+    room = enter(request, slug, Verb.ASSIGN, here="assignments")
+    rows = Draw.objects.filter(project=room.project).select_related("project").defer("frame")
+    try:
+        cancel_sample(draw=found(rows, draw_id, "random sample"), by=request.user)
+    except (Conflict, Invalid) as refusal:
+        return _page(request, room, refusal=refusal)
+    messages.success(
+        request, "Random sample cancelled. Its answers still count in scores, but no estimate uses them."
+    )
+    return redirect("check-draws", slug)
+
+
+def _page(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
+    context = {
+        "room": room,
+        "draws": check_samples(room.project),
+        "methods": METHODS,
+        "scores": list(SCORE_SIDES),
+        "margins": MARGINS,
+        "chosen": _margin(request),
+        "refusal": refusal,
+        "form": request.POST,
+    }
+    return render(request, "sampling/samples.html", context, status=status_of(refusal) if refusal else 200)

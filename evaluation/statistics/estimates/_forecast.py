@@ -1,0 +1,209 @@
+"""How wide intervals would be with a new random sample of so many answers.
+
+The variance of a prediction-powered estimate has two parts. Documents differ: only more documents help against that.
+And the judge may err on what nobody was asked: the sum over items of share^2 (1/π - 1) σ^2, with σ^2 the judge's
+expected squared error, which more answers lower.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from evaluation._guards import check_choice, check_confidence
+from evaluation.errors import EvaluationError
+from evaluation.statistics._intervals import FEWEST_FOR_INTERVAL
+from evaluation.statistics.estimates._draw_estimates import (
+    HARMFUL,
+    TOO_FEW_DOCUMENTS,
+    DrawnItem,
+    Frame,
+    foretold_and_left,
+    frame_of,
+    mean_and_variance,
+    sharpened_and_tuned,
+)
+from evaluation.statistics.estimates._prediction_powered import FEWEST_ANSWERS, quantile
+from evaluation.statistics.estimates._sampling import Design, active_chances
+
+Array = NDArray[np.float64]
+
+UNDECIDED = 0.5
+"""Probability of an item on which the judge said nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """Items that can be sampled, as columns, of a system with `count` documents.
+
+    `errors` are expected squared errors of the judge times squared shares, `people_errors` those of people's mean;
+    `between` is the variance of documents, `is_known` tells which documents hold an item whose answer is known.
+    """
+
+    documents: NDArray[np.int64]
+    count: int
+    spreads: Array
+    errors: Array
+    people_errors: Array
+    between: float
+    is_known: NDArray[np.bool_]
+
+    def margin(self, size: float, between: float, design: Design, confidence: float) -> float | None:
+        if design == "active":
+            chances = active_chances(self.spreads, size)
+        else:
+            chances = np.full(len(self.errors), size / max(1, len(self.errors)))
+        missed = np.where(self.is_known, 0.0, 1.0)
+        np.multiply.at(missed, self.documents, 1 - chances)
+        answered = self.count - float(missed.sum())
+        if answered < FEWEST_FOR_INTERVAL:
+            return None
+        errors = self.people_errors if answered < TOO_FEW_DOCUMENTS else self.errors
+        sampling = float((errors * (1 / chances - 1)).sum()) / self.count
+        return quantile(confidence, answered - 1) * math.sqrt((between + sampling) / self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Expected intervals from a new sample. Made by `forecast_intervals`."""
+
+    systems: tuple[_System, ...]
+    design: Design
+    confidence: float
+
+    @property
+    def items(self) -> int:
+        """How many items can be sampled."""
+        return sum(len(system.errors) for system in self.systems)
+
+    def margin(self, size: int) -> float | None:
+        """Half the width of a system's interval, mean over systems, with so many answers over all systems.
+
+        None if some system would have answers in too few documents for an interval, or if the answers so far do not
+        show how much documents differ. Raises EvaluationError unless the size lies in 1 to `items`.
+        """
+        if not 0 < size <= self.items:
+            raise EvaluationError(f"Between 1 and {self.items} items can be sampled, not {size}.")
+        documents = sum(system.count for system in self.systems)
+        # Of few answers one system may seem to have next to no variance of documents; all together do not.
+        between = math.fsum(system.between * system.count for system in self.systems) / documents
+        if between <= 0:
+            return None
+        found = [
+            system.margin(size * len(system.errors) / self.items, between, self.design, self.confidence)
+            for system in self.systems
+        ]
+        known = [margin for margin in found if margin is not None]
+        return math.fsum(known) / len(known) if len(known) == len(found) else None
+
+    def answers_for(self, margin: float) -> int | None:
+        """The fewest answers with at most this margin, by bisection; None if not even all items reach it.
+
+        Raises EvaluationError unless the margin is above 0.
+        """
+        if not margin > 0:
+            raise EvaluationError(f"A margin must be above 0, got {margin!r}.")
+        low, high = 0, self.items
+        if not high or not self._reaches(high, margin):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._reaches(middle, margin) else (middle, high)
+        return high
+
+    def _reaches(self, size: int, margin: float) -> bool:
+        found = self.margin(size)
+        return found is not None and found <= margin
+
+
+def forecast_intervals(
+    systems: Mapping[str, Sequence[DrawnItem]],
+    *,
+    design: Design,
+    covariates: Mapping[Any, Sequence[float]] | None = None,
+    confidence: float = 0.95,
+) -> Forecast:
+    """Forecast the intervals that a new sample gives, from each system's whole frame.
+
+    If the frames hold a finished sample in at least two documents of every system, its answers show how far the judge
+    errs, after what people said of the same claims in other systems' summaries: squared errors are fitted as a + b
+    p (1 - p), a and b not below 0. Otherwise the judge's probabilities are taken at their word: it errs by p (1 - p),
+    people alone by m (1 - m) at a mean of m, and an item without a probability counts as .5. Systems with a single
+    document are left out. Raises what `estimate_systems_from_draw` raises.
+    Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208.
+    Example: `forecast_intervals(frames, design="active").answers_for(0.05)`.
+    """
+    check_confidence(confidence)
+    check_choice("The design", design, get_args(Design))
+    frames = {name: frame_of(name, items, covariates or {}) for name, items in systems.items()}
+    frames = {name: frame for name, frame in frames.items() if len(frame.names) >= FEWEST_ANSWERS}
+    said = {
+        name: np.clip([UNDECIDED if item.judge is None else item.judge for item in systems[name]], 0.0, 1.0)
+        for name in frames
+    }
+    if frames and all(_is_answered(frame) for frame in frames.values()):
+        tuned = sharpened_and_tuned(frames)
+        found = tuple(_from_answers(*tuned[name], said[name]) for name in frames)
+    else:
+        found = tuple(_from_judge(frame, said[name]) for name, frame in frames.items())
+    return Forecast(found, design, confidence)
+
+
+def _is_answered(frame: Frame) -> bool:
+    asked = frame.documents[frame.is_drawn & ~frame.is_settled]
+    return frame.is_complete and len(np.unique(asked)) >= FEWEST_ANSWERS
+
+
+def _from_judge(frame: Frame, said: Array) -> _System:
+    errors = said * (1 - said)
+    count = len(frame.names)
+    foretold = np.bincount(frame.documents, weights=frame.shares * said, minlength=count)
+    between = float(foretold.var(ddof=1)) + float((frame.shares**2 * errors).sum()) / count
+    level = float(frame.shares @ said) / float(frame.shares.sum())
+    return _system(frame, said, errors, level * (1 - level), between)
+
+
+def _from_answers(frame: Frame, slopes: Array, said: Array) -> _System:
+    none = np.zeros_like(slopes)
+    _, now = mean_and_variance(frame, slopes, centre=True)
+    _, people = mean_and_variance(frame, none, centre=True)
+    assert now is not None
+    assert people is not None
+    if now > HARMFUL * people:
+        slopes, now = none, people
+    asked = frame.is_drawn & ~frame.is_settled
+    weights = (frame.shares * frame.expansion)[asked]
+    squares, alone = (_squares(frame, each)[asked] for each in (slopes, none))
+    columns = np.column_stack([np.ones(len(said)), said * (1 - said)])
+    roots = np.sqrt(weights)
+    fitted, _ = scipy.optimize.nnls(columns[asked] * roots[:, None], squares * roots)
+    drawing = frame.shares**2 * frame.expansion * np.maximum(frame.expansion - 1, 0) * _squares(frame, slopes)
+    between = max(0.0, now * len(frame.names) - float(drawing.sum()) / len(frame.names))
+    of_people = float(weights @ alone / weights.sum()) if weights.size else 0.0
+    return _system(frame, said, columns @ fitted, of_people, between)
+
+
+def _squares(frame: Frame, slopes: Array) -> Array:
+    """What people's answers leave, squared, made up for the intercept's having been fitted to them."""
+    _, left = foretold_and_left(frame, slopes, centre=True)
+    answered = frame.answered_documents
+    squares: Array = left**2 * answered / (answered - 1)
+    return squares
+
+
+def _system(frame: Frame, said: Array, errors: Array, people_error: float, between: float) -> _System:
+    is_open = ~frame.is_settled
+    squared_shares = frame.shares[is_open] ** 2
+    return _System(
+        documents=frame.documents[is_open],
+        count=len(frame.names),
+        spreads=np.sqrt(said * (1 - said))[is_open],
+        errors=errors[is_open] * squared_shares,
+        people_errors=people_error * squared_shares,
+        between=between,
+        is_known=np.isin(np.arange(len(frame.names)), frame.documents[frame.is_settled]),
+    )

@@ -1,0 +1,86 @@
+"""The form that takes a random sample, with its forecast."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.models import Draw, Project
+from annotation.sampling.queries.forecast import forecast
+from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.planning import answer_draw, lay_sets
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+
+PAGE = "/p/harbour/review/draws/"
+FORM = {"score": "coverage", "method": "active", "margin": "0.15", "size": ""}
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    lay_sets(world, 28)
+    return signed_in(world.mona)
+
+
+def fields(page: str) -> dict[str, str]:
+    return dict(re.findall(r'name="(\w+)" value="([^"]*)"', page))
+
+
+def test_the_form_takes_as_many_answers_as_the_margin_needs(world: World, mona: Client) -> None:
+    assert "Intervals of about" in mona.get(PAGE).content.decode()
+    asked = mona.post(f"{PAGE}draw/", FORM)
+    page = asked.content.decode()
+    sent = fields(page)
+    size = int(sent["size"])
+    expected = forecast(world.project, "reference", "active")
+    assert size == expected.answers_for(0.15)
+    assert f"{size:,} answers: about" in page
+    assert f"Intervals of about ±{expected.margin(size):.3f}." in page
+    assert not Draw.objects.exists()
+    assert mona.post(f"{PAGE}draw/", sent)["Location"] == PAGE
+    draw = Draw.objects.get()
+    assert (draw.method, draw.drawn_checks.count(), str(draw.seed)) == ("active", size, sent["seed"])
+    assert f"{size} of 230" in mona.get(PAGE).content.decode()
+
+
+def test_a_finished_sample_changes_the_forecast(world: World, mona: Client) -> None:
+    before = forecast(world.project, "reference", "uniform").margin(200)
+    sample = sample_checks(
+        project=world.project, by=world.mona, method="uniform", share=0.5, side="reference", seed=1
+    )
+    assert forecast(world.project, "reference", "uniform").margin(200) == before
+    answer_draw(world, sample)
+    after = forecast(world.project, "reference", "uniform").margin(200)
+    assert after is not None
+    assert after != before
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"size": "0"}, "Between 1 and 230 claims"),
+        ({"size": "231"}, "Between 1 and 230 claims"),
+        ({"size": "some"}, "Between 1 and 230 claims"),
+        ({"margin": "0.02"}, "No number of answers is forecast"),
+        ({"method": "stratified"}, "The method is one of uniform, active"),
+        ({"score": "brevity"}, "The score is one of coverage, alignment"),
+    ],
+)
+def test_what_cannot_be_sampled_is_refused(mona: Client, changed: dict[str, str], told: str) -> None:
+    refused = mona.post(f"{PAGE}draw/", FORM | changed)
+    assert refused.status_code == 422
+    assert told in refused.content.decode()
+
+
+def test_no_sample_is_taken_if_the_verdict_is_shown_at_once(world: World, mona: Client) -> None:
+    Project.objects.update(reveal="shown")
+    assert "A random sample needs blind answers" in mona.get(PAGE).content.decode()
+    refused = mona.post(f"{PAGE}draw/", FORM)
+    assert (refused.status_code, Draw.objects.count()) == (422, 0)
