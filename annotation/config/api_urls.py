@@ -113,8 +113,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("plan/", plan.PlanView.as_view()),
     path("plan/draws/", plan.PlannedSamples.as_view()),
     path("quality/", scores.Quality.as_view()),
-    path("published-scores/", imports.PublishedScores.as_view()),
-    path("published-scores/systems/", imports.PublishedSystems.as_view()),
     path("push/", imports.Pushes.as_view()),
     path("imports/", imports.Imports.as_view()),
     path("imports/<slug:public_id>/", imports.OneImport.as_view(), name="api-import"),

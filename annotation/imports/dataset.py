@@ -153,35 +153,11 @@ class SetData:
     other_names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedLine:
-    """One line of a published table, checked: what it says of one summary, and by whom.
-
-    `percents` holds (number of the model unit from 1, percent, numbers of the marked peer units from 1).
-    """
-
-    file: str
-    line: int
-    table: str
-    cells: tuple[str, ...]
-    set_name: str
-    system: str
-    document: str = ""
-    target: TargetWords = None
-    selector: str = ""
-    model_author: str = ""
-    assessor: str = ""
-    mean: float | None = None
-    figures: Mapping[str, object] = field(default_factory=dict)
-    percents: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
-
-
 @dataclass(slots=True)
 class Dataset:
     """All sets of a file by their document_id, in the order of the file."""
 
     sets: MutableMapping[str, SetData] = field(default_factory=dict)
-    published: list[PublishedLine] = field(default_factory=list)
     people: set[str] = field(default_factory=set)
     repeated: dict[int, int] = field(default_factory=dict)
     """Lines that say again what an earlier one said, with that one."""
@@ -191,10 +167,6 @@ class Dataset:
 
     key_advice: str = "Remove one of the two, or rename the system."
     """What may help where two rows have one key and two summaries."""
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.sets and not self.published
 
     def writers(self) -> tuple[set[str], set[str]]:
         """Names of the systems, which wrote peers; and of the people, who wrote references or are said to be some."""

@@ -16,7 +16,6 @@ class Format(StrEnum):
     NESTED_JSONL = "nested JSONL"
     PARQUET = "Parquet"
     SEE_HTML = "SEE HTML"
-    NIST_TABLE = "NIST result table"
     DUCVIEW = "DUCView pyramid"
     SEVERAL = "files of several formats"
     PUSHED = "pushed rows"

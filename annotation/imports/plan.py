@@ -29,7 +29,6 @@ from annotation.imports.existing import (
     summary_key,
 )
 from annotation.imports.plan_claims import plan_claims
-from annotation.imports.plan_published import plan_published
 from annotation.imports.planned import ImportPlan, Replaced
 from annotation.models import (
     ClaimOrigin,
@@ -55,16 +54,13 @@ def plan_import(
     dataset: Dataset,
     *,
     side: Side | None,
-    is_whole: bool = True,
     systems: dict[str, System] | None = None,
     later: list[str] | None = None,
 ) -> Iterator[ImportPlan]:
     """What importing the data set into the plan's project, which may be unsaved, would change: part by part.
 
     A part holds some document sets with all that belongs to them; the first, the systems, too. What a part says is
-    written before the next is asked for, or nothing is. Published tables are about any set and make it one part; they
-    replace what the project has from the file of their name: lines that it no longer holds go, unless the data set is
-    not the whole of what the files hold (`is_whole`), since rows of them were left out.
+    written before the next is asked for, or nothing is.
     The plan's problems name every contradiction between the file and the project.
 
     `systems` is filled with the systems by name, or holds them already. Given `later`, sets that the project has are
@@ -89,9 +85,7 @@ def plan_import(
             planner.plan_set(name, one, existing)
             if later is not None and planner.plan.rows > ROWS_PLANNED_AT_ONCE:
                 yield planner.hand_over()
-        if not dataset.published:
-            yield planner.hand_over()
-    plan_published(planner.plan, dataset.published, is_whole=is_whole)
+        yield planner.hand_over()
     yield planner.hand_over()
 
 

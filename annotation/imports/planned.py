@@ -19,7 +19,6 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    PublishedScore,
     Question,
     Summary,
     System,
@@ -32,19 +31,15 @@ ROWS_AN_ANSWER = 3
 
 @dataclass(slots=True)
 class Count:
-    """How many rows of a kind the import makes, changes, finds as they should be, and takes away.
-
-    Only lines of published tables are removed: those that the table itself no longer holds.
-    """
+    """How many rows of a kind the import makes, changes and finds as they should be."""
 
     created: int = 0
     changed: int = 0
     unchanged: int = 0
-    removed: int = 0
 
     @property
     def has_changes(self) -> bool:
-        return bool(self.created or self.changed or self.removed)
+        return bool(self.created or self.changed)
 
 
 @dataclass(slots=True)
@@ -62,8 +57,6 @@ class ImportCounts:
     claims: Count = field(default_factory=Count)
     checks: Count = field(default_factory=Count)
     verdicts: Count = field(default_factory=Count)
-    published_scores: Count = field(default_factory=Count)
-    published_percents: Count = field(default_factory=Count)
 
     @property
     def by_kind(self) -> dict[str, Count]:
@@ -122,16 +115,6 @@ class Replaced(NamedTuple):
         )
 
 
-class Published(NamedTuple):
-    """A line of a published table, and its percents where the project has the units that they are about."""
-
-    row: PublishedScore
-    comparison: Comparison | None
-    percents: tuple[tuple[int, int, tuple[int, ...]], ...]
-    is_known: bool
-    """Whether the line is in the project already, with other cells or other texts."""
-
-
 @dataclass(slots=True)
 class ImportPlan:
     """What to write of some of the file's sets, in no particular order, and what forbids it.
@@ -168,9 +151,6 @@ class ImportPlan:
     characters: int = 0
     given_units: dict[int, tuple[Stretch, ...]] = field(default_factory=dict)
     """By the `summary_key` of a summary in `texts`: its units as the file cuts it."""
-    published: list[Published] = field(default_factory=list)
-    gone: list[int] = field(default_factory=list)
-    """Keys of the published lines that a table brought in again no longer holds; the import takes them away."""
 
     def part(self) -> ImportPlan:
         """Another part of the same import, with nothing in it yet."""

@@ -57,7 +57,7 @@ def read_files(
     progress: Progress | None = None,
     problems: Problems | None = None,
 ) -> FileReading:
-    """Read one file of rows, or any number of SEE's, NIST's and DUCView's, loose or in zips.
+    """Read one file of rows, or any number of SEE's and DUCView's, loose or in zips.
 
     Raises as `read_dataset`; ImportRefused, too, for a zip that cannot be trusted, and where no file is of
     a known format.

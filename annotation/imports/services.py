@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
@@ -48,8 +48,6 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    PublishedPercent,
-    PublishedScore,
     Question,
     Sitting,
     Summary,
@@ -74,9 +72,6 @@ if TYPE_CHECKING:
 BYTES_WRITTEN_AT_ONCE = 256 * 1024
 ROWS_WRITTEN_AT_ONCE = 2000
 SUMMARIES_RESCORED_AT_ONCE = 5000
-
-
-Row = TypeVar("Row", bound=models.Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +117,8 @@ def import_files(
     may. A small file is planned and written in one transaction, a large one of rows some sets at a time, seen by
     nobody until all are there; what it changes of sets that were there is scored after it. Importing a file again
     changes nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a
-    judge has judged it. A published table replaces all that the file of its name said before. `skip_invalid` leaves
-    bad rows and files out, never such a contradiction, and takes no line away.
+    judge has judged it. `skip_invalid` leaves
+    bad rows and files out, never such a contradiction.
 
     Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where what the import
     changes was changed or judged meanwhile.
@@ -375,7 +370,7 @@ def _read(
         progress=progress,
     )
     progress.sets = len(reading.dataset.sets)
-    if reading.problems.count and not (skip_invalid and not reading.dataset.is_empty):
+    if reading.problems.count and not (skip_invalid and reading.dataset.sets):
         # Everything is told at once, also what the project says against the other rows.
         for _ in _parts(plan, reading):
             progress.step()
@@ -403,10 +398,7 @@ def _parts(
     systems: dict[str, System] | None = None,
     later: list[str] | None = None,
 ) -> Iterator[ImportPlan]:
-    is_whole = not reading.problems.count
-    return plan_import(
-        plan, reading.dataset, side=reading.claims_side, is_whole=is_whole, systems=systems, later=later
-    )
+    return plan_import(plan, reading.dataset, side=reading.claims_side, systems=systems, later=later)
 
 
 def _count(plan: ImportPlan, reading: FileReading, name: str, progress: Progress) -> None:
@@ -584,13 +576,12 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
         create(plan.claim_sets)
         create(plan.claims)
         _write_answers(plan, _score_new(plan, pieces))
-        _write_published(plan)
     except IntegrityError as error:
         raise Conflict(
             "The project changed during the import. Nothing was imported. Import again.",
             code="busy",
         ) from error
-    fresh = set() if plan.published else {row.pk for row in plan.document_sets}
+    fresh = {row.pk for row in plan.document_sets}
     return {row.pk for row in plan.touched.values()} - fresh
 
 
@@ -610,12 +601,7 @@ def _write_units(pieces: list[_Pieces]) -> None:
 
 
 def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int], Columns]:
-    """Store the scores of new sets' peer summaries; the derived columns of their checks, by claim and peer.
-
-    Not where tables bring percents, too: these sets are scored once all is stored.
-    """
-    if plan.published:
-        return {}
+    """Store the scores of new sets' peer summaries; the derived columns of their checks, by claim and peer."""
     new = {row.pk for row in plan.document_sets}
     peers = [row for row in plan.summaries if row.is_peer and row.document_set_id in new]
     labels: dict[int, dict[int, str]] = defaultdict(dict)
@@ -785,61 +771,6 @@ def _touched_units(places: Sequence[Stretch], units: Sequence[_UnitPlace]) -> li
     ]
 
 
-def _write_published(plan: ImportPlan) -> None:
-    """The lines of published tables, and their percents on the units that stand now."""
-    new = [published.row for published in plan.published if not published.is_known]
-    known = [published.row for published in plan.published if published.is_known]
-    for gone in batches(plan.gone, ROWS_WRITTEN_AT_ONCE):
-        PublishedScore.objects.filter(project=plan.project, pk__in=gone).delete()
-    PublishedPercent.objects.filter(score__in=[row.pk for row in known]).delete()
-    PublishedScore.objects.bulk_create(new, batch_size=ROWS_WRITTEN_AT_ONCE)
-    PublishedScore.objects.bulk_create(
-        known,
-        batch_size=ROWS_WRITTEN_AT_ONCE,
-        update_conflicts=True,
-        unique_fields=["pk"],
-        update_fields=[
-            field.name for field in PublishedScore._meta.local_concrete_fields if field.name not in _KEPT
-        ],
-    )
-    _create(PublishedPercent, _published_percents(plan))
-
-
-_KEPT = frozenset({"id", "public_id", "project", "created_at"})
-"""Columns of a published line that stay as they are when its table is imported again."""
-
-
-def _published_percents(plan: ImportPlan) -> Iterator[PublishedPercent]:
-    models = {published.comparison.model_id for published in plan.published if published.comparison}
-    units: dict[tuple[int | None, int], int] = {
-        (summary_id, position): unit_id
-        for summary_id, position, unit_id in Unit.objects.filter(summary__in=models).values_list(
-            "summary_id", "position", "pk"
-        )
-    }
-    for row, comparison, percents, _ in plan.published:
-        for number, percent, marks in percents if comparison else ():
-            assert comparison is not None, "percents are of a comparison"
-            unit_id = units.get((comparison.model_id, number))
-            if unit_id is None:
-                raise Conflict(
-                    "Units were joined during the import. Nothing was imported. Import again.",
-                    code="busy",
-                )
-            yield PublishedPercent(
-                score_id=row.pk,
-                comparison_id=comparison.pk,
-                unit_id=unit_id,
-                percent=percent,
-                marks=list(marks),
-            )
-
-
-def _create(kind: type[Row], rows: Iterator[Row]) -> None:
-    for batch in batches(rows, ROWS_WRITTEN_AT_ONCE):
-        kind._default_manager.bulk_create(batch)
-
-
 def _log(plan: ImportPlan, reading: FileReading, by: User | None) -> None:
     kinds = plan.counts.by_kind
     log(
@@ -853,7 +784,6 @@ def _log(plan: ImportPlan, reading: FileReading, by: User | None) -> None:
             "claims_side": reading.claims_side,
             "created": {kind: count.created for kind, count in kinds.items() if count.created},
             "changed": {kind: count.changed for kind, count in kinds.items() if count.changed},
-            "removed": {kind: count.removed for kind, count in kinds.items() if count.removed},
             "rows_left_out": reading.problems.bad_lines,
         },
     )

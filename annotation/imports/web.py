@@ -72,8 +72,6 @@ KINDS = {
     "claims": "Claims",
     "checks": "Checks",
     "verdicts": "Verdicts",
-    "published_scores": "Published lines",
-    "published_percents": "Published unit scores",
 }
 
 FIELDS = {
@@ -365,7 +363,6 @@ def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) ->
     return {
         "report": report,
         "counts": _counts(report) if report else [],
-        "has_removed": report is not None and any(count.removed for count in report.counts.by_kind.values()),
         "place": (report.place if report else getattr(refusal, "word", "line")).capitalize(),
         "ways": ways_out(report.remedies, REMEDY_WORDS) if report else _ways(refusal),
         "refusal": refusal,

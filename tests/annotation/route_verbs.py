@@ -228,7 +228,6 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("Check", "Verdict", "VerdictBatch", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Draw", "DrawnCheck", "Sitting", "Assignment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("UnitJudgment", "SummaryJudgment", "Score", "Analysis"), (Verb.VIEW_SCORES,)),
-    **dict.fromkeys(("PublishedScore", "PublishedPercent"), (Verb.VIEW_SCORES,)),
     "Question": READ_CONTENT,
     **dict.fromkeys(("QuestionAnswer", "Rating"), (Verb.VIEW_SCORES,)),
     "CheckLook": (Verb.VIEW_BIAS,),

@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from functools import partial
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -51,7 +50,6 @@ from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.models import SCORES, Project, System
-from annotation.scoring.published import published_means
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -168,8 +166,6 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "changed": changed_in_words(table.changed) if table and table.changed else "",
         "estimated": estimate_in_words(estimate) if estimate else "",
         "quality": quality[0] if quality else None,
-        # Called by the whole page alone; the fragment does without.
-        "published": partial(published_means, room.project),
         **(_columns(room, table, column, sort, is_made=shown.made.is_current) if table else {}),
         **(_intervals_told(table, column, is_made=shown.made.is_current) if table else {}),
         "summaries": table.summaries if table else 0,

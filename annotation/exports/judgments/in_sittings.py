@@ -1,4 +1,4 @@
-"""Percents and quality answers for the level `judgments`: assessors', those of imported tables, and judges' shares."""
+"""Percents and quality answers for the level `judgments`: assessors' and judges' shares."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from annotation.exports.judgments.judgment import GivenJudgment
 from annotation.models import (
     Assignment,
-    PublishedPercent,
     SummaryJudgment,
     UnitJudgment,
 )
 from annotation.models.judgment import GIVEN_BLIND
 from annotation.scoring.judge_percents import judge_percents
-from annotation.scoring.published import published_assessor
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -72,32 +70,6 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
             superseded=not row.is_current or row.unit__retired_by_id is not None,
             guideline_version=row.guideline__version,
             blind=row.is_blind,
-        )
-
-
-def published_percents(peer_ids: Sequence[int]) -> Iterator[GivenJudgment]:
-    given = PublishedPercent.objects.filter(comparison__peer_id__in=peer_ids)
-    for peer_id, reference_id, unit, assessor, origin, percent, marks, at in given.order_by("pk").values_list(
-        "comparison__peer_id",
-        "comparison__model__external_id",
-        "unit__position",
-        "score__assessor",
-        "score__origin_name",
-        "percent",
-        "marks",
-        "score__created_at",
-    ):
-        yield GivenJudgment(
-            peer_id=peer_id,
-            kind="unit",
-            reference_id=reference_id or None,
-            unit=unit,
-            rater=published_assessor(assessor, origin),
-            rater_kind="import",
-            value=str(percent),
-            evidence=marks,
-            submitted_at=at,
-            superseded=False,
         )
 
 

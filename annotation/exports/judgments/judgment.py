@@ -8,7 +8,7 @@ from datetime import datetime
 
 # The kinds of answers:
 #
-# unit                        an assessor's percent and marks; an imported table's; a judge's as one more assessor's
+# unit                        an assessor's percent and marks; a judge's as one more assessor's
 #                             (the share of yes over its verdicts on the unit's claims, and their evidence)
 # repeat                      an assessor's in a hidden repeat, never scored
 # quality, repeat_quality     an assessor's quality answers, JSON: a whole number by question

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
 from annotation.exports.judgments.in_sittings import (
     judge_shares,
-    published_percents,
     summary_judgments,
     unit_judgments,
 )
@@ -96,7 +95,6 @@ def _row(head: TableRow, judgment: GivenJudgment) -> TableRow:
 
 def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]:
     yield from unit_judgments(peer_ids, people)
-    yield from published_percents(peer_ids)
     yield from judge_shares(peer_ids)
     yield from summary_judgments(peer_ids, people)
     yield from unit_adjudications(peer_ids, people)

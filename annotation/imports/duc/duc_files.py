@@ -1,4 +1,4 @@
-"""Files of DUC and TAC, many at once: SEE's HTML, NIST's tables, DUCView's pyramids, loose or in a zip."""
+"""Files of DUC and TAC, many at once: SEE's HTML and DUCView's pyramids, loose or in a zip."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from annotation.core.text_faults import printable
 from annotation.imports.dataset import Dataset
-from annotation.imports.duc.nist_tables import looks_like_table, take_table
 from annotation.imports.duc.pyramid import Pyramids, pyramid_root
 from annotation.imports.duc.see_html import looks_like_see, take_see
 from annotation.imports.formats import HEAD_BYTES, NAMED, Format
@@ -21,7 +20,7 @@ _PYRAMID_ROOTS = {".pyr": "pyramid", ".pan": "peerAnnotation"}
 def format_of(member: PackedFile) -> Format | None:
     """Which of the formats a file has, told by its content; None where it has none of them.
 
-    Raises ImportRefused for a file that is named like one of DUCView's and is another one, or none.
+    Raises ImportRefused for a NIST result table, and a file that is named like one of DUCView's and is none.
     """
     head = member.data[:HEAD_BYTES]
     is_markup = head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
@@ -39,7 +38,19 @@ def format_of(member: PackedFile) -> Format | None:
         return None
     if member.suffix in _SEE_ENDINGS or looks_like_see(head):
         return Format.SEE_HTML
-    return Format.NIST_TABLE if looks_like_table(as_text(head)[0], member.base) else None
+    if _is_nist_table(as_text(head)[0]):
+        raise unreadable(
+            "is a NIST result table. Its figures belong to assessors without an account here, so they cannot be "
+            "imported.",
+            file=member.name,
+        )
+    return None
+
+
+def _is_nist_table(head: str) -> bool:
+    """Whether a line begins with a set, M or P, a document and a target length, as in the tables of 2001 to 2004."""
+    rows = map(str.split, head.split("\n")[:200])
+    return any(len(cells) >= 10 and cells[1] in {"M", "P"} and cells[3].isdecimal() for cells in rows)
 
 
 def are_duc_files(files: Sequence[NamedFile]) -> bool:
@@ -78,8 +89,6 @@ def read_duc_files(
             case Format.SEE_HTML:
                 with _as_problem(member, problems):
                     take_see(member, dataset, remarks)
-            case Format.NIST_TABLE:
-                take_table(member, dataset, problems, remarks)
             case Format.DUCVIEW:
                 # After SEE's files, whose units are people's; and a pyramid before what was annotated with it.
                 annotations.append(member)
@@ -112,7 +121,7 @@ def _note_unread(
     if not is_any_read:
         where = files[0].name if len(files) == 1 else f"{len(files):,} files"
         raise unreadable(
-            f"holds no SEE HTML, NIST result table or DUCView file ({names}{more}). CSV, JSONL and Parquet files "
+            f"holds no SEE HTML or DUCView file ({names}{more}). CSV, JSONL and Parquet files "
             "are imported one at a time, by themselves.",
             file=where,
         )

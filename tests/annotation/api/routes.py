@@ -209,13 +209,11 @@ IN_PROJECT = (
     Route("get", _in("plan/"), (Verb.VIEW_SCORES,)),
     Route("post", _in("plan/draws/"), (Verb.ASSIGN,), {"size": 2, "design": "uniform"}),
     Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("published-scores/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("published-scores/systems/"), (Verb.VIEW_SCORES,)),
     Route(
         "post",
         _in("imports/"),
         (Verb.IMPORT,),
-        {"files": [{"name": "results.table.R.paired.noheader", "content": "d1 x 7 a 3 b 4\n"}]},
+        {"files": [{"name": "D9.M.050.A.7.html", "content": "<html><body>It shuts.</body></html>"}]},
     ),
     Route(
         "post",

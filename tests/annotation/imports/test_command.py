@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Event, Project, Summary
 from annotation.operator_commands import as_typed
-from tests.annotation.imports.duc.packages import ROW_2001, see_page
+from tests.annotation.imports.duc.packages import see_page
 from tests.annotation.imports.files import DOCUMENT, HEADER, LAYOUTS, jsonl, nested, raw, row
 
 pytestmark = pytest.mark.django_db
@@ -108,25 +108,11 @@ def test_warnings_are_shown(tmp_path: Path) -> None:
     assert "Warning: Not read: `rouge`." in answer
 
 
-def test_several_files_of_duc_are_one_import(db: None, tmp_path: Path) -> None:
-    (tmp_path / "peers").mkdir()
-    page = tmp_path / "peers" / "D04.M.050.A.B.html"
-    page.write_text(see_page("Rain fell."))
-    table = tmp_path / "results1_table.txt"
-    table.write_text(ROW_2001 + "\n")
-    lines = said("duc", page, table, "--create").splitlines()
-    assert lines[0].endswith(" and 1 more: files of several formats, into duc")
-    # The folder says that a person's summary is a peer here.
-    assert Summary.objects.get().is_peer
-    assert "  published scores        1        0          0" in lines
-    assert any(line.startswith("Warning: ") and "0, 25, 50, 75 and 100 %" in line for line in lines)
-
-
 def test_a_problem_is_named_with_its_file(db: None, tmp_path: Path) -> None:
-    page, table = tmp_path / "odd.html", tmp_path / "results1_table.txt"
-    page.write_text(see_page("Rain fell."))
-    table.write_text(ROW_2001 + "\n")
-    lines = refused("duc", page, table, "--create").splitlines()
+    good, odd = tmp_path / "D04.M.050.A.1.html", tmp_path / "odd.html"
+    good.write_text(see_page("Rain fell."))
+    odd.write_text(see_page("Rain fell."))
+    lines = refused("duc", good, odd, "--create").splitlines()
     assert lines[0].endswith("and 1 more has 1 problem. Nothing was imported. Correct or remove these rows.")
     assert lines[-1] == "Use --skip-invalid to skip and list invalid rows."
     assert "odd.html: has a name that does not say whose summary it is" in lines[1]

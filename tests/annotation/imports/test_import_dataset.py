@@ -557,7 +557,6 @@ def test_manager_may_and_it_is_logged(world: World, tmp_path: Path) -> None:
             "verdicts": 4,
         },
         "changed": {},
-        "removed": {},
         "rows_left_out": 0,
     }
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import DocumentSet, PublishedScore, Summary
+from annotation.models import DocumentSet, Summary
 from tests.accessibility import violations
-from tests.annotation.imports.duc.packages import ROW_2002, row_2002
+from tests.annotation.imports.files import DOCUMENT, HEADER
 from tests.annotation.web.test_flow_in_browser import sign_in
 from tests.browser import DESKTOP, PHONE
 
@@ -22,25 +22,24 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_files_are_checked_mended_and_imported_on_a_phone(world: World, desk: Desk, tmp_path: Path) -> None:
-    good, bad = tmp_path / "results.table", tmp_path / "more.table"
-    good.write_text(f"{ROW_2002}\n")
-    bad.write_text(f"{row_2002(c8='20')}\n{row_2002(c27='7')}\n")
+    rows = tmp_path / "rows.csv"
+    rows.write_text(f"{HEADER}d1,{DOCUMENT},,alder,Two.,10\nd2,{DOCUMENT},,alder,Three.,ten\n")
     page = sign_in(desk(viewport=PHONE), "mona")
     page.goto("/p/harbour/")
     page.locator(".doors summary", has_text="Data").click()
     page.get_by_role("navigation", name="Project").get_by_role("link", name="Import").click()
-    page.get_by_label("Choose files").set_input_files([good, bad])
+    page.get_by_label("Choose files").set_input_files(rows)
     page.get_by_role("button", name="Continue").click()
     # The files are checked as soon as they are there, and whenever a choice changes.
-    page.get_by_role("cell", name="more.table, 2").wait_for()
+    page.get_by_role("cell", name="3", exact=True).first.wait_for()
     assert violations(page, DESKTOP) == []
     page.get_by_label("Skip invalid rows").check()
     page.get_by_role("heading", name="Checked: changes on import").wait_for()
     assert violations(page, DESKTOP) == []
-    assert not PublishedScore.objects.exists()
+    assert not Summary.objects.filter(text="Two.").exists()
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("heading", name="Imported").wait_for()
-    assert PublishedScore.objects.count() == 2
+    assert Summary.objects.filter(text="Two.").exists()
 
 
 def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(world: World, desk: Desk, tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from django.test import Client
 from annotation.config.environment import kept_files
 from annotation.imports import background
 from annotation.imports import web as imports
-from annotation.models import DocumentSet, Event, Import, Project, PublishedScore, Summary
+from annotation.models import DocumentSet, Event, Import, Project, Summary
 from tests.annotation.conftest import HTMX
-from tests.annotation.imports.duc.packages import PEER_UNITS, ROW_2001, ROW_2002, row_2002, see_page, zipped
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, row
 
 if TYPE_CHECKING:
@@ -78,18 +77,18 @@ def act(client: Client, address: str, *, act: str = "check", htmx: bool = True, 
 
 
 def test_a_check_tells_what_would_come_and_writes_nothing(mona: Client) -> None:
-    answer = act(mona, sent(mona, {"t": ROW_2002.encode()}))
+    answer = act(mona, sent(mona, table(*ODD)))
     assert answer.status_code == 200
     assert answer.content.decode().lstrip().startswith('<div id="report"')
     assert b"Checked: changes on import" in answer.content
-    assert not PublishedScore.objects.exists()
+    assert not Summary.objects.filter(text="Trams stopped 2.").exists()
 
 
 def test_files_are_imported_and_the_page_says_so(world: World, mona: Client) -> None:
-    address = sent(mona, {"t": ROW_2002.encode()})
+    address = sent(mona, table(*ODD))
     assert act(mona, address, act="import")["HX-Redirect"] == address
     assert b"Imported" in mona.get(address).content
-    assert PublishedScore.objects.get().system == "19"
+    assert Summary.objects.filter(text="Trams stopped 2.").exists()
     assert Event.objects.get(verb="import").actor == world.mona
 
 
@@ -320,29 +319,6 @@ def test_files_are_gone_when_they_are_imported_or_too_old(
     assert mona.get(forgotten).status_code == 404
 
 
-def test_a_package_brings_texts_and_what_was_mended_is_told(
-    world: World, mona: Client, tmp_path: Path
-) -> None:
-    pages = {"peers/D04.M.050.A.1.html": see_page(*PEER_UNITS), "results1_table.txt": ROW_2001 + "\n"}
-    files = {"duc.zip": zipped(tmp_path, pages).path.read_bytes()}
-    address = sent(mona, files)
-    assert "0, 25, 50, 75 and 100 %" in act(mona, address).content.decode()
-    act(mona, address, act="import")
-    assert Summary.objects.filter(
-        document_set__external_id="D04", document_set__project=world.project
-    ).exists()
-
-
-def test_what_a_table_no_longer_holds_is_shown_before_it_goes(mona: Client) -> None:
-    whole, short = {"t": f"{ROW_2002}\n{row_2002(c8='20')}".encode()}, {"t": ROW_2002.encode()}
-    act(mona, sent(mona, whole), act="import")
-    address = sent(mona, short)
-    assert b"Removed" in act(mona, address).content
-    assert PublishedScore.objects.count() == 2
-    act(mona, address, act="import")
-    assert PublishedScore.objects.count() == 1
-
-
 def test_too_much_at_once_is_refused(mona: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(imports, "MOST_BYTES", 1024**2)
     answer = send(mona, {"data.jsonl": jsonl(tmp_path, row()).read_bytes() + b" " * 1024**2})
@@ -359,4 +335,4 @@ def test_no_file_is_refused(mona: Client) -> None:
 def test_a_form_of_another_site_is_refused(world: World) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(world.mona, backend="django.contrib.auth.backends.ModelBackend")
-    assert send(client, {"t": ROW_2002.encode()}).status_code == 403
+    assert send(client, table(*ODD)).status_code == 403
