@@ -33,13 +33,13 @@ from annotation.imports.background import (
 )
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
-from annotation.imports.packages import MAX_ALL_BYTES
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.services import ImportReport, PushedRow, PushReport, import_files, push_rows
 from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.models import Import
 
 LONGEST_FILE_NAME = 300
+MOST_BYTES = 512 * 1024 * 1024
 MOST_PAIRS = 50
 MOST_ROWS = 1000
 
@@ -95,8 +95,6 @@ class ImportChoices(serializers.Serializer[Any]):
 
 
 class Uploaded(ImportChoices):
-    """Files as they are; several, and folders, are best sent as one zip."""
-
     files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
 
 
@@ -252,7 +250,7 @@ class Imports(ApiView):
         """Import files into a project.
 
         Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each peer summary; or any
-        number of SEE HTML files and DUCView pyramids, loose or in zips.
+        number of SEE HTML files and DUCView pyramids.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
         Large files are brought in by a worker (202): look at the `url` of the reply until it is over.
         """
@@ -266,7 +264,7 @@ class Imports(ApiView):
             target=wanted.pop("target_length", ""),
         )
         uploads = [_upload(one) for one in wanted.pop("files")]
-        with staged(uploads, most_bytes=MAX_ALL_BYTES) as files:
+        with staged(uploads, most_bytes=MOST_BYTES) as files:
             if is_for_a_worker(files):
                 asked = request_import(project=project, files=files, by=self.person, **wanted)
                 return Response(ImportRow(asked).data, status=status.HTTP_202_ACCEPTED)

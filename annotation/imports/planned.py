@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
-from annotation.core.squeezed import Stretch
-from annotation.imports.dataset import Side, Votes
-from annotation.imports.existing import judged_claim_sets, judged_document_sets, judged_summaries
+from annotation.imports.dataset import Side, Stretch, Votes
+from annotation.imports.existing import ORIGIN, judged_claim_sets, judged_document_sets, judged_summaries
 from annotation.imports.problems import Problems
 from annotation.models import (
     Claim,
@@ -86,7 +85,6 @@ class ImportedAnswer(NamedTuple):
     side: Side
     label: str
     check_id: int | None
-    origin: str
     places: tuple[Stretch, ...] = ()
     """Where the peer summary says it."""
     votes: Votes = ()
@@ -94,21 +92,14 @@ class ImportedAnswer(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """A row whose text, or whose units, the file replaces: the line or file that does, its name, what to rename."""
+    """A row whose text the file replaces: the line that does, its name, what to rename."""
 
     key: int
     line: int | None
     name: str
     renaming: str
-    file: str = ""
-    is_recut: bool = False
 
     def refusal(self) -> str:
-        if self.is_recut:
-            return (
-                f"{self.name} has different units from the project's text, which has been judged and cannot "
-                "be replaced. Import it into a new project."
-            )
         return (
             f"{self.name} differs from the project's text, which has been judged and cannot be replaced. "
             f"Import the new text with another {self.renaming}, or into a new project."
@@ -142,7 +133,6 @@ class ImportPlan:
     claims: list[Claim] = field(default_factory=list)
     answers: list[ImportedAnswer] = field(default_factory=list)
     replaced_summaries: list[Replaced] = field(default_factory=list)
-    recut_summaries: list[Replaced] = field(default_factory=list)
     replaced_documents: list[Replaced] = field(default_factory=list)
     replaced_claim_sets: list[Replaced] = field(default_factory=list)
     touched: dict[str, DocumentSet] = field(default_factory=dict)
@@ -151,6 +141,11 @@ class ImportPlan:
     characters: int = 0
     given_units: dict[int, tuple[Stretch, ...]] = field(default_factory=dict)
     """By the `summary_key` of a summary in `texts`: its units as the file cuts it."""
+
+    @property
+    def origin(self) -> str:
+        """The origin of imported verdicts."""
+        return f"{ORIGIN}{self.origin_name}"
 
     def part(self) -> ImportPlan:
         """Another part of the same import, with nothing in it yet."""
@@ -169,12 +164,11 @@ class ImportPlan:
 
     def refuse_judged(self) -> None:
         """Note every replaced text that somebody has judged; its judgments would be lost or lie."""
-        replaced = [*self.replaced_summaries, *self.recut_summaries]
         for rows, judged in (
-            (replaced, judged_summaries(row.key for row in replaced)),
+            (self.replaced_summaries, judged_summaries(row.key for row in self.replaced_summaries)),
             (self.replaced_documents, judged_document_sets(row.key for row in self.replaced_documents)),
             (self.replaced_claim_sets, judged_claim_sets(row.key for row in self.replaced_claim_sets)),
         ):
             for row in rows:
                 if row.key in judged:
-                    self.problems.add(row.line, "", row.refusal(), file=row.file)
+                    self.problems.add(row.line, "", row.refusal())

@@ -19,18 +19,16 @@ from annotation.core.events import log
 from annotation.core.paging import batches
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
-from annotation.core.squeezed import Stretch
-from annotation.imports.dataset import Dataset, FlatRow, Side
+from annotation.imports.dataset import Dataset, FlatRow, Side, Stretch
 from annotation.imports.existing import (
     judged_claim_sets,
     judged_document_sets,
     judged_summaries,
     summary_key,
 )
-from annotation.imports.formats import Format
+from annotation.imports.formats import Format, NamedFile
 from annotation.imports.held_sets import HeldSets
 from annotation.imports.layouts.layout import Layout
-from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
 from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
 from annotation.imports.planned import ImportCounts, ImportPlan
@@ -113,7 +111,7 @@ def import_files(
 ) -> ImportReport:
     """Bring files into a project: everything, or with problems in them nothing.
 
-    One file of rows (CSV, JSONL, Parquet), or any number of DUC's and TAC's, loose or in zips. Managers and owners
+    One file of rows (CSV, JSONL, Parquet), or any number of DUC's and TAC's. Managers and owners
     may. A small file is planned and written in one transaction, a large one of rows some sets at a time, seen by
     nobody until all are there; what it changes of sets that were there is scored after it. Importing a file again
     changes nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a
@@ -630,14 +628,12 @@ def _make_way(plan: ImportPlan) -> None:
     summaries = [row.key for row in plan.replaced_summaries]
     sets = [row.key for row in plan.replaced_documents]
     claim_sets = [row.key for row in plan.replaced_claim_sets]
-    recut = [row.key for row in plan.recut_summaries]
-    cut_anew = [*summaries, *recut]
     claimed = [made.summary.pk for made in plan.claim_sets if made.summary and made.summary.pk is not None]
-    if not (cut_anew or claimed or sets or claim_sets):
+    if not (summaries or claimed or sets or claim_sets):
         return
-    sittings = _hold_sittings([*cut_anew, *claimed])
-    list(Summary.objects.select_for_update().filter(pk__in=cut_anew).order_by("pk").only("pk"))
-    if judged_summaries(cut_anew) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
+    sittings = _hold_sittings([*summaries, *claimed])
+    list(Summary.objects.select_for_update().filter(pk__in=summaries).order_by("pk").only("pk"))
+    if judged_summaries(summaries) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
         raise Conflict(
             "A text that this file replaces was judged during the import. Nothing was imported. Import again "
             "to see which.",
@@ -646,10 +642,8 @@ def _make_way(plan: ImportPlan) -> None:
     _drop_claims(ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)))
     ClaimSet.objects.filter(pk__in=claim_sets).update(is_active=False)
     put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
-    # Claims that are no unit's own hold for any cut of the same text.
-    _drop_claims(ClaimSet.objects.filter(summary__in=recut, claims__unit__isnull=False))
-    Unit.all_units.filter(summary__in=cut_anew).delete()
-    UnitChange.objects.filter(summary__in=cut_anew).delete()
+    Unit.all_units.filter(summary__in=summaries).delete()
+    UnitChange.objects.filter(summary__in=summaries).delete()
     Document.objects.filter(document_set__in=sets).delete()
     load_forms_anew(sittings)
 
@@ -738,12 +732,12 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
             (
                 next(made) if check is None else check,
                 Verdict.Source.REVIEWER.value,
-                origin,
+                plan.origin,
                 label,
                 *((_touched_units(places, units.get(peer.pk, ())),) if units else ()),
                 *((votes,) if has_votes else ()),
             )
-            for _, peer, _, label, check, origin, places, votes in plan.answers
+            for _, peer, _, label, check, places, votes in plan.answers
         ),
     )
 

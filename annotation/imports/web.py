@@ -38,7 +38,7 @@ from annotation.imports.background import (
     time_left,
 )
 from annotation.imports.dataset import Side
-from annotation.imports.duc.duc_files import check_duc_files
+from annotation.imports.duc.convert import check_duc_files
 from annotation.imports.fields import FLAT_FIELDS, MAX_NAME_CHARACTERS
 from annotation.imports.layouts.layout import Layout, layout_of
 from annotation.imports.layouts.look import Look, look_at_rows
@@ -354,7 +354,7 @@ def _uploads(request: Request) -> list[Upload]:
     if not files:
         raise Invalid("Choose the files to import.", field="files")
     if len(files) > MOST_FILES:
-        raise Invalid(f"Choose at most {MOST_FILES} files, or put them into one zip.", field="files")
+        raise Invalid(f"Choose at most {MOST_FILES} files.", field="files")
     return [Upload(one.name or "", one.size or 0, one.chunks()) for one in files]
 
 

@@ -12,7 +12,7 @@ from annotation.assessing.services.acts import Act, UnitAct, UnmarkedAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_sitting import close_sitting
 from annotation.assessing.services.save_acts import save_at_once
-from annotation.imports.packages import NamedFile
+from annotation.imports.formats import NamedFile
 from annotation.imports.services import import_files
 from annotation.models import (
     Assignment,

@@ -20,7 +20,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.analysis.estimates.sample_planned import sample_planned
-from annotation.imports.packages import NamedFile
+from annotation.imports.formats import NamedFile
 from annotation.imports.services import import_files
 from annotation.models import Check, CheckLook, Draw, DrawnCheck, Project, Role, Run, Verdict
 from annotation.models.claim import ErrorType, Label

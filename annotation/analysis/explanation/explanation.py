@@ -177,10 +177,8 @@ def explain(
         questions=questions,
         formulas=formulas_of(
             project,
-            summary,
             value,
             score,
-            comparisons=rows.comparisons,
             questions=questions,
             ratings={rating.name: rating for rating in ratings_of(project, summary)},
             terms=terms,

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from annotation.models import Comparison, Project, Rating
-from annotation.models.pyramid import peer_annotation_of, pyramid_of
+from annotation.models import Project, Rating
 from evaluation.blend import (
     ComparisonScore,
     ScoredClaim,
@@ -16,14 +15,12 @@ from evaluation.blend import (
     SummaryScore,
     UnitCoverage,
 )
-from evaluation.metrics import ConcisenessTerms, MeanRounding, PyramidScore, pyramid_score
+from evaluation.metrics import ConcisenessTerms
 
 if TYPE_CHECKING:
-    from annotation.models import Summary
     from annotation.scoring.questions import AskedQuestion, GivenRating
 
 TERMS_SHOWN = 8
-ROUNDINGS: tuple[MeanRounding, MeanRounding] = ("floor", "ceil")
 
 COVERED_BY = {"questions": "question coverage", "claims": "claim coverage"}
 """What stands for coverage in a summarization score."""
@@ -49,23 +46,17 @@ class Formula:
 
 def formulas_of(
     project: Project,
-    summary: Summary,
     value: ScoredSummary,
     score: SummaryScore,
     *,
-    comparisons: Mapping[str, Comparison],
     questions: Sequence[AskedQuestion] = (),
     ratings: Mapping[str, GivenRating] | None = None,
     terms: ConcisenessTerms | None = None,
 ) -> tuple[Formula, ...]:
-    """Every score of a summary as a formula; those that few projects have only where there is something to say.
-
-    `comparisons` are its rows by public id, with their model summaries.
-    """
+    """Every score of a summary as a formula; those that few projects have only where there is something to say."""
     wholes = _formulas_of_wholes(project, score, questions, ratings or {}, terms, value)
     return (
         *_formulas(project, value, score),
-        *_pyramid_formulas(summary, value, comparisons),
         *(formula for formula in wholes if formula.value is not None or formula.text),
     )
 
@@ -158,48 +149,6 @@ _COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
     ("Coverage by people alone", "coverage_human", "human_value"),
     ("Decided by people", "human_share", "human_share"),
 )
-
-
-def _pyramid_formulas(
-    summary: Summary, value: ScoredSummary, comparisons: Mapping[str, Comparison]
-) -> Iterable[Formula]:
-    """The scores of the pyramid that the summary is compared with, if there is one."""
-    for made in value.comparisons:
-        pyramid = pyramid_of(comparisons[made.comparison_id].model.metadata)
-        if pyramid is None or len(pyramid.units) != len(made.units):
-            continue
-        annotation = peer_annotation_of(summary.metadata)
-        unmatched = len(annotation.unmatched) + annotation.repetitions if annotation else 0
-        floor, ceil = (
-            pyramid_score(
-                [unit.weight for unit in made.units],
-                [any(claim.final == "yes" for claim in unit.claims) for unit in made.units],
-                models=len(pyramid.models) or None,
-                contributors=pyramid.contributors,
-                unmatched=unmatched,
-                mean_rounding=rounding,
-            )
-            for rounding in ROUNDINGS
-        )
-        yield Formula("Pyramid score, modified", "pyramid_modified", floor.modified, _modified(floor, ceil))
-        yield Formula(
-            "Pyramid score, original",
-            "pyramid_original",
-            floor.original,
-            f"{floor.weight:g} / {floor.original_ideal:g} (maximum weight of {floor.peer_units} content units)",
-        )
-
-
-def _modified(floor: PyramidScore, ceil: PyramidScore) -> str:
-    if floor.modified is None or floor.modified_ideal is None:
-        return ""
-    told = (
-        f"{floor.weight:g} / {floor.modified_ideal:g} (maximum weight of {floor.model_units} content units: "
-        "the average of model summaries, rounded down)"
-    )
-    if ceil.model_units == floor.model_units or ceil.modified is None:
-        return told
-    return f"{told} (rounded up, {ceil.model_units}: {ceil.modified:.3f})"
 
 
 def _formulas_of_wholes(

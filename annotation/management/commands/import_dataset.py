@@ -11,9 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
+from annotation.imports.formats import NamedFile
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
-from annotation.imports.packages import NamedFile
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, pair_of, ways_out
 from annotation.imports.progress import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
@@ -27,8 +27,8 @@ class Command(BaseCommand):
     # They would load every page and statistic of the site.
     requires_system_checks = ()
     help = (
-        "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files, DUCView "
-        "pyramids and zips of these: everything, or with a bad row in it nothing."
+        "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files and "
+        "DUCView pyramids: everything, or with a bad row in it nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,7 +1,6 @@
+from annotation.core.squeezed import Squeezed, same_words
 from hypothesis import given
 from hypothesis import strategies as st
-
-from annotation.core.squeezed import Squeezed, same_words
 
 
 def test_a_stretch_is_compared_without_white_space() -> None:

@@ -17,7 +17,7 @@ from annotation.core import jobs
 from annotation.core.refusals import Conflict
 from annotation.imports import background
 from annotation.imports.background import cancel_import, perform, request_import, state_of
-from annotation.imports.packages import NamedFile
+from annotation.imports.formats import NamedFile
 from annotation.imports.services import import_files
 from annotation.models import DocumentSet, Event, Import, Job, Membership, Project
 from tests.annotation.conftest import HTMX

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from annotation.imports.dataset import Dataset
-from annotation.imports.duc.duc_files import read_duc_files
-from annotation.imports.packages import NamedFile
+from annotation.imports.duc.convert import read_duc_files
+from annotation.imports.formats import NamedFile
 from annotation.imports.problems import ImportRefused, Problems, Warnings
 
 MODEL_UNITS = tuple(
@@ -146,14 +145,6 @@ def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         found.append(NamedFile(name, path))
     return found
-
-
-def zipped(folder: Path, files: Mapping[str, str | bytes], name: str = "duc.zip") -> NamedFile:
-    path = folder / name
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, content in files.items():
-            archive.writestr(member, content)
-    return NamedFile(name, path)
 
 
 def read(folder: Path, files: Mapping[str, str | bytes]) -> tuple[Dataset, list[str], tuple[str, ...]]:
