@@ -133,17 +133,3 @@ def test_columns_that_begin_with_gaps_open_as_the_page_says(
             [each.name for each in LEVELS["units"].columns],
         )
         assert count > 100
-
-
-def test_missing_numbers_leave_whole_numbers_whole_in_parquet(world: World, tmp_path: Path) -> None:
-    import pandas as pd
-
-    path = tmp_path / "texts.parquet"
-    write_file(
-        project=world.project, people=People(world.project), level="texts", format_name="parquet", path=path
-    )
-    positions = pd.read_parquet(path)["position"]
-    # Documents are numbered from 1, summaries are not.
-    assert set(positions.dropna()) == {1}
-    assert positions.isna().any()
-    assert str(positions.dtype) == "Int64"

@@ -46,7 +46,7 @@ def test_weighted_coverage_follows_from_the_units_alone(
     exported(weighed, "units", tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    example, _ = re.findall(r"```python\n(.*?)```", TEXTS[DOCS / "exports.md"], re.DOTALL)
+    (example,) = re.findall(r"```python\n(.*?)```", TEXTS[DOCS / "exports.md"], re.DOTALL)
     exec(example, names)  # the project's own words, read from its own file
     recomputed = names["coverage"].reset_index().set_index("system")[0].to_dict()
     stored = {row["system"]: row["coverage"] for row in exported(weighed, "scores", tmp_path)}

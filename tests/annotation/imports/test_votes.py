@@ -9,7 +9,7 @@ import pytest
 from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.ratings import check_answers
 from annotation.core.tables.pseudonyms import People, pseudonym
-from annotation.exports.judgments.of_checks import verdicts
+from annotation.exports.answers.of_checks import verdicts
 from annotation.models import Check, Project, Summary, Verdict
 from tests.annotation.imports.files import import_dataset, jsonl, nested
 

@@ -13,7 +13,7 @@ from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.judgments.level import rows as exported
+from annotation.exports.answers.level import rows as exported
 from annotation.models import (
     Adjudication,
     Assignment,

@@ -1,4 +1,4 @@
-"""Level `judgments`: one row per answer that anybody gave, those that no longer stand included.
+"""Level `answers`: one row per answer that anybody gave, those that no longer stand included.
 
 `claim_id` names what was judged: a claim, for `question` the question, for `rating` what was rated.
 `selected_by` and `inclusion_probability` tell how a person came to be asked: of percents the assignment's, of
@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
-from annotation.exports.judgments.in_sittings import (
+from annotation.exports.answers.answer import GivenAnswer
+from annotation.exports.answers.in_sittings import (
     judge_shares,
     summary_judgments,
     unit_judgments,
 )
-from annotation.exports.judgments.judgment import GivenJudgment
-from annotation.exports.judgments.of_checks import check_adjudications, unit_adjudications, verdicts
-from annotation.exports.judgments.of_wholes import ratings, source_answers, summary_answers
+from annotation.exports.answers.of_checks import check_adjudications, unit_adjudications, verdicts
+from annotation.exports.answers.of_wholes import ratings, source_answers, summary_answers
 from annotation.exports.peers import peer_batches
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
         of_sources = source_answers(project, {peer.document_id for peer in batch})
-        found: dict[int, list[GivenJudgment]] = defaultdict(list)
+        found: dict[int, list[GivenAnswer]] = defaultdict(list)
         for judgment in _judgments(peer_ids, people):
             found[judgment.peer_id].append(judgment)
         for peer in batch:
@@ -72,7 +72,7 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
                 yield _row(peer.head(project), judgment)
 
 
-def _row(head: TableRow, judgment: GivenJudgment) -> TableRow:
+def _row(head: TableRow, judgment: GivenAnswer) -> TableRow:
     return (
         *head,
         judgment.kind,
@@ -93,7 +93,7 @@ def _row(head: TableRow, judgment: GivenJudgment) -> TableRow:
     )
 
 
-def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]:
+def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
     yield from unit_judgments(peer_ids, people)
     yield from judge_shares(peer_ids)
     yield from summary_judgments(peer_ids, people)
@@ -104,4 +104,4 @@ def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgmen
     yield from ratings(peer_ids)
 
 
-LEVEL = Level("judgments", COLUMNS, rows)
+LEVEL = Level("answers", COLUMNS, rows)

@@ -1,4 +1,4 @@
-"""Level `judgments`: answers to questions and ratings of summaries as wholes."""
+"""Level `answers`: answers to questions and ratings of summaries as wholes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def question(world: World) -> Question:
 
 
 def judgments(world: World, folder: Path, kind: str) -> Rows:
-    rows = exported(world.project, "judgments", folder / "judgments.jsonl", named=True)
+    rows = exported(world.project, "answers", folder / "answers.jsonl", named=True)
     return [row for row in rows if row["kind"] == kind]
 
 

@@ -1,4 +1,4 @@
-"""One answer that anybody gave, as a row of the level `judgments`."""
+"""One answer that anybody gave, as a row of the level `answers`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
-class GivenJudgment:
+class GivenAnswer:
     """What somebody said of a peer summary.
 
     `superseded`: it no longer stands; `set_aside`: it never did, since somebody else had answered otherwise first;

@@ -1,4 +1,4 @@
-"""Level `judgments`: a row per answer, the ones that no longer stand included."""
+"""Level `answers`: a row per answer, the ones that no longer stand included."""
 
 import json
 from collections import defaultdict
@@ -38,7 +38,7 @@ PERCENTS = {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 2
 
 
 def judgments(world: World, folder: Path, *kinds: str) -> Rows:
-    rows = exported(world.project, "judgments", folder / "judgments.jsonl", named=True)
+    rows = exported(world.project, "answers", folder / "answers.jsonl", named=True)
     return [row for row in rows if not kinds or row["kind"] in kinds]
 
 
@@ -283,6 +283,6 @@ def test_answers_on_a_replaced_claim_set_are_superseded(world: World, tmp_path: 
 
 def test_people_are_pseudonyms_by_default(world: World, tmp_path: Path) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="no")
-    rows = exported(world.project, "judgments", tmp_path / "judgments.jsonl")
+    rows = exported(world.project, "answers", tmp_path / "answers.jsonl")
     raters = {row["rater"] for row in rows if row["rater_kind"] == "reviewer"}
     assert raters == {pseudonym(world.project, world.rex.pk)}
