@@ -200,7 +200,7 @@ OUTSIDE = {
     "openid_connect_callback": False,
     "admin-sign-in": False,
     "verify-email": True,
-    **dict.fromkeys(("samples", "add-sample", "remove-sample"), True),
+    **dict.fromkeys(("sample", "add-sample", "remove-sample"), True),
     "reset-password": False,
     "forgotten-password": False,
     "invitation": False,

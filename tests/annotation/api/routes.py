@@ -65,7 +65,6 @@ NEW_JUDGE = {"name": "panel", "kind": "panel", "members": ["lexical"]}
 IN_PROJECT = (
     Route("get", _in(""), (Verb.VIEW_PROJECT,)),
     Route("patch", _in(""), (Verb.CHANGE_PROJECT,), {"description": "About the harbour."}),
-    Route("post", _in("remove-sample/"), (Verb.MANAGE_MEMBERS,)),
     Route("get", _in("document-sets/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("document-sets/{document_set}/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("document-sets/{document_set}/questions/"), (Verb.VIEW_SCORES,)),
@@ -297,8 +296,6 @@ OUTSIDE = (
     Route("get", "account/tokens/", ()),
     Route("post", "account/tokens/", (), {"name": "nightly"}),
     Route("delete", "account/tokens/{token}/", ()),
-    Route("get", "samples/", ()),
-    Route("post", "samples/{sample}/add/", ()),
     Route("post", "invitations/accept/", (), {"secret": "nobody issued this"}),
     Route(
         "post",
@@ -358,7 +355,6 @@ def ids_of(world: World) -> dict[str, str]:
     return {
         "closed": closed.public_id,
         "token": AuthToken.objects.create(world.olga)[0].token_key,
-        "sample": "newsroom",
         "member": member.public_id,
         "invitation": invitation.public_id,
         "comment": said.comment.public_id,

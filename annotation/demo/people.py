@@ -1,4 +1,4 @@
-"""The people of the sample projects. In the demo one can sign in as them; elsewhere nobody can."""
+"""The people of the sample project. In the demo one can sign in as them; elsewhere nobody can."""
 
 from __future__ import annotations
 

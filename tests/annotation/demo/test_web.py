@@ -1,4 +1,4 @@
-"""Sample projects by a click: asked for, made by a worker, removed."""
+"""The sample project by a click: asked for, made by a worker, removed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def a_worker_is_alive() -> None:
 
 
 def test_without_a_worker_nothing_is_begun(editor: User) -> None:
-    answer = signed_in(editor).post("/samples/harbour/add/")
+    answer = signed_in(editor).post("/sample/add/")
     assert answer.status_code == 409
     assert b"No worker is running" in answer.content
     assert not Project.objects.exists()
@@ -36,38 +36,37 @@ def test_without_a_worker_nothing_is_begun(editor: User) -> None:
 def test_who_may_make_no_projects_adds_none(editor: User) -> None:
     a_worker_is_alive()
     reader = signed_in(User.objects.create_user("reader"))
-    assert reader.get("/samples/").status_code == 403
-    assert reader.post("/samples/harbour/add/").status_code == 403
-    assert signed_in(editor).post("/samples/nothing/add/").status_code == 404
+    assert reader.get("/sample/").status_code == 403
+    assert reader.post("/sample/add/").status_code == 403
 
 
 def test_a_project_of_ones_own_is_never_taken_for_a_sample(editor: User) -> None:
     a_worker_is_alive()
     Project.objects.create(slug="harbour", name="Our harbour")
     client = signed_in(editor)
-    assert b"cannot be added because a project named harbour exists" in client.get("/samples/").content
-    assert client.post("/samples/harbour/add/").status_code == 409
+    assert b"cannot be added because a project named harbour exists" in client.get("/sample/").content
+    assert client.post("/sample/add/").status_code == 409
 
 
 @pytest.mark.slow
 def test_a_sample_is_asked_for_made_and_removed(editor: User) -> None:
     client = signed_in(editor)
     a_worker_is_alive()
-    assert client.post("/samples/harbour/add/", follow=True).status_code == 200
+    assert client.post("/sample/add/", follow=True).status_code == 200
     # The worker that was told is this process; it judges itself, for there is no other.
     Worker.objects.all().delete()
-    tasks.add_sample(name="harbour", by_id=editor.pk)
+    tasks.add_sample(by_id=editor.pk)
     project = Project.objects.get(slug="harbour")
     assert Membership.objects.get(project=project, user=editor).roles == ["owner"]
-    page = client.get("/samples/").content.decode()
+    page = client.get("/sample/").content.decode()
     assert 'href="/p/harbour/"' in page
     assert ">Remove</button>" in page
     # Asked for twice, it is made once.
-    tasks.add_sample(name="harbour", by_id=editor.pk)
+    tasks.add_sample(by_id=editor.pk)
     stranger = signed_in(User.objects.create_user("other", is_staff=True))
-    assert "Ask an owner for access." in stranger.get("/samples/").content.decode()
-    assert stranger.post("/samples/harbour/remove/").status_code == 404
-    assert b"are deleted permanently" in client.post("/samples/harbour/remove/").content
+    assert "Ask an owner for access." in stranger.get("/sample/").content.decode()
+    assert stranger.post("/sample/remove/").status_code == 404
+    assert b"are deleted permanently" in client.post("/sample/remove/").content
     assert Project.objects.filter(slug="harbour").exists()
-    client.post("/samples/harbour/remove/", {"confirmed": "1"})
+    client.post("/sample/remove/", {"confirmed": "1"})
     assert not Project.objects.filter(slug="harbour").exists()

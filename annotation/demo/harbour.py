@@ -12,6 +12,7 @@ from annotation.assessing.services.acts import Act, UnitAct, UnmarkedAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_sitting import close_sitting
 from annotation.assessing.services.save_acts import save_at_once
+from annotation.demo.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
 from annotation.imports.formats import NamedFile
 from annotation.imports.services import import_files
 from annotation.models import (
@@ -27,7 +28,6 @@ from annotation.models import (
 )
 from annotation.projects.services.change_project import create_project
 from annotation.reviewing.services.review import override
-from annotation.sample.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
