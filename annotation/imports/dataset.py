@@ -5,7 +5,7 @@ Texts that many rows repeat are held once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -141,7 +141,7 @@ class SetData:
 class Dataset:
     """All sets of a file by their document_id, in the order of the file."""
 
-    sets: MutableMapping[str, SetData] = field(default_factory=dict)
+    sets: dict[str, SetData] = field(default_factory=dict)
     repeated: dict[int, int] = field(default_factory=dict)
     """Lines that say again what an earlier one said, with that one."""
 

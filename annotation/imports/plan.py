@@ -41,8 +41,6 @@ from annotation.models import (
 from annotation.scoring.records import judged_text
 
 SETS_PLANNED_AT_ONCE = 200
-ROWS_PLANNED_AT_ONCE = 4000
-"""A part is written in one go, for which others may have to wait."""
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 
@@ -52,22 +50,16 @@ def plan_import(
     dataset: Dataset,
     *,
     side: Side | None,
-    systems: dict[str, System] | None = None,
-    later: list[str] | None = None,
 ) -> Iterator[ImportPlan]:
     """What importing the data set into the plan's project, which may be unsaved, would change: part by part.
 
     A part holds some document sets with all that belongs to them; the first, the systems, too. What a part says is
     written before the next is asked for, or nothing is.
     The plan's problems name every contradiction between the file and the project.
-
-    `systems` is filled with the systems by name, or holds them already. Given `later`, sets that the project has are
-    planned no further than to know whether they change; the names of those that do are added to it.
     """
     names, people = dataset.writers()
-    planner = _Planner(plan=plan.part(), side=side, systems={} if systems is None else systems, people=people)
-    if not planner.systems:
-        planner.plan_systems(names)
+    planner = _Planner(plan=plan.part(), side=side, systems={}, people=people)
+    planner.plan_systems(names)
     for some in batches(dataset.sets.items(), SETS_PLANNED_AT_ONCE):
         existing = Existing.load(
             plan.project,
@@ -75,12 +67,7 @@ def plan_import(
             with_verdicts=side is not None,
         )
         for name, one in some:
-            if later is not None and name in existing.sets:
-                later += [name] if planner.would_change(name, one, existing) else []
-                continue
             planner.plan_set(name, one, existing)
-            if later is not None and planner.plan.rows > ROWS_PLANNED_AT_ONCE:
-                yield planner.hand_over()
         yield planner.hand_over()
     yield planner.hand_over()
 
@@ -98,17 +85,6 @@ class _Planner:
         made.refuse_judged()
         return made
 
-    def would_change(self, name: str, one: SetData, existing: Existing) -> bool:
-        """Whether the set holds anything new, or contradicts the project; counted if it does not."""
-        trial = ImportPlan(self.plan.project, self.plan.origin_name, self.plan.home)
-        _Planner(plan=trial, side=self.side, systems=self.systems, people=self.people).plan_set(
-            name, one, existing
-        )
-        if trial.touched or trial.problems.count or trial.counts.has_changes:
-            return True
-        self.plan.counts.add(trial.counts)
-        return False
-
     def plan_systems(self, names: set[str]) -> None:
         """A row for each of these systems, and of the people, who count apart where they wrote references alone."""
         project, counts = self.plan.project, self.plan.counts
@@ -121,7 +97,7 @@ class _Planner:
                 self.systems[name] = there[name]
                 count.unchanged += 1
                 continue
-            self.systems[name] = unsaved(System, project=self.plan.home, name=name, kind=self._kind(name))
+            self.systems[name] = unsaved(System, project=self.plan.project, name=name, kind=self._kind(name))
             self.plan.systems.append(self.systems[name])
             count.created += 1
 
@@ -167,7 +143,7 @@ class _Planner:
             count.created += 1
             row = unsaved(
                 DocumentSet,
-                project=self.plan.home,
+                project=self.plan.project,
                 external_id=name,
                 group=one.group,
                 language=one.language or "en",

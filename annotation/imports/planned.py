@@ -23,10 +23,6 @@ from annotation.models import (
     System,
 )
 
-CHARACTERS_A_UNIT = 80
-ROWS_AN_ANSWER = 3
-"""A check and a verdict; checks have many indexes."""
-
 
 @dataclass(slots=True)
 class Count:
@@ -115,8 +111,6 @@ class ImportPlan:
 
     project: Project
     origin_name: str
-    home: Project
-    """Where new sets and systems are put: the project itself, or one that hides them for a while."""
     counts: ImportCounts = field(default_factory=ImportCounts)
     problems: Problems = field(default_factory=Problems)
     remarks: list[str] = field(default_factory=list)
@@ -137,8 +131,7 @@ class ImportPlan:
     replaced_claim_sets: list[Replaced] = field(default_factory=list)
     touched: dict[str, DocumentSet] = field(default_factory=dict)
     texts: list[tuple[Summary | Document, str]] = field(default_factory=list)
-    """What is divided into units, with its language; `characters` counts theirs."""
-    characters: int = 0
+    """What is divided into units, with its language."""
     given_units: dict[int, tuple[Stretch, ...]] = field(default_factory=dict)
     """By the `summary_key` of a summary in `texts`: its units as the file cuts it."""
 
@@ -149,18 +142,11 @@ class ImportPlan:
 
     def part(self) -> ImportPlan:
         """Another part of the same import, with nothing in it yet."""
-        return ImportPlan(self.project, self.origin_name, self.home, self.counts, self.problems, self.remarks)
+        return ImportPlan(self.project, self.origin_name, self.counts, self.problems, self.remarks)
 
     def divide(self, owner: Summary | Document, language: str) -> None:
         """Have a text divided into units."""
         self.texts.append((owner, language))
-        self.characters += len(owner.text)
-
-    @property
-    def rows(self) -> int:
-        """About how many rows the part stores."""
-        units = self.characters // CHARACTERS_A_UNIT
-        return units + ROWS_AN_ANSWER * len(self.answers) + len(self.claims) + len(self.summaries)
 
     def refuse_judged(self) -> None:
         """Note every replaced text that somebody has judged; its judgments would be lost or lie."""

@@ -19,7 +19,6 @@ from annotation.imports.fields import (
     Fields,
 )
 from annotation.imports.formats import Format, NamedFile
-from annotation.imports.held_sets import HeldSets
 from annotation.imports.layouts.guess import Guess
 from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash
 from annotation.imports.layouts.look import Look, look_at, table_of
@@ -131,7 +130,7 @@ class _Reader:
     warnings: Warnings
     progress: Progress
     length_unit: LengthUnit
-    dataset: Dataset = field(default_factory=lambda: Dataset(sets=HeldSets()))
+    dataset: Dataset = field(default_factory=Dataset)
     problems: Problems = field(default_factory=Problems)
     unread: dict[str, None] = field(default_factory=dict)
     mapped: set[str] = field(default_factory=set)

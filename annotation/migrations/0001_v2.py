@@ -311,7 +311,6 @@ class Migration(migrations.Migration):
                 ('audit_share', models.FloatField(default=0.05, help_text='Share of what people agree on that adjudicators look at all the same (0 to 1).', verbose_name='share to be audited')),
                 ('own_adjudication', models.BooleanField(default=False, verbose_name='adjudicators may resolve what they have judged themselves')),
                 ('planted_share', models.FloatField(default=0.0, help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's, to see who follows it; they are told after their answer (0 to 1).", verbose_name='share of control items')),
-                ('staged_until', models.DateTimeField(db_index=True, editable=False, help_text='Only while it hides the rows of an unfinished import: until then that import is known to be alive.', null=True)),
                 ('rescore_due_at', models.DateTimeField(editable=False, help_text='Since when all its scores are to be rebuilt; empty once they are.', null=True)),
                 ('archived_at', models.DateTimeField(editable=False, help_text='Since when it is read-only and out of lists.', null=True)),
                 ('deleted_at', models.DateTimeField(editable=False, help_text='Since when nobody sees it. It can be restored for 30 days, and is then removed for good.', null=True)),
