@@ -66,23 +66,6 @@ def test_the_manifest_tells_how_the_file_was_made(world: World, tmp_path: Path) 
 
 
 @pytest.mark.django_db
-def test_a_project_without_a_judge_says_so(world: World, tmp_path: Path) -> None:
-    people = People(world.other_project, named=True)
-    manifest = write_file(
-        project=world.other_project, people=people, level="scores", format_name="jsonl", path=tmp_path / "x"
-    )
-    assert (manifest["deciding_judge"], manifest["people"], manifest["rows"]) == (None, "names", 0)
-
-
-@pytest.mark.django_db
-def test_systems_say_what_their_intervals_cover(world: World, tmp_path: Path) -> None:
-    intervals = write(world, tmp_path / "systems.jsonl", "systems")["intervals"]
-    assert (intervals["confidence"], intervals["seed"]) == (0.95, 0)
-    assert intervals["captions"]["coverage"] == "sampling of documents only; judge error not included"
-    assert intervals["captions"]["coverage_human"].startswith("people's own scores")
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize("format_name", ["csv", "jsonl", "parquet"])
 def test_a_bundle_holds_every_level_and_one_manifest(world: World, tmp_path: Path, format_name: str) -> None:
     path = tmp_path / "all.zip"

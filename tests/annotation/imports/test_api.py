@@ -9,11 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.models import Event, Summary
 from tests.annotation.cast import World
 from tests.annotation.imports.duc.packages import see_page
-from tests.annotation.imports.files import DOCUMENT, HEADER, LAYOUTS, jsonl, row
+from tests.annotation.imports.files import DOCUMENT, HEADER
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.annotation.conftest import ApiDoor
 
 ADDRESS = "/api/v1/projects/harbour/imports/"
@@ -37,14 +35,6 @@ def test_several_uploaded_files_are_one_import(world: World, client_of: ApiDoor)
     report = upload(client_of("mona"), pages).json()
     assert report["counts"]["peer_summaries"] == {"created": 2, "changed": 0, "unchanged": 0}
     assert Event.objects.get(verb="import").actor == world.mona
-
-
-def test_a_file_of_rows_is_imported_by_the_same_door(
-    world: World, client_of: ApiDoor, tmp_path: Path
-) -> None:
-    content = jsonl(tmp_path, row()).read_bytes()
-    report = upload(client_of("olga"), {"data.jsonl": content}).json()
-    assert (report["format"], report["counts"]["peer_summaries"]["created"]) == ("JSONL", 1)
 
 
 def test_a_dry_run_writes_nothing(world: World, client_of: ApiDoor) -> None:
@@ -77,13 +67,6 @@ def test_columns_of_other_names_are_mapped(world: World, client_of: ApiDoor) -> 
     assert report["counts"]["peer_summaries"]["created"] == 1
 
 
-def test_a_warning_says_what_helps(world: World, client_of: ApiDoor) -> None:
-    table = "document_id,document,gold,system,summary\nd1,A text.,A.,alder,Two.\n"
-    report = inline(client_of("mona"), {"a.csv": table}, dry_run=True).json()
-    assert any("No row has a `reference`" in warning for warning in report["warnings"])
-    assert report["ways"] == ['Give other column names in `mapping`, such as ["summary=output"].']
-
-
 def test_what_is_left_out_is_told(world: World, client_of: ApiDoor) -> None:
     report = inline(client_of("mona"), {"a.csv": MIXED}, skip_invalid=True).json()
     assert report["rows_left_out"] == 1
@@ -96,14 +79,6 @@ def test_a_request_without_files_is_not_of_the_shape(world: World, client_of: Ap
     assert client.post(ADDRESS, {}, format="json").status_code == 400
     assert client.post(ADDRESS, {}, format="multipart").status_code == 400
     assert client.post(ADDRESS, b"x", content_type="text/csv").status_code == 415
-
-
-def test_a_layout_in_wide_use_is_read_by_its_preset(world: World, client_of: ApiDoor) -> None:
-    files = {"odd.csv": (LAYOUTS / "cnn_dailymail_ids.csv").read_text()}
-    choices = {"preset": "cnn-dailymail", "system": "elm", "target_length": "30"}
-    assert inline(client_of("mona"), files, **choices).status_code == 200
-    peer = Summary.objects.get(document_set__external_id="7f3a", is_peer=True)
-    assert (peer.system.name, peer.target_words) == ("elm", 30)
 
 
 def test_choices_that_make_no_layout_are_refused_by_their_fields(world: World, client_of: ApiDoor) -> None:

@@ -12,7 +12,7 @@ from django.apps import apps
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.imports.problems import ImportRefused
-from annotation.imports.services import ImportReport, import_files, import_new_project
+from annotation.imports.services import ImportReport, import_files
 from annotation.models import (
     Check,
     Claim,
@@ -118,26 +118,6 @@ def test_both_formats_come_in_at_once(project: Project, tmp_path: Path) -> None:
     assert report.format == "files of several formats"
     assert report.counts.peer_summaries.created == 2
     assert report.warnings[0] == "README.txt is not read: it is of none of these formats."
-
-
-def test_a_new_project_is_made_with_the_files(db: None, tmp_path: Path) -> None:
-    report = import_new_project(slug="new", files=stored(tmp_path, SEE), by=None)
-    assert report.counts.comparisons.created == 1
-    assert pieces(the_peer()) == list(PEER_UNITS)
-
-
-@pytest.mark.parametrize("is_new", [True, False])
-def test_a_dry_run_writes_nothing(db: None, tmp_path: Path, is_new: bool) -> None:
-    files = stored(tmp_path, {**SEE, **PAN})
-    if is_new:
-        report = import_new_project(slug="new", files=files, by=None, dry_run=True)
-    else:
-        there = Project.objects.create(slug="there", name="There")
-        before = row_counts()
-        report = import_files(project=there, files=files, by=None, dry_run=True)
-        assert row_counts() == before
-    assert report.counts.peer_summaries.created == 2
-    assert not Summary.objects.exists()
 
 
 def test_peers_are_compared_with_models_of_their_length(project: Project, tmp_path: Path) -> None:
@@ -259,15 +239,6 @@ def test_a_pyramid_becomes_one_virtual_comparison_of_claims(project: Project, tm
     assert set(Check.objects.values_list("final_source", flat=True)) == {"reviewer"}
     # 7 of 28.
     assert Score.objects.get().coverage == 0.25
-
-
-def test_another_annotation_may_come_later(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, PAN)
-    report = bring(project, tmp_path, {"D0901-A.M.100.F.13.pan": pan({})})
-    assert counted(report)["claims"] == (0, 0, 18)
-    assert counted(report)["verdicts"] == (18, 0, 0)
-    assert Claim.objects.count() == 18
-    assert set(Score.objects.values_list("summary__system__name", "coverage")) == {("12", 0.25), ("13", 0.0)}
 
 
 def test_the_pyramid_may_come_alone(project: Project, tmp_path: Path) -> None:

@@ -74,32 +74,3 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(world: World, desk: Desk, tmp
     peers = Summary.objects.filter(document_set__in=sets, is_peer=True)
     assert set(peers.values_list("system__name", "target_words")) == {("alder", 5)}
     assert Summary.objects.filter(document_set__in=sets, is_model=True).count() == 50
-
-
-@pytest.mark.parametrize("delay_ms", [0, 1500])
-def test_the_preview_is_that_of_the_last_choice(
-    world: World, desk: Desk, tmp_path: Path, delay_ms: int
-) -> None:
-    path = tmp_path / "outputs.csv"
-    path.write_text(
-        "article,editor_summary,model,output\nRain fell. Trams stopped.,It rained in town.,alder,Rain.\n"
-    )
-    page = sign_in(desk(), "mona")
-    # Held up in the page, so that choices come while a preview is on its way.
-    page.add_init_script(
-        f"const send = window.fetch; window.fetch = async (...all) => {{"
-        f" await new Promise((go) => setTimeout(go, {delay_ms})); return send(...all); }}"
-    )
-    page.goto("/p/harbour/import/")
-    page.get_by_label("Choose files").set_input_files(path)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_role("heading", name="Checked: changes on import").wait_for()
-    page.get_by_label("editor_summary contains").select_option("")
-    page.get_by_label("model contains").select_option("group")
-    if delay_ms:
-        page.locator("#preview[aria-busy=true]").wait_for()
-    page.get_by_label("editor_summary contains").select_option("reference")
-    page.get_by_label("Target length, if no column has it").select_option("reference")
-    page.get_by_text("The target length is 4 words").wait_for()
-    page.get_by_text("No column names a system").wait_for()
-    assert page.locator("#preview").get_attribute("aria-busy") == "false"

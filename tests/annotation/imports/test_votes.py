@@ -49,18 +49,6 @@ def test_a_check_keeps_one_verdict_and_its_votes(project: Project, tmp_path: Pat
     assert list(labels) == ["no", "yes", "yes", "unsure"]
 
 
-def test_a_list_without_votes_is_told(project: Project, tmp_path: Path) -> None:
-    report = bring(project, tmp_path, [{"claim_text": "It rained", "raw_votes": {"alder": []}}])
-    assert "Line 1: `claims[1].raw_votes` gives 'alder' no vote." in report.warnings
-
-
-def test_a_file_that_is_read_again_changes_nothing(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, CLAIMS)
-    again = bring(project, tmp_path, CLAIMS)
-    assert not again.counts.has_changes
-    assert again.counts.verdicts.unchanged == 4
-
-
 def test_alpha_is_that_of_the_file(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, CLAIMS)
     # Coincidences: of 0 0 1 one no-no and two unlike; of both 1 1 1 three yes-yes; of 0 1 two unlike. Of 11 votes 3 are

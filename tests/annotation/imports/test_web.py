@@ -113,27 +113,6 @@ def test_the_odd_csv_comes_in_as_it_was_guessed(world: World, mona: Client) -> N
     assert DocumentSet.objects.filter(project=world.project, external_id__startswith="doc-").count() == 3
 
 
-def test_a_column_can_be_left_out_or_hold_something_else(mona: Client) -> None:
-    address = sent(mona, table(*ODD))
-    refused = act(mona, address, **{"column-3": ""})
-    assert refused.status_code == 422
-    assert "there is no column <code>summary</code>" in refused.content.decode()
-    assert "Set the meaning of each column above." in refused.content.decode()
-    fields = {
-        "column-1": "",
-        "column-2": "",
-        "column-3": "summary",
-        "system": "birch",
-        "target": "number",
-        "words": "12",
-        "no_reference": "on",
-    }
-    act(mona, address, act="import", **fields)
-    peer = Summary.objects.get(text="Trams stopped 1.")
-    assert (peer.system.name, peer.target_words) == ("birch", 12)
-    assert not Summary.objects.filter(document_set=peer.document_set, is_model=True).exists()
-
-
 def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: World, mona: Client) -> None:
     address = sent(mona, table(*ODD))
     assert "compare with the documents" not in mona.get(address).content.decode()
@@ -148,12 +127,6 @@ def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: Wor
     act(mona, address, act="import", no_reference="on", **left_out)
     # A target length of the references is none where there are none.
     assert Summary.objects.get(text="Trams stopped 1.").target_words is None
-
-
-def test_a_project_of_sources_is_not_asked_for_references(world: World, mona: Client) -> None:
-    Project.objects.update(compares=Project.Compares.SOURCE)
-    act(mona, sent(mona, table(*ODD)), act="import", **{"column-1": ""})
-    assert Summary.objects.filter(text="Trams stopped 1.").exists()
 
 
 FROM_REFERENCES = '<option value="reference" selected>From the references'
@@ -172,17 +145,6 @@ def test_the_target_length_stands_at_the_references(world: World, mona: Client) 
     assert FROM_REFERENCES in mona.get(address).content.decode()
     Project.objects.update(target_length=100)
     assert FROM_REFERENCES not in mona.get(address).content.decode()
-
-
-def test_what_was_chosen_stands_when_the_page_is_opened_again(mona: Client) -> None:
-    address = sent(mona, table(*ODD))
-    act(mona, address, **{"column-1": "", "system": "birch", "target": "reference"})
-    page = mona.get(address).content.decode()
-    assert chosen(page)["column-1"] == ""
-    act(mona, address, **{"column-2": "", "column-1": "reference", "system": "birch", "target": "reference"})
-    page = mona.get(address).content.decode()
-    assert 'value="birch"' in page
-    assert '<option value="reference" selected>From the references' in page
 
 
 @pytest.mark.parametrize(
@@ -226,19 +188,6 @@ def test_problems_are_a_table_and_a_file_of_rejected_rows(mona: Client) -> None:
     assert len(lines) == 3
 
 
-def test_rejected_rows_can_be_had_after_the_rest_is_imported(mona: Client, tmp_path: Path) -> None:
-    rows = [row(document_id="r1"), row(document_id="r2", target_words=0)]
-    address = sent(mona, {"r.jsonl": jsonl(tmp_path, *rows).read_bytes()})
-    act(mona, address, act="import", skip_invalid="on")
-    assert "Skipped: 1 line" in mona.get(address).content.decode()
-    rejects = mona.get(f"{address}rejects/")
-    text = b"".join(rejects).decode()  # type: ignore[attr-defined]
-    assert rejects["Content-Disposition"] == 'attachment; filename="rejected.jsonl"'
-    assert text.count("\n") == 1
-    assert '"import_row": 2' in text
-    assert '"document_id": "r2"' in text
-
-
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -252,19 +201,6 @@ def test_files_that_cannot_be_read_are_not_kept(mona: Client, files: dict[str, b
     assert answer.status_code == 422
     assert message in answer.content.decode()
     assert not Import.objects.exists()
-
-
-def test_a_file_without_systems_is_of_one_that_is_named_like_it(mona: Client) -> None:
-    address = sent(mona, {"birch-2.csv": f"article,highlights,output\n{DOCUMENT},A.,Two.".encode()})
-    assert '<input id="system" name="system" value="birch-2"' in mona.get(address).content.decode()
-
-
-def test_what_was_imported_has_no_columns_to_choose(mona: Client) -> None:
-    address = sent(mona, table(*ODD))
-    act(mona, address, act="import", no_reference="on", **{"column-1": ""})
-    page = mona.get(address).content.decode()
-    assert "<code>reference</code>" in page
-    assert "Choose above" not in page
 
 
 def test_a_second_click_does_not_import_again(
