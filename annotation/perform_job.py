@@ -15,7 +15,7 @@ from annotation.core import jobs
 from annotation.core.jobs import Lane
 from annotation.core.refusals import Conflict, Refusal
 from annotation.exports import background as exports
-from annotation.imports import background, staging
+from annotation.imports import background
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.let_decide import decide_after, runs_to_decide
 from annotation.judging.services.request_trial import perform_due
@@ -61,7 +61,7 @@ def look() -> None:
 def _is_something_due(lane: Lane) -> bool:
     return (
         jobs.is_something_due(lane)
-        or (lane is Lane.IMPORTS and (staging.is_abandoned() or overdue().exists()))
+        or (lane is Lane.IMPORTS and overdue().exists())
         or (lane is Lane.RUNS and runs_to_decide().exists())
     )
 
@@ -104,7 +104,6 @@ def _write_exports() -> None:
 
 
 def _bring_in() -> None:
-    staging.drop_abandoned()
     rescore_overdue()
     background.drop_stale_uploads()
     while not stopping.is_set() and (taken := jobs.take(lane=Lane.IMPORTS)):

@@ -18,10 +18,10 @@ from annotation.analysis import make_analysis
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
 from annotation.core.shared.limits import count
+from annotation.demo.project import ADD_SAMPLE, add_sample_project
 from annotation.privacy.retention import APPLY_RETENTION
 from annotation.privacy.retention import apply_retention as remove_what_is_due
 from annotation.projects.services.invite import MAIL_INVITATION, ask_again_to_mail, mail_invitation
-from annotation.sample.sample_projects import ADD_SAMPLE, add_sample_project
 from annotation.workers import HOUR_SECONDS, Heartbeat, new_worker_name
 
 NICENESS = 5
@@ -64,13 +64,13 @@ def make_analysis_again(project_id: int, kind: str, key: str) -> None:
 
 
 @shared_task(name=ADD_SAMPLE)
-def add_sample(name: str, by_id: int) -> None:
-    """Make a sample project that somebody asked for; nothing where it has been made meanwhile."""
+def add_sample(by_id: int) -> None:
+    """Make the sample project that somebody asked for; nothing where it has been made meanwhile."""
     person = User.objects.filter(pk=by_id).first()
     try:
-        add_sample_project(name=name, by=person)
+        add_sample_project(by=person)
     except Refusal:
-        logger.warning("The sample project %s was not made", name, exc_info=True)
+        logger.warning("The sample project was not made", exc_info=True)
 
 
 @shared_task(name=MAIL_RESET, **TRIED_AGAIN)

@@ -385,8 +385,6 @@ class Project:
                 raise TimeoutError(f"The export is not written after {timeout:g} seconds.")
             time.sleep(LOOK_EVERY)
             facts = self._ask("GET", f"exports/{facts['id']}/")
-            if facts["rows_expected"]:
-                self.server.tell("export", facts["rows_written"], facts["rows_expected"])
         if facts["state"] != "done":
             raise ExportEnded(facts)
         self.server.download(f"projects/{self.slug}/exports/{facts['id']}/file/", Path(to))

@@ -66,7 +66,7 @@ def claim(page: Page) -> None:
 
 
 def leaderboard(page: Page) -> None:
-    page.goto("/p/newsroom/scores/")
+    page.goto("/p/harbour/scores/")
     wait_for_statistics(page)
     page.locator(".league").first.evaluate("e => scrollTo(0, e.getBoundingClientRect().top + scrollY - 24)")
 

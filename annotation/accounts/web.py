@@ -18,8 +18,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.accounts.services import make_first_account, open_setup
 from annotation.accounts.single_sign_on import is_on
 from annotation.core.refusals import Invalid, NotAllowed, Refusal
+from annotation.demo.people import DEMO_PEOPLE
 from annotation.models import Project
-from annotation.sample.people import DEMO_PEOPLE
 from annotation.web.come_in import come_in, our_address
 from annotation.web.refusals import refused
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -28,7 +27,6 @@ from annotation.models import (
     Unit,
     UnitChange,
 )
-from annotation.models.pyramid import own_metadata
 
 
 @admin.register(DocumentSet)
@@ -111,16 +109,10 @@ class SummaryAdmin(Rows):
     project_paths = ("document_set__project",)
     view_verbs = READ_ANSWERS
     list_display = ("public_id", "document_set", "system", "is_model", "is_peer", "target_words")
-    exclude = ("metadata",)  # what people answered, which whoever reviews the summary must not read here
-    computed = ("own_metadata",)
     list_filter = ("is_model", "is_peer")
     list_select_related = ("document_set", "system")
     search_fields = ("document_set__external_id", "system__name", "public_id__exact")
     ordering = NEWEST_ROWS_FIRST
-
-    @admin.display(description="metadata")
-    def own_metadata(self, summary: Summary) -> str:
-        return json.dumps(own_metadata(summary.metadata), ensure_ascii=False)
 
 
 @admin.register(Unit)

@@ -15,7 +15,6 @@ from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
 from annotation.projects.api import close_project, event_log, guidelines, members, notices, projects
 from annotation.reviewing.api import bias, checks, comments, review
-from annotation.sample import api as samples
 from annotation.sampling.api import samples as draws
 from annotation.texts.api import claims, document_sets, summaries, units
 
@@ -24,7 +23,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("archive/", close_project.ProjectArchive.as_view()),
     path("unarchive/", close_project.ProjectUnarchive.as_view()),
     path("delete/", close_project.ProjectDelete.as_view()),
-    path("remove-sample/", samples.SampleRemove.as_view()),
     path("document-sets/", document_sets.DocumentSets.as_view()),
     path("document-sets/<slug:public_id>/", document_sets.OneDocumentSet.as_view()),
     path("document-sets/<slug:public_id>/questions/", questions.SetQuestions.as_view()),
@@ -110,8 +108,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("agreement/", agreement.AgreementView.as_view()),
     path("judge-quality/", judge_quality.JudgeQualityView.as_view()),
     path("quality/", scores.Quality.as_view()),
-    path("published-scores/", imports.PublishedScores.as_view()),
-    path("published-scores/systems/", imports.PublishedSystems.as_view()),
     path("push/", imports.Pushes.as_view()),
     path("imports/", imports.Imports.as_view()),
     path("imports/<slug:public_id>/", imports.OneImport.as_view(), name="api-import"),
@@ -161,8 +157,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/single-sign-on/", tokens.SignOn.as_view()),
     path("account/tokens/", tokens.OwnTokens.as_view()),
     path("account/tokens/<slug:key>/", tokens.OneOwnToken.as_view()),
-    path("samples/", samples.Samples.as_view()),
-    path("samples/<slug:name>/add/", samples.SampleAdd.as_view()),
     path("judges/<slug:name>/try/", judges.SharedJudgeTrial.as_view()),
     path("judges/trials/<slug:public_id>/", judges.OneTrial.as_view()),
     path("invitations/accept/", members.InvitationAccept.as_view()),

@@ -13,6 +13,7 @@ from annotation.analysis.explanation import web as explanations
 from annotation.analysis.judge import web as judge
 from annotation.analysis.leaderboard import web as scores
 from annotation.assessing.web import assess, assignments
+from annotation.demo import web as demo
 from annotation.exports import web as exports
 from annotation.help import web as manual
 from annotation.imports import web as imports
@@ -30,7 +31,6 @@ from annotation.projects.web import (
     settings,
 )
 from annotation.reviewing.web import bias, comments, review, review_queue
-from annotation.sample import web as samples
 from annotation.sampling.web import samples as random_samples
 from annotation.texts.web import claims, units
 from annotation.watching import web as watching
@@ -203,8 +203,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notices/read/", notices.read_notices, name="read-notices"),
     path("notices/<slug:notice_id>/open/", notices.open_notice, name="open-notice"),
     path("notices/<slug:notice_id>/read/", notices.read_notice, name="read-notice"),
-    path("samples/", samples.samples, name="samples"),
-    path("samples/<slug:slug>/add/", samples.add, name="add-sample"),
-    path("samples/<slug:slug>/remove/", samples.remove, name="remove-sample"),
+    path("sample/", demo.sample, name="sample"),
+    path("sample/add/", demo.add, name="add-sample"),
+    path("sample/remove/", demo.remove, name="remove-sample"),
     path("p/<slug:slug>/", include(project_urls)),
 ]

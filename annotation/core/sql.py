@@ -19,6 +19,6 @@ STANDING = """
 ENTERED = """
 SELECT {standing}, {project}, {judge}{beside}
 FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id {join}
-WHERE project.slug = %(slug)s AND project.deleted_at IS NULL AND project.staged_until IS NULL
+WHERE project.slug = %(slug)s AND project.deleted_at IS NULL
 """
 BESIDE = "LEFT JOIN {table} beside ON beside.project_id = project.id AND beside.public_id = %(name)s"

@@ -61,9 +61,6 @@ class ExportRow(serializers.Serializer[Export]):
     state = JobStateField(state_of, help_text="State of the job that writes it.")
     error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
     rows_written = serializers.SerializerMethodField()
-    rows_expected = serializers.SerializerMethodField(
-        help_text="Approximate total, based on finished document sets; null while unknown."
-    )
     requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -73,10 +70,7 @@ class ExportRow(serializers.Serializer[Export]):
         return job.error if job else ""
 
     def get_rows_written(self, export: Export) -> int:
-        return rows_of(export)[0]
-
-    def get_rows_expected(self, export: Export) -> int | None:
-        return rows_of(export)[1]
+        return rows_of(export)
 
 
 class NewExport(serializers.Serializer[Any]):

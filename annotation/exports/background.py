@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from annotation.core.jobs import StoppedJob, every, hold
-from annotation.exports.progress import ExportProgress
 from annotation.exports.services import forget_file, perform
 from annotation.models import Job
 
@@ -22,7 +21,7 @@ def perform_claimed(claimed: Claimed) -> None:
     told = _Told(claimed)
     try:
         with every(REPORT_SECONDS, told.tell):
-            perform(export, progress=told)
+            perform(export, step=told.step, hold=told.hold)
     except StoppedJob:
         # Another worker may be writing the same file.
         if Job.objects.filter(pk=claimed.job.pk, state=Job.State.CANCELLED).exists():
@@ -30,19 +29,20 @@ def perform_claimed(claimed: Claimed) -> None:
         raise
 
 
-class _Told(ExportProgress):
+class _Told:
     """Writes how far it is into the job, and learns there whether the job is still its own."""
 
     def __init__(self, claimed: Claimed) -> None:
-        super().__init__()
         self._claimed = claimed
+        self._rows = 0
         self._is_lost = False
 
     def tell(self) -> None:
         mine = Job.objects.filter(pk=self._claimed.job.pk, token=self._claimed.token, state=Job.State.WORKING)
-        self._is_lost = not mine.update(done=self.rows, total=self.expected)
+        self._is_lost = not mine.update(done=self._rows)
 
-    def step(self) -> None:
+    def step(self, rows: int) -> None:
+        self._rows += rows
         if self._is_lost:
             raise StoppedJob
 

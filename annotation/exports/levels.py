@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from annotation.analysis.leaderboard import table as systems
 from annotation.core.tables.columns import Level
-from annotation.exports import claims, ratings, scores, texts, units
-from annotation.exports.judgments import level as judgments
+from annotation.exports import claims, scores, units
+from annotation.exports.answers import level as answers
 
 LEVELS: dict[str, Level] = {
     level.name: level
@@ -13,15 +13,12 @@ LEVELS: dict[str, Level] = {
         scores.LEVEL,
         units.LEVEL,
         claims.LEVEL,
-        judgments.LEVEL,
-        ratings.LEVEL,
+        answers.LEVEL,
         systems.SYSTEMS_LEVEL,
-        texts.LEVEL,
     )
 }
 
 BUNDLE = "bundle"
 """All levels in one zip."""
-
 
 LEVEL_NAMES = (*LEVELS, BUNDLE)

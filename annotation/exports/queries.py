@@ -23,13 +23,12 @@ def job_of(export: Export) -> Job | None:
     return next(iter(export.jobs.all()), None)
 
 
-def rows_of(export: Export) -> tuple[int, int | None]:
-    """Rows written, and how many there will be: about, before it is done; None where nothing can be said of it."""
+def rows_of(export: Export) -> int:
+    """Rows written so far."""
     if export.finished_at is not None:
-        rows: int = export.manifest["rows"]
-        return rows, rows
+        return int(export.manifest["rows"])
     job = job_of(export)
-    return (job.done, job.total or None) if job else (0, None)
+    return job.done if job else 0
 
 
 def state_of(export: Export) -> str:

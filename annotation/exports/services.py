@@ -20,15 +20,15 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.shared.kept_files import forget, keep, opened
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.atomic_file import checked_path
 from annotation.exports.levels import BUNDLE, LEVEL_NAMES
 from annotation.exports.manifest import Manifest
-from annotation.exports.progress import ExportProgress
 from annotation.exports.queries import state_of
-from annotation.exports.write import write_file
+from annotation.exports.write import Step, as_json, write_file
 from annotation.models import Export, Job, Notice, Role
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.contrib.auth.models import User
     from django.core.files import File
 
@@ -38,7 +38,6 @@ EXPORT_CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
-    "txt": "text/plain; charset=utf-8",
     "zip": "application/zip",
 }
 
@@ -72,11 +71,22 @@ def write_export(
     """
     _authorise(project, by, named_people=named_people)
     format_name = _format_of(level, format)
-    path = checked_path(path)
+    if path.is_dir() or not path.name or not path.parent.is_dir():
+        raise Invalid(f"No file can be put at {path}. Name a file in a folder that exists.", field="path")
     people = People(project, named=named_people)
-    manifest = write_file(project=project, people=people, level=level, format_name=format_name, path=path)
+    with TemporaryDirectory(dir=path.parent, prefix=".coverdict-") as folder:
+        whole = Path(folder) / path.name
+        manifest = write_file(
+            project=project, people=people, level=level, format_name=format_name, path=whole
+        )
+        whole.replace(path)
+    manifest_path(path).write_text(as_json(manifest), encoding="utf-8")
     log(project=project, actor=by, verb="export", target=project, data=_summary(manifest))
     return manifest
+
+
+def manifest_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.manifest.json")
 
 
 @transaction.atomic
@@ -121,9 +131,13 @@ def cancel_export(*, export: Export, by: User | None) -> Export:
     return held
 
 
-def perform(export: Export, *, progress: ExportProgress | None = None) -> None:
-    """Write a requested export. A second call, by a worker that took the job over, changes nothing."""
-    progress = progress or ExportProgress()
+def perform(
+    export: Export, *, step: Step = lambda rows: None, hold: Callable[[], None] = lambda: None
+) -> None:
+    """Write a requested export. A second call, by a worker that took the job over, changes nothing.
+
+    `hold` is called inside the transactions that end it; what it raises is the end of all of it.
+    """
     export.refresh_from_db()
     if export.finished_at is not None:
         return
@@ -141,17 +155,17 @@ def perform(export: Export, *, progress: ExportProgress | None = None) -> None:
             level=export.level,
             format_name=export.format,
             path=path,
-            progress=progress,
+            step=step,
         )
         with transaction.atomic():
             # Who lost the job must not replace the file of who has it.
-            progress.hold()
+            hold()
         keep(str(name), path, moved=True)
     with transaction.atomic():
         written = Export.objects.filter(pk=export.pk, finished_at=None).update(
             path=f"{export.public_id}/{name.name}", manifest=manifest, finished_at=timezone.now()
         )
-        progress.hold()
+        hold()
         if written:
             log(
                 project=project,

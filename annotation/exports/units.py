@@ -14,13 +14,11 @@ from annotation.models import (
     Adjudication,
     Claim,
     Comparison,
-    PublishedPercent,
     Summary,
     Unit,
     UnitJudgment,
 )
 from annotation.models.judgment import COUNTING
-from annotation.scoring.published import published_assessor
 from annotation.scoring.records import SummaryRecord, score_rules, summary_records
 from evaluation.blend import ScoredUnit, score
 
@@ -207,11 +205,6 @@ def _assessors(peer_ids: Sequence[int], people: People) -> dict[UnitPlace, list[
         "assignment__sitting__assessor__username",
     ):
         found[comparison_id, unit_id or claim_id].append(people.name(user_id, username))
-    published = PublishedPercent.objects.filter(comparison__peer_id__in=peer_ids)
-    for comparison_id, unit_id, assessor, origin in published.order_by("pk").values_list(
-        "comparison__public_id", "unit__public_id", "score__assessor", "score__origin_name"
-    ):
-        found[comparison_id, unit_id].append(published_assessor(assessor, origin))
     return found
 
 

@@ -31,10 +31,8 @@ LEVEL_WORDS = {
     "scores": "one row per peer summary",
     "units": "one row per model unit compared with a summary",
     "claims": "one row per claim compared with a text, with every label",
-    "judgments": "one row per judgment of a person or judge",
-    "ratings": "one row per item and rater, for libraries that compute agreement",
+    "answers": "one row per answer of a person or judge",
     "systems": "means and intervals per system",
-    "texts": "full source documents, model and peer summaries",
     "bundle": "all of the above in one zip",
 }
 
@@ -99,7 +97,7 @@ def _show(
         "room": room,
         "form": form,
         "refusal": refusal,
-        "exports": [(export, state_of(export), *rows_of(export)) for export in rows],
+        "exports": [(export, state_of(export), rows_of(export)) for export in rows],
         "is_waiting": any(state_of(export) in OPEN for export in rows),
         "is_worker_alive": is_worker_alive(),
         "levels": [(name, name.title(), LEVEL_WORDS[name]) for name in LEVEL_NAMES],

@@ -1,4 +1,4 @@
-"""One export, written: the rows of a level in a format, or all levels in a zip, and the manifest beside."""
+"""One export, written: the rows of a level in a format, or all levels in a zip."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,21 +15,19 @@ from typing import TYPE_CHECKING, BinaryIO
 from django.db import connection, transaction
 
 from annotation.core.tables.formats import writer
-from annotation.exports.atomic_file import atomic_file, member_of_zip
 from annotation.exports.levels import BUNDLE, LEVELS
 from annotation.exports.manifest import Manifest, about, about_columns
-from annotation.exports.progress import ExportProgress
 
 if TYPE_CHECKING:
+    from annotation.core.tables.columns import TableRow
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-MANIFEST_SUFFIX = ".manifest.json"
 MANIFEST_IN_BUNDLE = "manifest.json"
+ROWS_A_STEP = 100
 
-
-def manifest_path(path: Path) -> Path:
-    return path.with_name(path.name + MANIFEST_SUFFIX)
+Step = Callable[[int], None]
+"""Called with the number of rows that were written since the call before; what it raises ends the export."""
 
 
 def write_file(
@@ -39,89 +37,85 @@ def write_file(
     level: str,
     format_name: str,
     path: Path,
-    progress: ExportProgress | None = None,
+    step: Step = lambda rows: None,
 ) -> Manifest:
-    """Write the file and its manifest; returns the manifest. The same data give the same bytes: the manifest beside the
-    file alone holds when it was made.
+    """Write the file; returns its manifest. The same data give the same bytes.
 
-    The memory it takes does not grow with the rows, nor does the number of queries for each batch
-    of them. Both files appear when they are whole.
+    The memory it takes does not grow with the rows, nor does the number of queries for each batch of them.
     """
-    progress = progress or ExportProgress()
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name)
-        with atomic_file(path, progress.step) as stream:
+        with path.open("wb") as stream:
             if level == BUNDLE:
-                made["members"] = _write_bundle(made, project, people, stream, progress, beside=path)
+                made["members"] = _write_bundle(made, project, people, stream, step, beside=path)
                 made["rows"] = sum(member["rows"] for member in made["members"])
             else:
                 made["columns"] = about_columns(level)
-                made["rows"] = _write_level(level, format_name, project, people, stream, progress)
-    made |= _fingerprint(path)
-    with atomic_file(manifest_path(path)) as stream:
-        stream.write(_as_json(made))
-    return made
+                made["rows"] = _write_level(level, format_name, project, people, stream, step)
+    return made | _fingerprint(path)
+
+
+def as_json(manifest: Manifest) -> str:
+    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _write_level(
-    level: str,
-    format_name: str,
-    project: Project,
-    people: People,
-    stream: BinaryIO,
-    progress: ExportProgress,
-    **part: int,
+    level: str, format_name: str, project: Project, people: People, stream: BinaryIO, step: Step
 ) -> int:
     chosen = LEVELS[level]
-    sets = project.document_sets.count()
-    rows = progress.counted(chosen.rows(project, people), sets=sets, **part)
-    return writer(format_name)(rows, chosen.columns, stream)
+    return writer(format_name)(_stepped(chosen.rows(project, people), step), chosen.columns, stream)
+
+
+def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
+    count = 0
+    for row in rows:
+        yield row
+        count += 1
+        if count == ROWS_A_STEP:
+            step(count)
+            count = 0
+    step(count)
 
 
 def _write_bundle(
-    made: Manifest,
-    project: Project,
-    people: People,
-    stream: BinaryIO,
-    progress: ExportProgress,
-    *,
-    beside: Path,
+    made: Manifest, project: Project, people: People, stream: BinaryIO, step: Step, *, beside: Path
 ) -> list[Manifest]:
     """Write every level into a zip, with a manifest of all of them; returns what each member is."""
     members: list[Manifest] = []
     # On the file system of the target: there is room for the bundle, perhaps not for it in memory.
     with (
-        tempfile.TemporaryDirectory(dir=beside.parent, prefix=f".{beside.name[:100]}.") as folder,
+        tempfile.TemporaryDirectory(dir=beside.parent) as folder,
         zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle,
     ):
-        for part, level in enumerate(LEVELS):
+        for level in LEVELS:
             member = Path(folder) / f"{level}.{made['format']}"
-            with atomic_file(member, progress.step) as out:
-                rows = _write_level(
-                    level, made["format"], project, people, out, progress, part=part, parts=len(LEVELS)
-                )
+            with member.open("wb") as out:
+                rows = _write_level(level, made["format"], project, people, out, step)
             members.append(
                 {"level": level, "columns": about_columns(level), "rows": rows, **_fingerprint(member)}
             )
             with (
                 member.open("rb") as source,
-                bundle.open(member_of_zip(member.name), "w", force_zip64=True) as packed,
+                bundle.open(_timeless(member.name), "w", force_zip64=True) as packed,
             ):
                 shutil.copyfileobj(source, packed)
             member.unlink()
-        timeless = {name: value for name, value in made.items() if name != "created_at"}
-        bundle.writestr(member_of_zip(MANIFEST_IN_BUNDLE), _as_json({**timeless, "members": members}))
+        told = {name: value for name, value in made.items() if name != "created_at"}
+        bundle.writestr(_timeless(MANIFEST_IN_BUNDLE), as_json({**told, "members": members}))
     return members
+
+
+def _timeless(name: str) -> zipfile.ZipInfo:
+    """A compressed member without a time: the same whenever the same is written."""
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
 
 
 def _fingerprint(path: Path) -> Manifest:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
-
-
-def _as_json(manifest: Manifest) -> bytes:
-    return (json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 @contextmanager

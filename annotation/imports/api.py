@@ -1,4 +1,4 @@
-"""Imports: bring files into a project; and what published tables say that were brought in."""
+"""Imports: bring files into a project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import AnyContent, ApiView, PageQuery, only
+from annotation.api.access import AnyContent, ApiView, only
 from annotation.api.fields import JobStateField, NamedChoice, RowsField, WordChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
@@ -33,14 +33,13 @@ from annotation.imports.background import (
 )
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
-from annotation.imports.packages import MAX_ALL_BYTES
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.services import ImportReport, PushedRow, PushReport, import_files, push_rows
 from annotation.imports.uploads import MOST_FILES, Upload, staged
-from annotation.models import Import, PublishedScore
-from annotation.scoring.published import PublishedMean, published_means, published_scores
+from annotation.models import Import
 
 LONGEST_FILE_NAME = 300
+MOST_BYTES = 512 * 1024 * 1024
 MOST_PAIRS = 50
 MOST_ROWS = 1000
 
@@ -96,8 +95,6 @@ class ImportChoices(serializers.Serializer[Any]):
 
 
 class Uploaded(ImportChoices):
-    """Files as they are; several, and folders, are best sent as one zip."""
-
     files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
 
 
@@ -118,9 +115,6 @@ class CountRow(serializers.Serializer[Any]):
     created = serializers.IntegerField()
     changed = serializers.IntegerField()
     unchanged = serializers.IntegerField()
-    removed = serializers.IntegerField(
-        help_text="Lines of a published table, and their unit scores, that the table no longer holds."
-    )
 
 
 class PushRow(serializers.Serializer[Any]):
@@ -256,11 +250,9 @@ class Imports(ApiView):
         """Import files into a project.
 
         Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each peer summary; or any
-        number of SEE HTML files, NIST result tables of 2001 to 2004 and DUCView pyramids, loose or in zips.
+        number of SEE HTML files and DUCView pyramids.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
         Large files are brought in by a worker (202): look at the `url` of the reply until it is over.
-        A published table replaces what the file of its name said before: lines that it no longer holds are
-        removed, unless rows were left out. What people and judges said stays.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
@@ -272,7 +264,7 @@ class Imports(ApiView):
             target=wanted.pop("target_length", ""),
         )
         uploads = [_upload(one) for one in wanted.pop("files")]
-        with staged(uploads, most_bytes=MAX_ALL_BYTES) as files:
+        with staged(uploads, most_bytes=MOST_BYTES) as files:
             if is_for_a_worker(files):
                 asked = request_import(project=project, files=files, by=self.person, **wanted)
                 return Response(ImportRow(asked).data, status=status.HTTP_202_ACCEPTED)
@@ -353,62 +345,3 @@ def _upload(one: Any) -> Upload:
 def _worded(refusal: ImportRefused) -> ImportRefused:
     """The refusal with this door's own words of what may help."""
     return refusal.with_words(ways_out(refusal.remedies, REMEDY_WORDS, pair=refusal.pair))
-
-
-class PublishedRow(serializers.Serializer[PublishedScore]):
-    id = serializers.CharField(source="public_id")
-    table = serializers.CharField()
-    file = serializers.CharField(source="origin_name")
-    line = serializers.IntegerField()
-    set_name = serializers.CharField()
-    document = serializers.CharField(help_text="The one document that was summarised; empty for a whole set.")
-    target_words = serializers.IntegerField(allow_null=True)
-    selector = serializers.CharField()
-    model_author = serializers.CharField()
-    assessor = serializers.CharField()
-    system = serializers.CharField()
-    mean = serializers.FloatField(allow_null=True, help_text="Mean unit coverage, 0 to 1.")
-    figures = serializers.DictField(help_text="All that is understood of the line, by name.")
-    cells = serializers.ListField(child=serializers.CharField(), help_text="The line as it stood.")
-    summary = serializers.CharField(
-        source="peer.public_id", allow_null=True, default=None, help_text="Null where its text is not here."
-    )
-
-
-class PublishedMeanRow(serializers.Serializer[PublishedMean]):
-    table = serializers.CharField()
-    file = serializers.CharField(source="origin_name")
-    target_words = serializers.IntegerField(allow_null=True)
-    system = serializers.CharField()
-    mean = serializers.FloatField(allow_null=True, help_text="Of mean unit coverage, over document sets.")
-    scores = serializers.FloatField(allow_null=True, help_text="Of responsiveness or usefulness.")
-    sets = serializers.IntegerField()
-    lines = serializers.IntegerField()
-
-
-class PublishedScores(ApiView):
-    tag = "scores"
-
-    @operation("list_published_scores", parameters=[PageQuery], responses=PublishedRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the lines of imported result tables.
-
-        NIST's figures as they were published; they are no part of the project's own scores.
-        """
-        project = self.enter(Verb.VIEW_SCORES)
-        return self.page(published_scores(project), PublishedRow, query=self.query(PageQuery), order=("pk",))
-
-
-class PublishedSystems(ApiView):
-    tag = "scores"
-    pagination_class = None
-
-    @operation("list_published_means", responses=PublishedMeanRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List each system's mean in each imported result table.
-
-        By target length; averaged within a document set first.
-        """
-        project = self.enter(Verb.VIEW_SCORES)
-        rows: Any = published_means(project)
-        return Response(PublishedMeanRow(rows, many=True).data)

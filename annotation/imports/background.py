@@ -23,8 +23,8 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, opened, size_of
 from annotation.exports.services import remove_file
+from annotation.imports.formats import NamedFile
 from annotation.imports.layouts.layout import Layout
-from annotation.imports.packages import NamedFile, unpacked_bytes
 from annotation.imports.planned import Count, ImportCounts
 from annotation.imports.problems import ImportRefused, Problem, Remedy
 from annotation.imports.progress import Progress
@@ -56,7 +56,7 @@ REJECTS = "rejects"
 
 def is_for_a_worker(files: Sequence[NamedFile]) -> bool:
     """Files of this size are imported by a worker, because a request would take too long."""
-    size = sum(max(unpacked_bytes(file), parquet_bytes(file.path)) for file in files)
+    size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES)
 
 

@@ -5,11 +5,12 @@ Texts that many rows repeat are held once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from annotation.core.squeezed import Stretch
+Stretch = tuple[int, int]
+"""Offsets into a text."""
 
 Side = Literal["reference", "peer"]
 TargetWords = int | None
@@ -24,10 +25,11 @@ PairKey = tuple[str, TargetWords, str]
 class FlatRow:
     """One row of a flat file, checked: one peer summary, with or without a reference beside it.
 
-    A pushed row may have no documents, where the set has some, and no system: then it holds a reference alone.
+    A row without documents leaves those of the set, and one without a system holds a reference alone. `units` are how
+    the file cuts the summary, and `reference_units` the reference; None where it does not.
     """
 
-    line: int
+    line: int | None
     document_id: str
     documents: tuple[str, ...]
     system: str
@@ -42,6 +44,8 @@ class FlatRow:
     questions: tuple[str, ...] = ()
     names_reference: bool = False
     """Whether the row itself gives a reference_id: it is then compared with that reference alone."""
+    units: tuple[Stretch, ...] | None = None
+    reference_units: tuple[Stretch, ...] | None = None
 
     @property
     def key(self) -> PairKey:
@@ -85,21 +89,11 @@ class NestedRow:
 
 
 class Text(NamedTuple):
-    """A summary's text and the line, or the file, that gave it first.
-
-    `units` is how the file cuts it, where the file does. A `is_loose` text has white space of its format's
-    making: one in the project that differs in nothing else is the same.
-    """
+    """A summary's text and the line that gave it first. `units` is how the file cuts it, where the file does."""
 
     text: str
     line: int | None
-    file: str = ""
     units: tuple[Stretch, ...] | None = None
-    is_loose: bool = False
-
-    @property
-    def place(self) -> str:
-        return f"in {self.file}" if self.line is None else f"at line {self.line}"
 
 
 @dataclass(slots=True)
@@ -113,15 +107,10 @@ class PeerData:
 
 @dataclass(slots=True)
 class ReferenceData:
-    """A reference under one reference_id: its author, and its text for each target length of its rows.
-
-    An `is_exact` one serves the target lengths that are named and no others.
-    """
+    """A reference under one reference_id: its author, and its text for each target length of its rows."""
 
     author: str
     texts: dict[TargetWords, Text] = field(default_factory=dict)
-    metadata: Mapping[str, object] = field(default_factory=dict)
-    is_exact: bool = False
 
     @property
     def has_one_text(self) -> bool:
@@ -129,7 +118,7 @@ class ReferenceData:
 
     def text_for(self, target: TargetWords) -> str | None:
         """The text that summaries of a target length are compared with."""
-        if self.has_one_text and not self.is_exact:
+        if self.has_one_text:
             return next(iter(self.texts.values())).text
         text = self.texts.get(target) or self.texts.get(None)
         return text.text if text else None
@@ -139,10 +128,8 @@ class ReferenceData:
 class SetData:
     """A document set with everything that the file says of it.
 
-    A file that `is_partial` tells of summaries alone: the set's documents and what else is known of them
-    stay. `other_names` are what else the project may call the set. `claims_of` names the
-    reference that the claims are taken from, and the target length of the peers that they were compared with;
-    `origins` the file that holds what was said of a system's summary, "" that of the claims themselves.
+    Without documents those of the project stay. `claims_of` names the reference that the claims are taken
+    from, and the target length of the peers that they were compared with.
     """
 
     line: int | None
@@ -156,41 +143,13 @@ class SetData:
     questions: tuple[str, ...] = ()
     claims: tuple[ClaimData, ...] = ()
     claims_of: tuple[str, TargetWords] = ("", None)
-    origins: dict[str, str] = field(default_factory=dict)
-    is_partial: bool = False
-    other_names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedLine:
-    """One line of a published table, checked: what it says of one summary, and by whom.
-
-    `percents` holds (number of the model unit from 1, percent, numbers of the marked peer units from 1).
-    """
-
-    file: str
-    line: int
-    table: str
-    cells: tuple[str, ...]
-    set_name: str
-    system: str
-    document: str = ""
-    target: TargetWords = None
-    selector: str = ""
-    model_author: str = ""
-    assessor: str = ""
-    mean: float | None = None
-    figures: Mapping[str, object] = field(default_factory=dict)
-    percents: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
 
 
 @dataclass(slots=True)
 class Dataset:
     """All sets of a file by their document_id, in the order of the file."""
 
-    sets: MutableMapping[str, SetData] = field(default_factory=dict)
-    published: list[PublishedLine] = field(default_factory=list)
-    people: set[str] = field(default_factory=set)
+    sets: dict[str, SetData] = field(default_factory=dict)
     repeated: dict[int, int] = field(default_factory=dict)
     """Lines that say again what an earlier one said, with that one."""
 
@@ -200,14 +159,10 @@ class Dataset:
     key_advice: str = "Remove one of the two, or rename the system."
     """What may help where two rows have one key and two summaries."""
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.sets and not self.published
-
     def writers(self) -> tuple[set[str], set[str]]:
-        """Names of the systems, which wrote peers; and of the people, who wrote references or are said to be some."""
+        """Names of the systems, which wrote peers; and of the people, who wrote references."""
         systems: set[str] = set()
-        people = set(self.people)
+        people: set[str] = set()
         for one in self.sets.values():
             systems.update(name for name, _ in one.peers)
             people.update(reference.author for reference in one.references.values() if reference.author)
@@ -226,7 +181,7 @@ class Dataset:
         conflicts = list(_conflicts(one, row, self.key_advice)) if one else []
         if conflicts:
             return conflicts
-        if one and (earlier := one.pairs.get(row.key)):
+        if one and row.line and (earlier := one.pairs.get(row.key)):
             self.repeated[row.line] = earlier
         if row.system and (one is None or not any(name == row.system for name, _ in one.peers)):
             self._count(row.system)
@@ -265,6 +220,7 @@ class Dataset:
             made = _with_row(made, one)
         assert made is not None, "a line names a system"
         made.claims = row.claims
+        made.claims_of = row.rows[0].reference_id, row.rows[0].target
         made.metadata = dict(row.metadata)
         for system in {name for name, _ in made.peers}:
             self._count(system)
@@ -300,13 +256,13 @@ def _with_row(one: SetData | None, row: FlatRow) -> SetData:
         one.pairs.setdefault(row.key, row.line)
         peer = one.peers.setdefault(
             (row.system, row.target),
-            PeerData(Text(row.summary, row.line), row.metadata, names_references=row.names_reference),
+            PeerData(Text(row.summary, row.line, row.units), row.metadata, row.names_reference),
         )
         peer.names_references &= row.names_reference
     if row.reference is not None:
         reference = one.references.setdefault(row.reference_id, ReferenceData(author=row.reference_author))
         reference.author = reference.author or row.reference_author
-        reference.texts.setdefault(row.target, Text(row.reference, row.line))
+        reference.texts.setdefault(row.target, Text(row.reference, row.line, row.reference_units))
     return one
 
 
@@ -345,7 +301,7 @@ def _peer_conflicts(one: SetData, row: FlatRow, key_advice: str) -> Iterator[tup
     elif peer is not None and differs:
         yield (
             "summary",
-            f"is another text than {peer.text.place} for the same document_id, system and "
+            f"is another text than at line {peer.text.line} for the same document_id, system and "
             "target_words. Give it a system name of its own.",
         )
 
@@ -358,7 +314,7 @@ def _reference_conflicts(one: SetData, row: FlatRow, text: str) -> Iterator[tupl
     if before is not None and before.text != text:
         yield (
             "reference",
-            f"is another text than {before.place} for the same document_id, reference_id and "
+            f"is another text than at line {before.line} for the same document_id, reference_id and "
             "target_words. Several references of one document each need a reference_id.",
         )
     if reference.author and row.reference_author and reference.author != row.reference_author:

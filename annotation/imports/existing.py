@@ -10,7 +10,6 @@ from typing import Any
 
 from django.db.models import Max, Q
 
-from annotation.core.squeezed import Stretch
 from annotation.imports.dataset import TargetWords, Votes
 from annotation.models import (
     Adjudication,
@@ -22,13 +21,11 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    PublishedPercent,
     Question,
     QuestionAnswer,
     Rating,
     Summary,
     SummaryJudgment,
-    Unit,
     UnitJudgment,
     Verdict,
 )
@@ -46,7 +43,6 @@ class Existing:
     sets: dict[str, DocumentSet] = field(default_factory=dict)
     documents: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     summaries: dict[int, list[Summary]] = field(default_factory=lambda: defaultdict(list))
-    units: dict[int, list[Stretch]] = field(default_factory=lambda: defaultdict(list))
     comparisons: set[tuple[int, int]] = field(default_factory=set)
     claims: dict[tuple[type[OwnerOfClaims], int], list[Claim]] = field(
         default_factory=lambda: defaultdict(list)
@@ -63,7 +59,6 @@ class Existing:
         document_ids: Collection[str],
         *,
         with_verdicts: bool,
-        with_units: bool = False,
     ) -> Existing:
         found = cls()
         if project._state.adding:
@@ -87,10 +82,6 @@ class Existing:
         found._load_claims(keys)
         if with_verdicts:
             found._load_verdicts(keys)
-        if with_units:
-            units = Unit.objects.filter(summary__document_set__in=keys).order_by("position")
-            for summary_id, start, end in units.values_list("summary__pk", "start", "end"):
-                found.units[summary_id].append((start, end))
         return found
 
     def _load_claims(self, set_ids: list[int]) -> None:
@@ -193,7 +184,6 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
         *_answers_by("check_row__peer", "check_row__claim__claim_set__summary"),
         *((UnitJudgment.objects, f"assignment__comparison__{role}") for role in ("peer", "model")),
         *((Adjudication.objects, f"comparison__{role}") for role in ("peer", "model")),
-        *((PublishedPercent.objects, f"comparison__{role}") for role in ("peer", "model")),
         (SummaryJudgment.objects, "peer"),
         (QuestionAnswer.objects, "summary"),
         (Rating.objects, "summary"),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from annotation.imports.packages import as_text
 from annotation.imports.problems import unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file and what people call it, where its path is a temporary one."""
+
+    name: str
+    path: Path
 
 
 class Format(StrEnum):
@@ -16,7 +24,6 @@ class Format(StrEnum):
     NESTED_JSONL = "nested JSONL"
     PARQUET = "Parquet"
     SEE_HTML = "SEE HTML"
-    NIST_TABLE = "NIST result table"
     DUCVIEW = "DUCView pyramid"
     SEVERAL = "files of several formats"
     PUSHED = "pushed rows"
@@ -61,7 +68,7 @@ def recognise(path: Path, *, name: str) -> Format:
     The content decides. A file whose name says something else is refused, never guessed at.
     Raises ImportRefused for an empty file, one that cannot be opened, or one of another kind.
     """
-    head = _head(path, name)
+    head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())
     for magic, reason in _FOREIGN.items():
         if head.startswith(magic):
@@ -90,7 +97,8 @@ def recognise(path: Path, *, name: str) -> Format:
     return found
 
 
-def _head(path: Path, name: str) -> bytes:
+def head_of(path: Path, name: str) -> bytes:
+    """The first bytes of a file. Raises ImportRefused where it is empty or cannot be opened."""
     try:
         with path.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
@@ -124,3 +132,16 @@ def _text_format(head: bytes, *, name: str, named: Format | None) -> Format:
         raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
     # A JSONL file may begin with a broken line; that line is then named like any other.
     return Format.JSONL if named is Format.JSONL else Format.CSV
+
+
+def as_text(data: bytes) -> tuple[str, bool]:
+    """The text of a file and whether it is UTF-8; an older one is read as Windows-1252 or Latin-1."""
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    try:
+        return data.decode("utf-8"), True
+    except UnicodeDecodeError:
+        pass
+    try:
+        return data.decode("cp1252"), False
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), False

@@ -13,7 +13,6 @@ from itertools import chain, product
 from annotation.core.by_hand import unsaved
 from annotation.core.paging import batches
 from annotation.core.question_texts import MOST_QUESTIONS, question_key
-from annotation.core.squeezed import Squeezed, Stretch, same_words
 from annotation.imports.dataset import (
     Dataset,
     PeerData,
@@ -21,16 +20,15 @@ from annotation.imports.dataset import (
     ReferenceData,
     SetData,
     Side,
+    Stretch,
     TargetWords,
     Text,
 )
-from annotation.imports.duc.duc_names import named_as_in_project
 from annotation.imports.existing import (
     Existing,
     summary_key,
 )
 from annotation.imports.plan_claims import plan_claims
-from annotation.imports.plan_published import plan_published
 from annotation.imports.planned import ImportPlan, Replaced
 from annotation.models import (
     ClaimOrigin,
@@ -41,12 +39,9 @@ from annotation.models import (
     Summary,
     System,
 )
-from annotation.models.pyramid import kept_apart, pyramid_of
 from annotation.scoring.records import judged_text
 
 SETS_PLANNED_AT_ONCE = 200
-ROWS_PLANNED_AT_ONCE = 4000
-"""A part is written in one go, for which others may have to wait."""
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 
@@ -56,43 +51,25 @@ def plan_import(
     dataset: Dataset,
     *,
     side: Side | None,
-    is_whole: bool = True,
-    systems: dict[str, System] | None = None,
-    later: list[str] | None = None,
 ) -> Iterator[ImportPlan]:
     """What importing the data set into the plan's project, which may be unsaved, would change: part by part.
 
     A part holds some document sets with all that belongs to them; the first, the systems, too. What a part says is
-    written before the next is asked for, or nothing is. Published tables are about any set and make it one part; they
-    replace what the project has from the file of their name: lines that it no longer holds go, unless the data set is
-    not the whole of what the files hold (`is_whole`), since rows of them were left out.
+    written before the next is asked for, or nothing is.
     The plan's problems name every contradiction between the file and the project.
-
-    `systems` is filled with the systems by name, or holds them already. Given `later`, sets that the project has are
-    planned no further than to know whether they change; the names of those that do are added to it.
     """
     names, people = dataset.writers()
-    planner = _Planner(plan=plan.part(), side=side, systems={} if systems is None else systems, people=people)
-    if not planner.systems:
-        planner.plan_systems(names)
-    sets = named_as_in_project(plan.project, dataset, plan.remarks)
-    for some in batches(sets.items(), SETS_PLANNED_AT_ONCE):
+    planner = _Planner(plan=plan.part(), side=side, systems={}, people=people)
+    planner.plan_systems(names)
+    for some in batches(dataset.sets.items(), SETS_PLANNED_AT_ONCE):
         existing = Existing.load(
             plan.project,
             [name for name, _ in some],
             with_verdicts=side is not None,
-            with_units=any(one.is_partial for _, one in some),
         )
         for name, one in some:
-            if later is not None and name in existing.sets:
-                later += [name] if planner.would_change(name, one, existing) else []
-                continue
             planner.plan_set(name, one, existing)
-            if later is not None and planner.plan.rows > ROWS_PLANNED_AT_ONCE:
-                yield planner.hand_over()
-        if not dataset.published:
-            yield planner.hand_over()
-    plan_published(planner.plan, dataset.published, is_whole=is_whole)
+        yield planner.hand_over()
     yield planner.hand_over()
 
 
@@ -109,17 +86,6 @@ class _Planner:
         made.refuse_judged()
         return made
 
-    def would_change(self, name: str, one: SetData, existing: Existing) -> bool:
-        """Whether the set holds anything new, or contradicts the project; counted if it does not."""
-        trial = ImportPlan(self.plan.project, self.plan.origin_name, self.plan.home)
-        _Planner(plan=trial, side=self.side, systems=self.systems, people=self.people).plan_set(
-            name, one, existing
-        )
-        if trial.touched or trial.problems.count or trial.counts.has_changes:
-            return True
-        self.plan.counts.add(trial.counts)
-        return False
-
     def plan_systems(self, names: set[str]) -> None:
         """A row for each of these systems, and of the people, who count apart where they wrote references alone."""
         project, counts = self.plan.project, self.plan.counts
@@ -132,7 +98,7 @@ class _Planner:
                 self.systems[name] = there[name]
                 count.unchanged += 1
                 continue
-            self.systems[name] = unsaved(System, project=self.plan.home, name=name, kind=self._kind(name))
+            self.systems[name] = unsaved(System, project=self.plan.project, name=name, kind=self._kind(name))
             self.plan.systems.append(self.systems[name])
             count.created += 1
 
@@ -178,7 +144,7 @@ class _Planner:
             count.created += 1
             row = unsaved(
                 DocumentSet,
-                project=self.plan.home,
+                project=self.plan.project,
                 external_id=name,
                 group=one.group,
                 language=one.language or "en",
@@ -205,7 +171,7 @@ class _Planner:
     def _documents(self, row: DocumentSet, one: SetData, existing: Existing) -> None:
         count = self.plan.counts.documents
         there = existing.documents.get(row.pk, []) if row.pk else []
-        if one.is_partial or there == list(one.documents):
+        if not one.documents or there == list(one.documents):
             count.unchanged += len(there)
             return
         if there:
@@ -269,9 +235,8 @@ class _Planner:
                     peer.text,
                     f"the summary of {row.external_id!r} by {name!r}",
                     "system name or target_words",
-                    existing,
                 )
-                is_changed |= self._hold_metadata(summary, peer.metadata, is_partial=one.is_partial)
+                is_changed |= self._hold_metadata(summary, peer.metadata)
                 is_changed |= self._hold_references(summary, peer)
                 count.changed += is_changed
                 count.unchanged += not is_changed
@@ -340,11 +305,10 @@ class _Planner:
         text = next((other for other in others if other.text != summary.text), others[0])
         problem = self._reference_problem(summary, text, targets, others, one, existing)
         if problem:
-            self.plan.problems.add(text.line, "reference", problem, file=text.file)
+            self.plan.problems.add(text.line, "reference", problem)
             return
         is_changed = self._name_author(summary, reference.author, existing)
-        is_changed |= self._hold_text(summary, text, name, "reference_id", existing)
-        is_changed |= self._hold_metadata(summary, reference.metadata, is_partial=one.is_partial)
+        is_changed |= self._hold_text(summary, text, name, "reference_id")
         self.plan.counts.model_summaries.changed += is_changed
         self.plan.counts.model_summaries.unchanged += not is_changed
 
@@ -361,10 +325,10 @@ class _Planner:
         peer = one.peers.get((summary.system.name, summary.target_words)) if summary.system else None
         if summary.is_peer and peer is not None and peer.text.text != text.text:
             return (
-                f"is another text than the summary by the same person {peer.text.place}, and in the "
+                f"is another text than the summary by the same person at line {peer.text.line}, and in the "
                 "project the two are one. Give the new reference another reference_id."
             )
-        is_changed = not _is_as(summary, text)
+        is_changed = summary.text != text.text
         is_whole = existing.served(summary) <= set(targets) and len({other.text for other in others}) == 1
         if is_changed and not is_whole:
             return (
@@ -393,7 +357,7 @@ class _Planner:
         if not targets:
             return
         author = self.systems[reference.author] if reference.author else None
-        is_general = not reference.is_exact and existing.model(row, reference_id, None) is None
+        is_general = existing.model(row, reference_id, None) is None
         if is_general and reference.has_one_text and len(targets) == len(reference.texts):
             text = reference.texts[targets[0]]
             only = targets[0] if len(targets) == 1 else None
@@ -440,7 +404,6 @@ class _Planner:
                 external_id=reference_id,
                 target_words=target,
                 text=text.text,
-                metadata=dict(reference.metadata),
             ),
             text,
         )
@@ -466,43 +429,19 @@ class _Planner:
         peer = Summary(document_set=row, is_peer=True, target_words=target, text=text)
         return judged_text(peer, self.plan.project) != text
 
-    def _hold_text(self, summary: Summary, text: Text, name: str, renaming: str, existing: Existing) -> bool:
-        if _is_as(summary, text):
-            return text.units is not None and self._hold_units(summary, text, name, renaming, existing)
+    def _hold_text(self, summary: Summary, text: Text, name: str, renaming: str) -> bool:
+        if summary.text == text.text:
+            return False
         summary.text = text.text
         self.plan.updated[summary.pk] = summary
         self._cut(summary, text)
-        self.plan.replaced_summaries.append(Replaced(summary.pk, text.line, name, renaming, text.file))
+        self.plan.replaced_summaries.append(Replaced(summary.pk, text.line, name, renaming))
         return True
 
-    def _hold_units(self, summary: Summary, text: Text, name: str, renaming: str, existing: Existing) -> bool:
-        """Cut a text that is there already as the file does; its white space may be another."""
-        here, there = Squeezed.of(text.text), Squeezed.of(summary.text)
-        moved = (here.moved(unit, there) for unit in text.units or ())
-        units = self._units_within(summary, [unit for unit in moved if unit is not None])
-        before = self.plan.given_units.get(summary_key(summary))
-        if before is not None and before != units:
-            self.plan.problems.add(
-                None,
-                "",
-                f"cuts {name} otherwise than another file, and in the project it is one text in two roles. "
-                "Import into a new project.",
-                file=text.file,
-            )
-        if before is not None or list(units) == existing.units.get(summary.pk, []):
+    def _hold_metadata(self, summary: Summary, metadata: Mapping[str, object]) -> bool:
+        if not metadata or summary.metadata == metadata:
             return False
-        self.plan.divide(summary, summary.document_set.language)
-        self.plan.given_units[summary_key(summary)] = units
-        self.plan.recut_summaries.append(
-            Replaced(summary.pk, text.line, name, renaming, text.file, is_recut=True)
-        )
-        return True
-
-    def _hold_metadata(self, summary: Summary, metadata: Mapping[str, object], *, is_partial: bool) -> bool:
-        wanted = {**(summary.metadata if is_partial else kept_apart(summary.metadata)), **metadata}
-        if not metadata or summary.metadata == wanted:
-            return False
-        summary.metadata = wanted
+        summary.metadata = dict(metadata)
         if summary.pk is not None:
             self.plan.updated[summary.pk] = summary
         return True
@@ -560,13 +499,8 @@ def _all_pairs(
     for peer, model in product(every_peer.values(), every_model.values()):
         # A reference's own text for a length stands in for its text for all lengths.
         wanted = peer.target_words if (model.external_id, peer.target_words) in of_length else None
-        if pyramid_of(model.metadata) is None and model.target_words == wanted:
+        if model.target_words == wanted:
             yield peer, model
-
-
-def _is_as(summary: Summary, text: Text) -> bool:
-    """Whether a row has the text that the file gives it."""
-    return same_words(summary.text, text.text) if text.is_loose else summary.text == text.text
 
 
 def _serving(
@@ -580,7 +514,7 @@ def _serving(
     if own is not None or target is None:
         return own
     general = existing.model(row, reference_id, None)
-    if general is None or _is_as(general, text) or target in existing.served(general):
+    if general is None or general.text == text.text or target in existing.served(general):
         return general
     return None
 

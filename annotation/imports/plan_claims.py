@@ -6,13 +6,12 @@ A list of claims is one text's, and comes or goes whole: a document set's, a mod
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.core.by_hand import unsaved
-from annotation.core.squeezed import Squeezed, Stretch
-from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, TargetWords, Text, Votes
-from annotation.imports.existing import ORIGIN, Existing, OwnerOfClaims
+from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, Stretch, TargetWords, Votes
+from annotation.imports.existing import Existing, OwnerOfClaims
 from annotation.imports.planned import ImportedAnswer, ImportPlan, Replaced
 from annotation.models import Claim, ClaimOrigin, ClaimSet, DocumentSet, Summary
 
@@ -57,20 +56,10 @@ class _ClaimPlanner:
         """The claims of one text, and what the file answers to each."""
         rows = self._rows(owner, claims)
         target = self.one.claims_of[1]
-        moves = {
-            system: _moves(self.one.peers[system, target].text, self.peers[system, target])
-            for system in {system for claim in claims for system in claim.places}
-        }
         for row, claim in zip(rows, claims, strict=True):
             for system, label in claim.verdicts.items():
-                places = tuple(moves[system](place) for place in claim.places.get(system, ()))
-                origin = f"{ORIGIN}{self._origin(system)}"
-                votes = claim.votes.get(system, ())
-                self._answer(row, self.peers[system, target], label, origin, places, votes)
-
-    def _origin(self, system: str = "") -> str:
-        """The file that claims, or what was said of them, came from: one among several, or the only one."""
-        return self.one.origins.get(system, self.plan.origin_name)[-MAX_CLAIM_ORIGIN_CHARACTERS:]
+                places, votes = claim.places.get(system, ()), claim.votes.get(system, ())
+                self._answer(row, self.peers[system, target], label, places, votes)
 
     def _rows(self, owner: OwnerOfClaims, claims: Sequence[ClaimData]) -> list[Claim]:
         count = self.plan.counts.claims
@@ -92,7 +81,7 @@ class _ClaimPlanner:
             summary=owner if isinstance(owner, Summary) else None,
             document_set=owner if isinstance(owner, DocumentSet) else None,
             origin=ClaimOrigin.IMPORTED,
-            origin_name=self._origin(),
+            origin_name=self.plan.origin_name,
             version=self.existing.next_version(owner),
         )
         rows = [
@@ -112,7 +101,6 @@ class _ClaimPlanner:
         claim: Claim,
         peer: Summary,
         label: str,
-        origin: str,
         places: tuple[Stretch, ...],
         votes: Votes,
     ) -> None:
@@ -120,7 +108,7 @@ class _ClaimPlanner:
         check_id = self.existing.checks.get((claim.id, peer.id)) if claim.id and peer.id else None
         checks.created += check_id is None
         checks.unchanged += check_id is not None
-        if check_id is not None and self.existing.has_answer(check_id, origin, label, votes):
+        if check_id is not None and self.existing.has_answer(check_id, self.plan.origin, label, votes):
             verdicts.unchanged += 1
             return
         verdicts.created += 1
@@ -131,19 +119,10 @@ class _ClaimPlanner:
                 side=self.side,
                 label=label,
                 check_id=check_id,
-                origin=origin,
                 places=places,
                 votes=votes,
             )
         )
-
-
-def _moves(text: Text, summary: Summary) -> Callable[[Stretch], Stretch]:
-    """From a stretch of the file's text to the same words in the row's, which may have other white space."""
-    if text.text == summary.text:
-        return lambda place: place
-    here, there = Squeezed.of(text.text), Squeezed.of(summary.text)
-    return lambda place: here.moved(place, there) or place
 
 
 def _owner_name(owner: OwnerOfClaims) -> str:

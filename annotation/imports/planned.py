@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
-from annotation.core.squeezed import Stretch
-from annotation.imports.dataset import Side, Votes
-from annotation.imports.existing import judged_claim_sets, judged_document_sets, judged_summaries
+from annotation.imports.dataset import Side, Stretch, Votes
+from annotation.imports.existing import ORIGIN, judged_claim_sets, judged_document_sets, judged_summaries
 from annotation.imports.problems import Problems
 from annotation.models import (
     Claim,
@@ -19,32 +18,23 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    PublishedScore,
     Question,
     Summary,
     System,
 )
 
-CHARACTERS_A_UNIT = 80
-ROWS_AN_ANSWER = 3
-"""A check and a verdict; checks have many indexes."""
-
 
 @dataclass(slots=True)
 class Count:
-    """How many rows of a kind the import makes, changes, finds as they should be, and takes away.
-
-    Only lines of published tables are removed: those that the table itself no longer holds.
-    """
+    """How many rows of a kind the import makes, changes and finds as they should be."""
 
     created: int = 0
     changed: int = 0
     unchanged: int = 0
-    removed: int = 0
 
     @property
     def has_changes(self) -> bool:
-        return bool(self.created or self.changed or self.removed)
+        return bool(self.created or self.changed)
 
 
 @dataclass(slots=True)
@@ -62,8 +52,6 @@ class ImportCounts:
     claims: Count = field(default_factory=Count)
     checks: Count = field(default_factory=Count)
     verdicts: Count = field(default_factory=Count)
-    published_scores: Count = field(default_factory=Count)
-    published_percents: Count = field(default_factory=Count)
 
     @property
     def by_kind(self) -> dict[str, Count]:
@@ -93,7 +81,6 @@ class ImportedAnswer(NamedTuple):
     side: Side
     label: str
     check_id: int | None
-    origin: str
     places: tuple[Stretch, ...] = ()
     """Where the peer summary says it."""
     votes: Votes = ()
@@ -101,35 +88,18 @@ class ImportedAnswer(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """A row whose text, or whose units, the file replaces: the line or file that does, its name, what to rename."""
+    """A row whose text the file replaces: the line that does, its name, what to rename."""
 
     key: int
     line: int | None
     name: str
     renaming: str
-    file: str = ""
-    is_recut: bool = False
 
     def refusal(self) -> str:
-        if self.is_recut:
-            return (
-                f"{self.name} has different units from the project's text, which has been judged and cannot "
-                "be replaced. Import it into a new project."
-            )
         return (
             f"{self.name} differs from the project's text, which has been judged and cannot be replaced. "
             f"Import the new text with another {self.renaming}, or into a new project."
         )
-
-
-class Published(NamedTuple):
-    """A line of a published table, and its percents where the project has the units that they are about."""
-
-    row: PublishedScore
-    comparison: Comparison | None
-    percents: tuple[tuple[int, int, tuple[int, ...]], ...]
-    is_known: bool
-    """Whether the line is in the project already, with other cells or other texts."""
 
 
 @dataclass(slots=True)
@@ -141,8 +111,6 @@ class ImportPlan:
 
     project: Project
     origin_name: str
-    home: Project
-    """Where new sets and systems are put: the project itself, or one that hides them for a while."""
     counts: ImportCounts = field(default_factory=ImportCounts)
     problems: Problems = field(default_factory=Problems)
     remarks: list[str] = field(default_factory=list)
@@ -159,42 +127,34 @@ class ImportPlan:
     claims: list[Claim] = field(default_factory=list)
     answers: list[ImportedAnswer] = field(default_factory=list)
     replaced_summaries: list[Replaced] = field(default_factory=list)
-    recut_summaries: list[Replaced] = field(default_factory=list)
     replaced_documents: list[Replaced] = field(default_factory=list)
     replaced_claim_sets: list[Replaced] = field(default_factory=list)
     touched: dict[str, DocumentSet] = field(default_factory=dict)
     texts: list[tuple[Summary | Document, str]] = field(default_factory=list)
-    """What is divided into units, with its language; `characters` counts theirs."""
-    characters: int = 0
+    """What is divided into units, with its language."""
     given_units: dict[int, tuple[Stretch, ...]] = field(default_factory=dict)
     """By the `summary_key` of a summary in `texts`: its units as the file cuts it."""
-    published: list[Published] = field(default_factory=list)
-    gone: list[int] = field(default_factory=list)
-    """Keys of the published lines that a table brought in again no longer holds; the import takes them away."""
+
+    @property
+    def origin(self) -> str:
+        """The origin of imported verdicts."""
+        return f"{ORIGIN}{self.origin_name}"
 
     def part(self) -> ImportPlan:
         """Another part of the same import, with nothing in it yet."""
-        return ImportPlan(self.project, self.origin_name, self.home, self.counts, self.problems, self.remarks)
+        return ImportPlan(self.project, self.origin_name, self.counts, self.problems, self.remarks)
 
     def divide(self, owner: Summary | Document, language: str) -> None:
         """Have a text divided into units."""
         self.texts.append((owner, language))
-        self.characters += len(owner.text)
-
-    @property
-    def rows(self) -> int:
-        """About how many rows the part stores."""
-        units = self.characters // CHARACTERS_A_UNIT
-        return units + ROWS_AN_ANSWER * len(self.answers) + len(self.claims) + len(self.summaries)
 
     def refuse_judged(self) -> None:
         """Note every replaced text that somebody has judged; its judgments would be lost or lie."""
-        replaced = [*self.replaced_summaries, *self.recut_summaries]
         for rows, judged in (
-            (replaced, judged_summaries(row.key for row in replaced)),
+            (self.replaced_summaries, judged_summaries(row.key for row in self.replaced_summaries)),
             (self.replaced_documents, judged_document_sets(row.key for row in self.replaced_documents)),
             (self.replaced_claim_sets, judged_claim_sets(row.key for row in self.replaced_claim_sets)),
         ):
             for row in rows:
                 if row.key in judged:
-                    self.problems.add(row.line, "", row.refusal(), file=row.file)
+                    self.problems.add(row.line, "", row.refusal())

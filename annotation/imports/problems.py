@@ -161,23 +161,6 @@ class Warnings:
         return (*self.shown, f"And {left} more warnings.") if left else tuple(self.shown)
 
 
-@dataclass(slots=True)
-class Remarks:
-    """Collects what many files have in common: each remark once, with the first file and how many there are."""
-
-    files: dict[str, tuple[str, int]] = field(default_factory=dict)
-
-    def add(self, file: str, remark: str) -> None:
-        """`remark` ends without a full stop."""
-        first, count = self.files.get(remark, (file, 0))
-        self.files[remark] = (first, count + 1)
-
-    def tell(self, warnings: Warnings) -> None:
-        for remark, (first, count) in self.files.items():
-            others = f" and {count - 1:,} more" if count > 1 else ""
-            warnings.add(f"{first}{others}: {remark}.")
-
-
 class ImportRefused(Invalid):
     """A file was not imported, not even in part.
 

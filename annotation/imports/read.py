@@ -10,6 +10,7 @@ from statistics import median
 
 from annotation.core.text_faults import printable
 from annotation.imports.dataset import Dataset, FlatRow, Side
+from annotation.imports.duc.convert import are_duc_files, read_duc_files
 from annotation.imports.fields import (
     FLAT_FIELDS,
     FLAT_REQUIRED,
@@ -17,15 +18,13 @@ from annotation.imports.fields import (
     NESTED_OPTIONAL,
     Fields,
 )
-from annotation.imports.formats import Format
-from annotation.imports.held_sets import HeldSets
+from annotation.imports.formats import Format, NamedFile
 from annotation.imports.layouts.guess import Guess
 from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash
 from annotation.imports.layouts.look import Look, look_at, table_of
 from annotation.imports.layouts.paths import pick, root
 from annotation.imports.layouts.presets import AUTO, plain
 from annotation.imports.nested import CLAIMS, drop_ownerless, nested_row, side_of
-from annotation.imports.packages import NamedFile
 from annotation.imports.problems import LIKELY_PAIR, Problems, Remedy, Warnings, unreadable
 from annotation.imports.progress import Progress
 from annotation.imports.streams import Record
@@ -57,17 +56,13 @@ def read_files(
     progress: Progress | None = None,
     problems: Problems | None = None,
 ) -> FileReading:
-    """Read one file of rows, or any number of SEE's, NIST's and DUCView's, loose or in zips.
+    """Read one file of rows, or any number of SEE's and DUCView's.
 
-    Raises as `read_dataset`; ImportRefused, too, for a zip that cannot be trusted, and where no file is of
-    a known format.
+    Raises as `read_dataset`; ImportRefused, too, where no file is of a known format.
     """
-    # Formats of DUC and TAC know rows; the command line reads files of rows where there is no Django.
-    from annotation.imports.duc.duc_files import are_duc_files, read_duc_files  # noqa: PLC0415
-
     if not files:
         raise unreadable("There is no file to import.")
-    if (len(files) == 1 and not _is_there(files[0])) or not are_duc_files(files):
+    if not are_duc_files(files):
         return read_dataset(
             files[0].path,
             name=files[0].name,
@@ -92,14 +87,6 @@ def read_files(
         problems=found,
         warnings=warnings,
     )
-
-
-def _is_there(file: NamedFile) -> bool:
-    """Whether a file can be looked into; one that cannot is refused later, when it is read as rows."""
-    try:
-        return file.path.is_file() and file.path.stat().st_size > 0
-    except (OSError, ValueError):
-        return False
 
 
 def read_dataset(
@@ -143,7 +130,7 @@ class _Reader:
     warnings: Warnings
     progress: Progress
     length_unit: LengthUnit
-    dataset: Dataset = field(default_factory=lambda: Dataset(sets=HeldSets()))
+    dataset: Dataset = field(default_factory=Dataset)
     problems: Problems = field(default_factory=Problems)
     unread: dict[str, None] = field(default_factory=dict)
     mapped: set[str] = field(default_factory=set)

@@ -9,10 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from annotation.imports.formats import Format, recognise
+from annotation.imports.formats import Format, NamedFile, recognise
 from annotation.imports.layouts.guess import ADDED
 from annotation.imports.layouts.look import table_of
-from annotation.imports.packages import NamedFile
 from annotation.imports.problems import ImportRefused, Problem, Problems
 from annotation.imports.read import read_dataset
 

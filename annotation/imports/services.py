@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
-from django.db import IntegrityError, models, transaction
+from django.db import IntegrityError, connection, models, transaction
 from django.utils import timezone
 
 from annotation.core.bulk_rows import create, insert, reserve
@@ -19,26 +19,22 @@ from annotation.core.events import log
 from annotation.core.paging import batches
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
-from annotation.core.squeezed import Stretch
-from annotation.imports.dataset import Dataset, FlatRow, Side
+from annotation.imports.dataset import FlatRow, Side, Stretch
 from annotation.imports.existing import (
     judged_claim_sets,
     judged_document_sets,
     judged_summaries,
     summary_key,
 )
-from annotation.imports.formats import Format
-from annotation.imports.held_sets import HeldSets
+from annotation.imports.formats import Format, NamedFile
 from annotation.imports.layouts.layout import Layout
-from annotation.imports.packages import NamedFile
 from annotation.imports.plan import plan_import
 from annotation.imports.plan_claims import MAX_CLAIM_ORIGIN_CHARACTERS
 from annotation.imports.planned import ImportCounts, ImportPlan
-from annotation.imports.problems import PROBLEMS_SHOWN, ImportRefused, Problem, Problems, Remedy
+from annotation.imports.problems import PROBLEMS_SHOWN, ImportRefused, Problem, Problems, Remedy, unreadable
 from annotation.imports.progress import Progress
 from annotation.imports.pushed import add_known_documents, read_pushed
 from annotation.imports.read import FileReading, read_files
-from annotation.imports.staging import CHANGED, hidden, is_needed, keep, settle, show
 from annotation.models import (
     Assignment,
     Check,
@@ -48,12 +44,9 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    PublishedPercent,
-    PublishedScore,
     Question,
     Sitting,
     Summary,
-    System,
     Unit,
     UnitChange,
     Verdict,
@@ -66,17 +59,16 @@ from annotation.scoring.rescore import DERIVED, RESCORED_AT_ONCE, rescore, resco
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
 
+CHANGED = "The project was removed or its rules changed during the import. Import again."
 NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-BYTES_WRITTEN_AT_ONCE = 256 * 1024
+MOST_BYTES_ON_SQLITE = 100 * 1024 * 1024
+"""Everybody else waits while SQLite is written to."""
 ROWS_WRITTEN_AT_ONCE = 2000
 SUMMARIES_RESCORED_AT_ONCE = 5000
-
-
-Row = TypeVar("Row", bound=models.Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +110,10 @@ def import_files(
 ) -> ImportReport:
     """Bring files into a project: everything, or with problems in them nothing.
 
-    One file of rows (CSV, JSONL, Parquet), or any number of DUC's and TAC's, loose or in zips. Managers and owners
-    may. A small file is planned and written in one transaction, a large one of rows some sets at a time, seen by
-    nobody until all are there; what it changes of sets that were there is scored after it. Importing a file again
-    changes nothing; a text that differs from the project's replaces it, units and claims too, unless somebody or a
-    judge has judged it. A published table replaces all that the file of its name said before. `skip_invalid` leaves
-    bad rows and files out, never such a contradiction, and takes no line away.
+    One file of rows (CSV, JSONL, Parquet), or any number of DUC's and TAC's. Managers and owners may. All of it is one
+    transaction; what it changes of sets that were there is scored after it. Importing a file again changes nothing; a
+    text that differs from the project's replaces it, units and claims too, unless somebody or a judge has judged it.
+    `skip_invalid` leaves bad rows and files out, never such a contradiction.
 
     Raises ImportRefused, with the problems by file, line and column; Conflict (code `busy`) where what the import
     changes was changed or judged meanwhile.
@@ -135,15 +125,12 @@ def import_files(
     if dry_run:
         _count(plan, reading, name, progress)
         return _report(plan, reading, name, dry_run=True)
-    if _is_large(files, reading):
-        stale = _bring_in_apart(plan, reading, name, by, progress)
-    else:
-        with transaction.atomic():
-            plan.project = plan.home = _hold_as_read(plan)
-            stale = _bring_in(plan, reading, name, progress)
-            progress.hold()
-            if plan.counts.has_changes:
-                _log(plan, reading, by)
+    with transaction.atomic():
+        plan.project = _hold_as_read(plan)
+        stale = _bring_in(plan, reading, name, progress)
+        progress.hold()
+        if plan.counts.has_changes:
+            _log(plan, reading, by)
     _rescore(project, stale)
     return _report(plan, reading, name, dry_run=False)
 
@@ -174,23 +161,15 @@ def import_new_project(
     plan = _plan(project, name)
     reading = _read(plan, files, layout, claims_side, skip_invalid=skip_invalid, progress=progress)
     stale: set[int] = set()
-    is_apart = is_needed() and not dry_run and _is_large(files, reading)
     with transaction.atomic():
         made = create_project(slug=slug, by=by)
-        if is_apart:
-            # It could be made: it is once there is something to see in it.
-            transaction.set_rollback(True)
-        elif dry_run:
+        if dry_run:
             _count(plan, reading, name, progress)
             transaction.set_rollback(True)
         else:
             plan.project.pk, plan.project.public_id = made.pk, made.public_id
             stale = _bring_in(plan, reading, name, progress)
             _log(plan, reading, by)
-    if is_apart:
-        stale = _bring_in_apart(
-            plan, reading, name, by, progress, make=lambda: create_project(slug=slug, by=by)
-        )
     if not dry_run:
         _rescore(plan.project, stale)
     return _report(plan, reading, name, dry_run=dry_run)
@@ -270,7 +249,7 @@ def _push(plan: ImportPlan, reading: FileReading, by: User | None) -> list[Impor
     """Write what was read, in one transaction; the parts that were written."""
     parts: list[ImportPlan] = []
     with transaction.atomic():
-        plan.project = plan.home = _hold(plan.project)
+        plan.project = _hold(plan.project)
         add_known_documents(reading.dataset, plan.project, plan.problems)
         _refuse_problems(plan, reading, "The push")
         _bring_in(plan, reading, "The push", Progress(), parts)
@@ -367,6 +346,12 @@ def _read(
     skip_invalid: bool,
     progress: Progress,
 ) -> FileReading:
+    if connection.vendor == "sqlite" and sum(_size(file) for file in files) > MOST_BYTES_ON_SQLITE:
+        raise unreadable(
+            f"is larger than {MOST_BYTES_ON_SQLITE // 1024**2} MB, too large for SQLite, where everybody waits for an "
+            "import. Split it, or use PostgreSQL: see docs/deploy.md.",
+            file=_name_of(files),
+        )
     reading = read_files(
         files,
         layout=layout,
@@ -375,9 +360,9 @@ def _read(
         progress=progress,
     )
     progress.sets = len(reading.dataset.sets)
-    if reading.problems.count and not (skip_invalid and not reading.dataset.is_empty):
+    if reading.problems.count and not (skip_invalid and reading.dataset.sets):
         # Everything is told at once, also what the project says against the other rows.
-        for _ in _parts(plan, reading):
+        for _ in plan_import(plan, reading.dataset, side=reading.claims_side):
             progress.step()
         reading.problems.extend(plan.problems)
         way_out = " No row is without one." if skip_invalid else " Correct or remove these rows."
@@ -386,32 +371,17 @@ def _read(
     return reading
 
 
+def _size(file: NamedFile) -> int:
+    return file.path.stat().st_size if file.path.is_file() else 0
+
+
 def _plan(project: Project, name: str) -> ImportPlan:
-    return ImportPlan(project, name[:MAX_CLAIM_ORIGIN_CHARACTERS], project)
-
-
-def _is_large(files: Sequence[NamedFile], reading: FileReading) -> bool:
-    """Whether others would have to wait for it in one transaction. Files of DUC, about any set, are one part."""
-    is_of_rows = isinstance(reading.dataset.sets, HeldSets)
-    return is_of_rows and sum(file.path.stat().st_size for file in files) > BYTES_WRITTEN_AT_ONCE
-
-
-def _parts(
-    plan: ImportPlan,
-    reading: FileReading,
-    *,
-    systems: dict[str, System] | None = None,
-    later: list[str] | None = None,
-) -> Iterator[ImportPlan]:
-    is_whole = not reading.problems.count
-    return plan_import(
-        plan, reading.dataset, side=reading.claims_side, is_whole=is_whole, systems=systems, later=later
-    )
+    return ImportPlan(project, name[:MAX_CLAIM_ORIGIN_CHARACTERS])
 
 
 def _count(plan: ImportPlan, reading: FileReading, name: str, progress: Progress) -> None:
     """Plan all of it and write nothing. Raises ImportRefused."""
-    for _ in _parts(plan, reading):
+    for _ in plan_import(plan, reading.dataset, side=reading.claims_side):
         progress.step()
     _refuse_problems(plan, reading, name)
 
@@ -429,7 +399,7 @@ def _bring_in(
     Raises ImportRefused with the problems of all parts; what was written by then goes with the transaction.
     """
     stale: set[int] = set()
-    for part in _parts(plan, reading):
+    for part in plan_import(plan, reading.dataset, side=reading.claims_side):
         if not plan.problems.count:
             pieces = _divide(part)
             stale |= _write(part, pieces)
@@ -438,54 +408,6 @@ def _bring_in(
         progress.sets_written += len(part.document_sets)
         progress.step()
     _refuse_problems(plan, reading, name)
-    return stale
-
-
-def _bring_in_apart(
-    plan: ImportPlan,
-    reading: FileReading,
-    name: str,
-    by: User | None,
-    progress: Progress,
-    *,
-    make: Callable[[], Project] | None = None,
-) -> set[int]:
-    """As `_bring_in`, so that nobody has to wait long: new sets first, part by part, where nobody sees them; at the end
-    these are shown, and sets that the project has are changed, in one transaction. `make` makes the project there.
-
-    Raises ImportRefused; Conflict (code `busy`), and nothing is left of it.
-    """
-    systems: dict[str, System] = {}
-    changed: list[str] = []
-    stale: set[int] = set()
-    with hidden(plan.project) as home:
-        plan.home = home
-        for part in _parts(plan, reading, systems=systems, later=changed):
-            progress.step()
-            if not plan.problems.count:
-                pieces = _divide(part)
-                with transaction.atomic():
-                    keep(home)
-                    _write(part, pieces)
-            progress.sets_written += len(part.document_sets)
-        _refuse_problems(plan, reading, name)
-        settle()
-        with transaction.atomic():
-            if make is not None:
-                made = make()
-                plan.project.pk, plan.project.public_id = made.pk, made.public_id
-            plan.project = _hold_as_read(plan)
-            progress.hold()
-            show(home, plan.project)
-            plan.home = plan.project
-            if changed:
-                rest = Dataset(sets={each: reading.dataset.sets[each] for each in changed})
-                for part in plan_import(plan, rest, side=reading.claims_side, systems=systems):
-                    if not plan.problems.count:
-                        stale |= _write(part, _divide(part))
-                _refuse_problems(plan, reading, name)
-            if plan.counts.has_changes:
-                _log(plan, reading, by)
     return stale
 
 
@@ -586,13 +508,12 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
         create(plan.claim_sets)
         create(plan.claims)
         _write_answers(plan, _score_new(plan, pieces))
-        _write_published(plan)
     except IntegrityError as error:
         raise Conflict(
             "The project changed during the import. Nothing was imported. Import again.",
             code="busy",
         ) from error
-    fresh = set() if plan.published else {row.pk for row in plan.document_sets}
+    fresh = {row.pk for row in plan.document_sets}
     return {row.pk for row in plan.touched.values()} - fresh
 
 
@@ -612,12 +533,7 @@ def _write_units(pieces: list[_Pieces]) -> None:
 
 
 def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int], Columns]:
-    """Store the scores of new sets' peer summaries; the derived columns of their checks, by claim and peer.
-
-    Not where tables bring percents, too: these sets are scored once all is stored.
-    """
-    if plan.published:
-        return {}
+    """Store the scores of new sets' peer summaries; the derived columns of their checks, by claim and peer."""
     new = {row.pk for row in plan.document_sets}
     peers = [row for row in plan.summaries if row.is_peer and row.document_set_id in new]
     labels: dict[int, dict[int, str]] = defaultdict(dict)
@@ -634,7 +550,7 @@ def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int],
     )
     scores, columns = [], {}
     for peer, fresh in zip(peers, found, strict=True):
-        fresh.score.project_id = plan.home.pk
+        fresh.score.project_id = plan.project.pk
         scores.append(fresh.score)
         columns.update({(claim, peer.pk): derived for claim, derived in fresh.columns.items()})
     create(scores)
@@ -646,14 +562,12 @@ def _make_way(plan: ImportPlan) -> None:
     summaries = [row.key for row in plan.replaced_summaries]
     sets = [row.key for row in plan.replaced_documents]
     claim_sets = [row.key for row in plan.replaced_claim_sets]
-    recut = [row.key for row in plan.recut_summaries]
-    cut_anew = [*summaries, *recut]
     claimed = [made.summary.pk for made in plan.claim_sets if made.summary and made.summary.pk is not None]
-    if not (cut_anew or claimed or sets or claim_sets):
+    if not (summaries or claimed or sets or claim_sets):
         return
-    sittings = _hold_sittings([*cut_anew, *claimed])
-    list(Summary.objects.select_for_update().filter(pk__in=cut_anew).order_by("pk").only("pk"))
-    if judged_summaries(cut_anew) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
+    sittings = _hold_sittings([*summaries, *claimed])
+    list(Summary.objects.select_for_update().filter(pk__in=summaries).order_by("pk").only("pk"))
+    if judged_summaries(summaries) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
         raise Conflict(
             "A text that this file replaces was judged during the import. Nothing was imported. Import again "
             "to see which.",
@@ -662,10 +576,8 @@ def _make_way(plan: ImportPlan) -> None:
     _drop_claims(ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)))
     ClaimSet.objects.filter(pk__in=claim_sets).update(is_active=False)
     put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
-    # Claims that are no unit's own hold for any cut of the same text.
-    _drop_claims(ClaimSet.objects.filter(summary__in=recut, claims__unit__isnull=False))
-    Unit.all_units.filter(summary__in=cut_anew).delete()
-    UnitChange.objects.filter(summary__in=cut_anew).delete()
+    Unit.all_units.filter(summary__in=summaries).delete()
+    UnitChange.objects.filter(summary__in=summaries).delete()
     Document.objects.filter(document_set__in=sets).delete()
     load_forms_anew(sittings)
 
@@ -724,7 +636,7 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
         (
             (
                 key,
-                plan.home.pk,
+                plan.project.pk,
                 claim.id,
                 peer.id,
                 peer.document_set_id,
@@ -754,12 +666,12 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
             (
                 next(made) if check is None else check,
                 Verdict.Source.REVIEWER.value,
-                origin,
+                plan.origin,
                 label,
                 *((_touched_units(places, units.get(peer.pk, ())),) if units else ()),
                 *((votes,) if has_votes else ()),
             )
-            for _, peer, _, label, check, origin, places, votes in plan.answers
+            for _, peer, _, label, check, places, votes in plan.answers
         ),
     )
 
@@ -787,61 +699,6 @@ def _touched_units(places: Sequence[Stretch], units: Sequence[_UnitPlace]) -> li
     ]
 
 
-def _write_published(plan: ImportPlan) -> None:
-    """The lines of published tables, and their percents on the units that stand now."""
-    new = [published.row for published in plan.published if not published.is_known]
-    known = [published.row for published in plan.published if published.is_known]
-    for gone in batches(plan.gone, ROWS_WRITTEN_AT_ONCE):
-        PublishedScore.objects.filter(project=plan.project, pk__in=gone).delete()
-    PublishedPercent.objects.filter(score__in=[row.pk for row in known]).delete()
-    PublishedScore.objects.bulk_create(new, batch_size=ROWS_WRITTEN_AT_ONCE)
-    PublishedScore.objects.bulk_create(
-        known,
-        batch_size=ROWS_WRITTEN_AT_ONCE,
-        update_conflicts=True,
-        unique_fields=["pk"],
-        update_fields=[
-            field.name for field in PublishedScore._meta.local_concrete_fields if field.name not in _KEPT
-        ],
-    )
-    _create(PublishedPercent, _published_percents(plan))
-
-
-_KEPT = frozenset({"id", "public_id", "project", "created_at"})
-"""Columns of a published line that stay as they are when its table is imported again."""
-
-
-def _published_percents(plan: ImportPlan) -> Iterator[PublishedPercent]:
-    models = {published.comparison.model_id for published in plan.published if published.comparison}
-    units: dict[tuple[int | None, int], int] = {
-        (summary_id, position): unit_id
-        for summary_id, position, unit_id in Unit.objects.filter(summary__in=models).values_list(
-            "summary_id", "position", "pk"
-        )
-    }
-    for row, comparison, percents, _ in plan.published:
-        for number, percent, marks in percents if comparison else ():
-            assert comparison is not None, "percents are of a comparison"
-            unit_id = units.get((comparison.model_id, number))
-            if unit_id is None:
-                raise Conflict(
-                    "Units were joined during the import. Nothing was imported. Import again.",
-                    code="busy",
-                )
-            yield PublishedPercent(
-                score_id=row.pk,
-                comparison_id=comparison.pk,
-                unit_id=unit_id,
-                percent=percent,
-                marks=list(marks),
-            )
-
-
-def _create(kind: type[Row], rows: Iterator[Row]) -> None:
-    for batch in batches(rows, ROWS_WRITTEN_AT_ONCE):
-        kind._default_manager.bulk_create(batch)
-
-
 def _log(plan: ImportPlan, reading: FileReading, by: User | None) -> None:
     kinds = plan.counts.by_kind
     log(
@@ -855,7 +712,6 @@ def _log(plan: ImportPlan, reading: FileReading, by: User | None) -> None:
             "claims_side": reading.claims_side,
             "created": {kind: count.created for kind, count in kinds.items() if count.created},
             "changed": {kind: count.changed for kind, count in kinds.items() if count.changed},
-            "removed": {kind: count.removed for kind, count in kinds.items() if count.removed},
             "rows_left_out": reading.problems.bad_lines,
         },
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from annotation.core.refusals import Invalid
-from annotation.imports.packages import NamedFile
+from annotation.imports.formats import NamedFile
 
 MOST_FILES = 100
 """As many as one request may bring, at any door."""

@@ -38,7 +38,7 @@ from annotation.imports.background import (
     time_left,
 )
 from annotation.imports.dataset import Side
-from annotation.imports.duc.duc_files import check_duc_files
+from annotation.imports.duc.convert import check_duc_files
 from annotation.imports.fields import FLAT_FIELDS, MAX_NAME_CHARACTERS
 from annotation.imports.layouts.layout import Layout, layout_of
 from annotation.imports.layouts.look import Look, look_at_rows
@@ -72,8 +72,6 @@ KINDS = {
     "claims": "Claims",
     "checks": "Checks",
     "verdicts": "Verdicts",
-    "published_scores": "Published lines",
-    "published_percents": "Published unit scores",
 }
 
 FIELDS = {
@@ -344,7 +342,7 @@ def _uploads(request: Request) -> list[Upload]:
     if not files:
         raise Invalid("Choose the files to import.", field="files")
     if len(files) > MOST_FILES:
-        raise Invalid(f"Choose at most {MOST_FILES} files, or put them into one zip.", field="files")
+        raise Invalid(f"Choose at most {MOST_FILES} files.", field="files")
     return [Upload(one.name or "", one.size or 0, one.chunks()) for one in files]
 
 
@@ -353,7 +351,6 @@ def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) ->
     return {
         "report": report,
         "counts": _counts(report) if report else [],
-        "has_removed": report is not None and any(count.removed for count in report.counts.by_kind.values()),
         "place": (report.place if report else getattr(refusal, "word", "line")).capitalize(),
         "ways": ways_out(report.remedies, REMEDY_WORDS) if report else _ways(refusal),
         "refusal": refusal,

@@ -311,7 +311,6 @@ class Migration(migrations.Migration):
                 ('audit_share', models.FloatField(default=0.05, help_text='Share of what people agree on that adjudicators look at all the same (0 to 1).', verbose_name='share to be audited')),
                 ('own_adjudication', models.BooleanField(default=False, verbose_name='adjudicators may resolve what they have judged themselves')),
                 ('planted_share', models.FloatField(default=0.0, help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's, to see who follows it; they are told after their answer (0 to 1).", verbose_name='share of control items')),
-                ('staged_until', models.DateTimeField(db_index=True, editable=False, help_text='Only while it hides the rows of an unfinished import: until then that import is known to be alive.', null=True)),
                 ('rescore_due_at', models.DateTimeField(editable=False, help_text='Since when all its scores are to be rebuilt; empty once they are.', null=True)),
                 ('archived_at', models.DateTimeField(editable=False, help_text='Since when it is read-only and out of lists.', null=True)),
                 ('deleted_at', models.DateTimeField(editable=False, help_text='Since when nobody sees it. It can be restored for 30 days, and is then removed for good.', null=True)),
@@ -810,32 +809,6 @@ class Migration(migrations.Migration):
                 'ordering': ('id',),
             },
         ),
-        migrations.CreateModel(
-            name='PublishedScore',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('table', models.CharField(choices=[('2001', 'DUC 2001, a score per unit'), ('2002', 'DUC 2002'), ('2003', 'DUC 2003'), ('2004', 'DUC 2004'), ('R', 'Responsiveness'), ('U', 'Usefulness')], max_length=4)),
-                ('origin_name', models.CharField(help_text='The file.', max_length=200)),
-                ('line', models.PositiveIntegerField()),
-                ('cells', models.JSONField(help_text='The line as it stood, cell by cell.')),
-                ('set_name', models.CharField(max_length=100)),
-                ('document', models.CharField(blank=True, help_text='The one document that was summarised; empty for a whole set.', max_length=100)),
-                ('target_words', models.PositiveIntegerField(blank=True, null=True)),
-                ('selector', models.CharField(blank=True, max_length=20)),
-                ('model_author', models.CharField(blank=True, max_length=20)),
-                ('assessor', models.CharField(blank=True, max_length=20)),
-                ('system', models.CharField(max_length=100)),
-                ('figures', models.JSONField(default=dict, help_text='By name, such as {"mean": 0.4, "quality": [0, null], "scores": [2, 1]}.')),
-                ('mean', models.FloatField(blank=True, help_text='Mean unit coverage, 0 to 1.', null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='published_scores', to='annotation.project')),
-                ('peer', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='published_scores', to='annotation.summary')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
         migrations.AddField(
             model_name='comparison',
             name='model',
@@ -925,21 +898,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('summary_id', 'document_id', 'position'),
-            },
-        ),
-        migrations.CreateModel(
-            name='PublishedPercent',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('percent', models.PositiveSmallIntegerField()),
-                ('marks', models.JSONField(blank=True, default=list, help_text='Numbers of the marked peer units.')),
-                ('comparison', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='published_percents', to='annotation.comparison')),
-                ('score', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='percents', to='annotation.publishedscore')),
-                ('unit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='published_percents', to='annotation.unit')),
-            ],
-            options={
-                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
@@ -1424,18 +1382,6 @@ class Migration(migrations.Migration):
             model_name='questionanswer',
             constraint=models.CheckConstraint(condition=models.Q(('probability__isnull', True), models.Q(('probability__gte', 0), ('probability__lte', 1)), _connector='OR'), name='question_answer_probability_0_1'),
         ),
-        migrations.AddIndex(
-            model_name='publishedscore',
-            index=models.Index(fields=['project', 'table', 'target_words', 'system'], name='published_by_system'),
-        ),
-        migrations.AddConstraint(
-            model_name='publishedscore',
-            constraint=models.UniqueConstraint(fields=('project', 'origin_name', 'line'), name='published_score_line'),
-        ),
-        migrations.AddConstraint(
-            model_name='publishedscore',
-            constraint=models.CheckConstraint(condition=models.Q(('mean__isnull', True), models.Q(('mean__gte', 0), ('mean__lte', 1)), _connector='OR'), name='published_score_mean_0_1'),
-        ),
         migrations.AddConstraint(
             model_name='comparison',
             constraint=models.UniqueConstraint(fields=('peer', 'model'), name='comparison_once'),
@@ -1591,14 +1537,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='textpermission',
             constraint=models.UniqueConstraint(fields=('project', 'judge', 'address'), name='text_permission_once_per_address'),
-        ),
-        migrations.AddConstraint(
-            model_name='publishedpercent',
-            constraint=models.UniqueConstraint(fields=('score', 'unit'), name='published_percent_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='publishedpercent',
-            constraint=models.CheckConstraint(condition=models.Q(('percent__gte', 0), ('percent__lte', 100)), name='published_percent_0_100'),
         ),
         migrations.AddIndex(
             model_name='dispute',

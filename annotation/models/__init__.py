@@ -45,7 +45,6 @@ from annotation.models.people import (
 )
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
-from annotation.models.published import PublishedPercent, PublishedScore
 from annotation.models.question import Question, QuestionAnswer, Rating
 from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Worker
 from annotation.models.score import SCORES, Score
@@ -95,8 +94,6 @@ __all__ = [
     "Notice",
     "Project",
     "PromptVersion",
-    "PublishedPercent",
-    "PublishedScore",
     "Question",
     "QuestionAnswer",
     "Rating",

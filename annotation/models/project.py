@@ -22,10 +22,10 @@ class Role(models.TextChoices):
 
 
 class ShownProjects(models.Manager["Project"]):
-    """All but the hidden ones: deleted ones, and those in which the rows of an unfinished import wait."""
+    """All but the deleted ones."""
 
     def get_queryset(self) -> QuerySet[Project]:
-        return super().get_queryset().filter(staged_until__isnull=True, deleted_at__isnull=True)
+        return super().get_queryset().filter(deleted_at__isnull=True)
 
 
 class Project(PublicRow):
@@ -191,12 +191,6 @@ class Project(PublicRow):
         on_delete=models.PROTECT,
         related_name="deciding_in",
         help_text="The judge whose verdicts stand where no person has decided.",
-    )
-    staged_until = models.DateTimeField(
-        null=True,
-        editable=False,
-        db_index=True,
-        help_text="Only while it hides the rows of an unfinished import: until then that import is known to be alive.",
     )
     rescore_due_at = models.DateTimeField(
         null=True,

@@ -83,11 +83,6 @@ JOIN annotation_unitjudgment judgment ON judgment.assignment_id = assignment.id
 WHERE assignment.comparison_id IN (SELECT id FROM comparison) AND assignment.state = 'submitted'
     AND assignment.repeat_of_id IS NULL AND judgment.is_current AND judgment.percent IS NOT NULL
 UNION ALL
-SELECT 'published', published.id, published.comparison_id, published.unit_id, NULL, NULL, score.assessor,
-    score.origin_name, NULL, published.percent, NULL
-FROM annotation_publishedpercent published JOIN annotation_publishedscore score ON score.id = published.score_id
-WHERE published.comparison_id IN (SELECT id FROM comparison)
-UNION ALL
 SELECT 'rating', id, summary_id, NULL, NULL, NULL, name, NULL, NULL, value, NULL
 FROM annotation_rating
 WHERE summary_id IN (SELECT id FROM peer) AND value IS NOT NULL AND (judge_id IS NULL OR judge_id = %s)

@@ -6,7 +6,7 @@ from django import template
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from annotation.sample.people import DEMO_PEOPLE, DemoPerson
+from annotation.demo.people import DEMO_PEOPLE, DemoPerson
 
 register = template.Library()
 

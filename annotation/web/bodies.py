@@ -66,7 +66,7 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
         )
     except TooManyFilesSent:
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        return TooLarge(f"These are more than the limit of {most:,} files: send them in a zip.")
+        return TooLarge(f"These are more than the limit of {most:,} files: send them in parts.")
     except (MultiPartParserError, BadRequest):
         return Unreadable(
             f"The form arrived incomplete, perhaps because the connection broke. {NOTHING_SAVED} and send it "

@@ -236,7 +236,7 @@ def test_nobody_makes_an_account_without_an_invitation(db: None, address: str) -
 
 
 # Django's cache in the database, and a nameless temporary file of one process: nobody else writes either of them.
-OWN_PICKLES = {"annotation/config/table_cache.py", "annotation/imports/held_sets.py"}
+OWN_PICKLES = {"annotation/config/table_cache.py"}
 EXECUTING = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle", "yaml", "jinja2"}
 
 

@@ -299,7 +299,6 @@ def test_ids_of_another_project_are_not_found_in_the_api_of_ones_own(world: Worl
 def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
     outside = (
         "account/",
-        "samples/",
         "projects/",
         "closed-projects/",
         "tokens/current/",

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
-from django.utils import timezone
 
 from annotation.assessing.services.assign import assign
 from annotation.core.permissions import (
@@ -17,7 +16,7 @@ from annotation.core.permissions import (
     visible_projects,
 )
 from annotation.core.refusals import NotAllowed, NotFound
-from annotation.models import Project, Role
+from annotation.models import Role
 from tests.annotation.cast import MEMBERS, World
 
 
@@ -55,14 +54,6 @@ def test_a_superuser_sees_all(world: World) -> None:
     root = User.objects.create_superuser("root")
     assert visible_projects(root).count() == 2
     assert verbs_in(root, world.project) == frozenset(Verb)
-
-
-def test_a_half_imported_project_is_nobodys(world: World) -> None:
-    root = User.objects.create_superuser("root")
-    Project.objects.filter(pk=world.project.pk).update(staged_until=timezone.now())
-    assert world.project not in visible_projects(root)
-    with pytest.raises(NotFound):
-        project_for(root, "harbour", Verb.VIEW_PROJECT)
 
 
 @pytest.mark.parametrize("verb", sorted(set(Verb) - BLIND_VERBS))

@@ -14,11 +14,11 @@ from annotation.accounts.mail_reset import MAIL_RESET
 from annotation.accounts.verified_email import MAIL_VERIFICATION
 from annotation.analysis.make_analysis import MAKE_ANALYSIS
 from annotation.core import jobs
+from annotation.demo.project import ADD_SAMPLE
 from annotation.judging.services.start_run import start_run
 from annotation.models import Job, Judge, Run
 from annotation.privacy.retention import APPLY_RETENTION
 from annotation.projects.services.invite import MAIL_INVITATION
-from annotation.sample.sample_projects import ADD_SAMPLE
 from tests.annotation.judging.processes import wait_until
 from tests.sources import modules, named_by
 

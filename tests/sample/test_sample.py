@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.text import count_words, split_sentences
 
-SAMPLE = Path(__file__).parents[2] / "annotation" / "sample"
+SAMPLE = Path(__file__).parents[2] / "annotation" / "demo"
 
 Row = dict[str, Any]
 Key = tuple[str, str, int]

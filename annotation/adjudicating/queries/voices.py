@@ -18,7 +18,6 @@ from annotation.models import (
     Check,
     Claim,
     Project,
-    PublishedPercent,
     UnitJudgment,
     Verdict,
 )
@@ -91,8 +90,8 @@ def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
 
 
 def voices_on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> tuple[NamelessVoice, ...]:
-    """Each submitted percent of a unit, hidden repeats left out, those of published tables, and, where the project
-    counts it, the deciding judge's share of yes in the steps of the percent scale."""
+    """Each submitted percent of a unit, hidden repeats left out, and, where the project counts it, the
+    deciding judge's share of yes in the steps of the percent scale."""
     name = f"unit {comparison.public_id} {unit.public_id}"
     return _lettered(_on_unit(comparison, unit, person, name))
 
@@ -163,9 +162,6 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User, name: str
             is_own=sitting is not None and sitting.assessor_id == person.pk,
             judgment=judgment,
         )
-    if not isinstance(unit, Claim):
-        for said in PublishedPercent.objects.filter(comparison=comparison, unit=unit).order_by("pk"):
-            yield _percent(said.percent, token=_token(name, person, said.public_id), marks=said.marks)
     if project.dispute_voices == Project.Voices.JUDGE and project.deciding_judge is not None:
         for share in judge_percents([comparison.peer_id]):
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (

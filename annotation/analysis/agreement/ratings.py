@@ -20,14 +20,12 @@ from django.db.models import Q
 from annotation.core.tables.pseudonyms import People
 from annotation.models import (
     Check,
-    PublishedPercent,
     SummaryJudgment,
     UnitJudgment,
     Verdict,
 )
 from annotation.models.document import cluster_of
 from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING, GIVEN_BLIND
-from annotation.scoring.published import published_assessor
 from evaluation.metrics import QualityQuestion, quality_questions
 from evaluation.statistics import KappaWeights, Level
 
@@ -190,7 +188,7 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
 def percent_ratings(
     project: Project, *, peer_ids: Sequence[int] | None = None, people: People | None = None
 ) -> list[RatedItem]:
-    """Assessors' percents, and those of published tables. Two queries.
+    """Assessors' percents. One query.
 
     An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id. Hidden
     repeats, and units that were joined, split or reworded since, are left out. `peer_ids` and `people` as of
@@ -213,7 +211,7 @@ def percent_ratings(
         "assignment__comparison__peer__document_set__group",
         "created_at",
     )
-    found = [
+    return [
         RatedItem(
             f"{comparison}:{unit or claim}",
             people.name(person_id, person or ""),
@@ -223,27 +221,6 @@ def percent_ratings(
         )
         for comparison, unit, claim, person_id, person, percent, name, group, at in rows
     ]
-    return found + _published(project, peer_ids)
-
-
-def _published(project: Project, peer_ids: Sequence[int] | None) -> list[RatedItem]:
-    rows = PublishedPercent.objects.filter(score__project=project, unit__retired_by__isnull=True)
-    if peer_ids is not None:
-        rows = rows.filter(comparison__peer_id__in=peer_ids)
-    columns = (
-        "comparison_id",
-        "unit__public_id",
-        "score__assessor",
-        "score__origin_name",
-        "percent",
-        "comparison__peer__document_set__external_id",
-        "comparison__peer__document_set__group",
-    )
-    first: dict[tuple[str, str], RatedItem] = {}
-    for comparison, unit, assessor, origin, percent, name, group in rows.order_by("pk").values_list(*columns):
-        rater, item = published_assessor(assessor, origin), f"{comparison}:{unit}"
-        first.setdefault((rater, item), RatedItem(item, rater, percent, cluster_of(name, group), None))
-    return list(first.values())
 
 
 def whole_ratings(

@@ -32,7 +32,6 @@ from annotation.core.summaries import summary_of
 from annotation.models import Dispute, System
 from annotation.reviewing.services.look_at_check import see_summary
 from annotation.scoring.judge_percents import JudgePercent
-from annotation.scoring.published import PublishedFigures
 from annotation.scoring.questions import AskedQuestion, QuestionSaid
 from annotation.scoring.records import score_rules, summary_records
 from annotation.texts.queries.claim_history import ToldChange
@@ -84,11 +83,11 @@ class StatedPercentRow(serializers.Serializer[ExplainedPercent]):
 
     id = serializers.CharField(source="answer_id")
     who = serializers.CharField()
-    kind = WordChoice(choices=("assessor", "import", "adjudicator"))
+    kind = WordChoice(choices=("assessor", "adjudicator"))
     percent = serializers.IntegerField()
     marks = _numbers("Numbers of the marked peer units.")
     reason = serializers.CharField()
-    at = serializers.DateTimeField(allow_null=True, help_text="Null for published tables.")
+    at = serializers.DateTimeField()
     error = serializers.CharField(help_text="The kind of error, in words.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
@@ -202,19 +201,6 @@ class ExplainedQuestionRow(serializers.Serializer[AskedQuestion]):
     from_summary = ToldAnswerRow(source="answer", allow_null=True)
 
 
-class PublishedFiguresRow(serializers.Serializer[PublishedFigures]):
-    """A line of a published table; never part of the scores."""
-
-    table = serializers.CharField()
-    origin = serializers.CharField(source="origin_name")
-    assessor = serializers.CharField()
-    figures = serializers.SerializerMethodField(help_text="By name, as published.")
-
-    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
-    def get_figures(self, published: PublishedFigures) -> dict[str, str]:
-        return dict(published.figures)
-
-
 class ReadUnitRow(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     text = serializers.CharField()
@@ -240,7 +226,6 @@ class ExplanationRow(serializers.Serializer[Explanation]):
     peer_claims = ExplainedClaimRow(many=True, help_text="Compared with the source.")
     peer_claims_gone = EarlierClaimRow(many=True)
     questions = ExplainedQuestionRow(many=True)
-    published = PublishedFiguresRow(many=True)
 
     @extend_schema_field(ReadUnitRow(many=True))
     def get_peer_units(self, made: Explanation) -> list[dict[str, Any]]:

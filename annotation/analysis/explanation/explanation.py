@@ -20,7 +20,6 @@ from annotation.analysis.explanation.statements import (
 )
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
 from annotation.scoring.judge_percents import JudgePercent, judge_percents
-from annotation.scoring.published import PublishedFigures, published_of
 from annotation.scoring.questions import AskedQuestion, questions_to, ratings_of
 from annotation.texts.queries.claim_history import ClaimHistory, ToldChange, told
 from evaluation.blend import (
@@ -145,7 +144,6 @@ class Explanation:
     questions: tuple[AskedQuestion, ...]
     formulas: tuple[Formula, ...]
     flags: tuple[str, ...]
-    published: tuple[PublishedFigures, ...]
 
 
 def explain(
@@ -186,7 +184,6 @@ def explain(
             terms=terms,
         ),
         flags=tuple(_in_words(flag, summary) for flag in score.flags),
-        published=published_of(summary),
     )
 
 

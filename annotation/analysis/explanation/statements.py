@@ -15,12 +15,10 @@ from annotation.models import (
     Adjudication,
     CheckLook,
     Dispute,
-    PublishedPercent,
     UnitJudgment,
     Verdict,
 )
 from annotation.models.judgment import COUNTING
-from annotation.scoring.published import published_assessor
 
 if TYPE_CHECKING:
     from annotation.models import Summary
@@ -74,7 +72,7 @@ class ExplainedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPercent:
-    """An assessor's percent (or one of a published table, or the adjudicated one) and the peer units marked for it."""
+    """An assessor's percent (or the adjudicated one) and the peer units marked for it."""
 
     answer_id: str
     who: str
@@ -82,7 +80,7 @@ class ExplainedPercent:
     percent: int
     marks: tuple[int, ...]
     reason: str
-    at: datetime | None = None
+    at: datetime
     error: str = ""
     guideline: int | None = None
     decision: ToldDecision | None = None
@@ -238,7 +236,7 @@ def _assessor(judgment: UnitJudgment) -> str:
 
 def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]:
     percents: dict[UnitPlace, list[ExplainedPercent]] = defaultdict(list)
-    said = (*_submitted(summary), *_published(summary), *_decisions_on_units(summary))
+    said = (*_submitted(summary), *_decisions_on_units(summary))
     for place, percent in said:
         percents[place].append(percent)
     return {place: tuple(of_unit) for place, of_unit in percents.items()}
@@ -263,22 +261,6 @@ def _submitted(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]
                 reason=judgment.note,
                 at=judgment.created_at,
                 guideline=judgment.guideline.version if judgment.guideline else None,
-            ),
-        )
-
-
-def _published(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]:
-    rows = PublishedPercent.objects.filter(comparison__peer=summary).select_related("score", "unit")
-    for said in rows.order_by("pk"):
-        yield (
-            (said.comparison_id, said.unit.public_id),
-            ExplainedPercent(
-                answer_id=said.public_id,
-                who=published_assessor(said.score.assessor, said.score.origin_name),
-                kind="import",
-                percent=said.percent,
-                marks=tuple(said.marks),
-                reason="",
             ),
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from functools import partial
 from typing import NamedTuple
 
 from django.http import HttpResponse
@@ -45,7 +44,6 @@ from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.models import SCORES, Project, System
-from annotation.scoring.published import published_means
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -133,8 +131,6 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "mixed": mixed_in_words(table).get(column, "") if table else "",
         "estimated": estimate_in_words(estimate) if estimate else "",
         "quality": quality[0] if quality else None,
-        # Called by the whole page alone; the fragment does without.
-        "published": partial(published_means, room.project),
         **(_columns(room, table, column, sort) if table else {}),
         "summaries": table.summaries if table else 0,
         "unscored": sum(row.claims_unscored for row in table.rows) if table else 0,

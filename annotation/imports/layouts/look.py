@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from annotation.imports.duc.convert import are_duc_files
 from annotation.imports.fields import FLAT_REQUIRED
-from annotation.imports.formats import Format, recognise
+from annotation.imports.formats import Format, NamedFile, recognise
 from annotation.imports.layouts.guess import Guess, guess
 from annotation.imports.layouts.paths import pick, text_paths
-from annotation.imports.packages import NamedFile
 from annotation.imports.problems import Problems
 from annotation.imports.streams import (
     FileTable,
@@ -65,8 +65,6 @@ def look_at(path: Path, *, name: str) -> Look:
 
 def look_at_rows(files: Sequence[NamedFile]) -> Look | None:
     """A look at the one file of rows; None where the files are DUC's and TAC's. Raises ImportRefused."""
-    from annotation.imports.duc.duc_files import are_duc_files  # noqa: PLC0415 - see annotation.imports.read
-
     return None if are_duc_files(files) else look_at(files[0].path, name=files[0].name)
 
 

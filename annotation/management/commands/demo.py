@@ -1,4 +1,4 @@
-"""Serve the sample projects on this machine: database, worker and web server under one roof."""
+"""Serve the sample project on this machine: database, worker and web server under one roof."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ from django.db.migrations.executor import MigrationExecutor
 from annotation.analysis.leaderboard.leaderboard import RANKED
 from annotation.analysis.leaderboard.leaderboards import board, board_key
 from annotation.analysis.make_analysis import recompute
+from annotation.demo.harbour import SLUG, answer_harbour, is_harbour_answered
+from annotation.demo.people import DEMO_PEOPLE
+from annotation.demo.project import begin_sample_project
 from annotation.judging.queries.runs import is_under_way, run_progress
 from annotation.management.commands.leaderboard import table_lines
 from annotation.management.commands.serve import gunicorn_command
@@ -33,9 +36,6 @@ from annotation.management.earlier_database import refuse_earlier_database
 from annotation.management.setup_link import setup_words
 from annotation.management.supervisor import LOOK_EVERY_SECONDS, Child, Supervisor, forked, run_here, spawned
 from annotation.models import Analysis, Project, Run
-from annotation.sample import harbour, newsroom
-from annotation.sample.people import DEMO_PEOPLE
-from annotation.sample.sample_projects import add_sample_project, begin_sample_project
 from annotation.settings_choice import LOCAL
 from annotation.workers import worker_command, worker_environment
 
@@ -43,18 +43,12 @@ DEMO_SETTINGS = "annotation.config.settings.demo"
 JUDGED_WITHIN_SECONDS = 300
 SERVED_WITHIN_SECONDS = 90
 HIGHEST_PORT = 65535
-SHOWN_FIRST = (
-    (Analysis.Kind.LEADERBOARD, board_key(RANKED)),
-    (Analysis.Kind.JUDGE, ""),
-    (Analysis.Kind.AGREEMENT, ""),
-)
-"""The statistics of Newsroom that are made before anybody asks for them."""
 
 
 class Command(BaseCommand):
     # `make check` looks, once; here it would cost a second of every start.
     requires_system_checks = ()
-    help = "Serve the sample projects, judged by the offline lexical baseline, on 127.0.0.1."
+    help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", default="8000", help="8000 unless named")
@@ -93,10 +87,6 @@ class Command(BaseCommand):
                 self._welcome(address)
             if not no_browser:
                 webbrowser.open(address)
-            # Nobody waits for the larger one: there is enough to look at meanwhile.
-            is_there = empty or supervisor.have_done(self._add_newsroom, seconds=JUDGED_WITHIN_SECONDS)
-            if not is_there and not supervisor.stopping.is_set():
-                self.say(f"{newsroom.NAME} could not be created; see the error above.")
             if not supervisor.stopping.is_set():
                 supervisor.watch()
             self.say("Stopping.")
@@ -108,22 +98,14 @@ class Command(BaseCommand):
             raise CommandError("The sample project could not be prepared; see the error above.")
         return done
 
-    def _add_newsroom(self) -> None:
-        project = Project.objects.filter(slug=newsroom.SLUG).first()
-        if project is None or not newsroom.is_newsroom_answered(project):
-            project = add_sample_project(name=newsroom.SLUG, by=None)
-            for kind, key in SHOWN_FIRST:
-                recompute(project_id=project.pk, kind=kind, key=key)
-        self.say(f"The second sample project, {newsroom.NAME}, is ready.")
-
     def say(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
 
     def _show_judged(self) -> None:
         """Tell the leaderboard of the sample, once its first run is over and people have answered too."""
-        project = Project.objects.get(slug=harbour.SLUG)
-        if not harbour.is_harbour_answered(project):
+        project = Project.objects.get(slug=SLUG)
+        if not is_harbour_answered(project):
             self.say("Judging the sample project claim by claim, through Celery ...")
             run = Run.objects.filter(project=project).earliest("pk")
             started = time.monotonic()
@@ -132,7 +114,7 @@ class Command(BaseCommand):
             progress = run_progress(run)
             if progress.failures:
                 self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
-            harbour.answer_harbour(project)
+            answer_harbour(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
         # Made here where it is not fresh: the fork's memory ends with it, a worker's would not.
         recompute(project_id=project.pk, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
@@ -174,9 +156,9 @@ def _prepare_tables() -> None:
 
 
 def _prepare() -> None:
-    """As `_prepare_tables`, and the first sample project, with its run waiting to be done."""
+    """As `_prepare_tables`, and the sample project, with its run waiting to be done."""
     _prepare_tables()
-    begin_sample_project(name=harbour.SLUG, by=None)
+    begin_sample_project(by=None)
 
 
 def _free_port(named: str) -> int:

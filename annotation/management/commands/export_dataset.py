@@ -11,8 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.refusals import Refusal
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.levels import LEVEL_NAMES
-from annotation.exports.services import write_export
-from annotation.exports.write import manifest_path
+from annotation.exports.services import manifest_path, write_export
 from annotation.management.named import project_named
 
 INTERRUPTED = 130

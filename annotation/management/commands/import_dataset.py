@@ -11,9 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
+from annotation.imports.formats import NamedFile
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
-from annotation.imports.packages import NamedFile
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, pair_of, ways_out
 from annotation.imports.progress import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
@@ -27,8 +27,8 @@ class Command(BaseCommand):
     # They would load every page and statistic of the site.
     requires_system_checks = ()
     help = (
-        "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files, NIST result tables, "
-        "DUCView pyramids and zips of these: everything, or with a bad row in it nothing."
+        "Import a CSV, JSON, JSONL or Parquet file of summaries, or any number of SEE HTML files and "
+        "DUCView pyramids: everything, or with a bad row in it nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             "file",
             nargs="+",
             type=Path,
-            help="one file with a row for each peer summary or nested JSONL; or SEE .html, NIST tables, .pyr, .pan",
+            help="one file with a row for each peer summary or nested JSONL; or SEE .html, .pyr, .pan",
         )
         parser.add_argument("--create", action="store_true", help="create the project if it does not exist")
         parser.add_argument(
@@ -179,13 +179,10 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
 
 def _count_lines(report: ImportReport) -> list[str]:
     kinds = {kind.replace("_", " "): count for kind, count in report.counts.told().items()}
-    has_removed = any(count.removed for count in kinds.values())
     width = max([16, *map(len, kinds)])
-    last = f"{'withdrawn':>12}" if has_removed else ""
-    lines = [f"  {'':<{width}}{'new':>9}{'changed':>9}{'as before':>11}{last}"]
-    for kind, count in kinds.items():
-        removed = f"{count.removed:>12,}" if has_removed else ""
-        lines.append(
-            f"  {kind:<{width}}{count.created:>9,}{count.changed:>9,}{count.unchanged:>11,}{removed}"
-        )
+    lines = [f"  {'':<{width}}{'new':>9}{'changed':>9}{'as before':>11}"]
+    lines += [
+        f"  {kind:<{width}}{count.created:>9,}{count.changed:>9,}{count.unchanged:>11,}"
+        for kind, count in kinds.items()
+    ]
     return lines

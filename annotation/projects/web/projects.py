@@ -55,7 +55,7 @@ PICTURES = (
         "The leaderboard: every average with its interval.",
     ),
 )
-"""Pictures of the sample projects: file of `docs/`, what they show, what is said below them."""
+"""Pictures of the sample project: file of `docs/`, what they show, what is said below them."""
 
 
 def projects(request: HttpRequest) -> HttpResponseBase:

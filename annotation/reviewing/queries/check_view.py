@@ -485,7 +485,6 @@ def _why_coverage_stays(check: Check) -> str:
         key,
         key,
         Assignment.State.SUBMITTED.value,
-        claim.unit_id,
         check.peer_id,
         model.pk,
     ]

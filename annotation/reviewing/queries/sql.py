@@ -104,8 +104,6 @@ SELECT
         JOIN annotation_assignment assignment ON assignment.id = judgment.assignment_id
         WHERE assignment.comparison_id = comparison.id AND judgment.{unit} = %s AND judgment.is_current
             AND judgment.percent IS NOT NULL AND assignment.state = %s AND assignment.repeat_of_id IS NULL
-    ) OR EXISTS (
-        SELECT 1 FROM annotation_publishedpercent WHERE comparison_id = comparison.id AND unit_id = %s
     )
 FROM annotation_comparison comparison WHERE peer_id = %s AND model_id = %s
 """

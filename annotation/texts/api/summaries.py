@@ -14,7 +14,6 @@ from annotation.api.fields import MOST_WORDS, WordChoice
 from annotation.api.schema import operation
 from annotation.core.readers import CheckReader
 from annotation.models import Comparison, Summary, Unit
-from annotation.models.pyramid import own_metadata
 from annotation.texts.api.document_sets import UnitRow
 
 SUMMARY_ROLES = ("model", "peer")
@@ -63,14 +62,11 @@ class ComparisonRow(serializers.Serializer[Comparison]):
 
 class SummaryDetail(SummaryRow):
     text = serializers.CharField()
-    metadata = serializers.SerializerMethodField(
+    metadata = serializers.DictField(
         help_text="As its file gave them; empty to callers who may not view the scores."
     )
     units = UnitRow(many=True)
     comparisons = ComparisonRow(many=True, source="comparisons_as_peer")
-
-    def get_metadata(self, summary: Summary) -> dict[str, Any]:
-        return own_metadata(summary.metadata)
 
 
 class SummaryQuery(serializers.Serializer[Any]):

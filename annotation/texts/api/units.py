@@ -72,9 +72,6 @@ class ConsequenceRow(serializers.Serializer[Dropped]):
     reopened = serializers.ListField(
         child=serializers.CharField(), help_text="Assessors whose closed sets are reopened."
     )
-    is_published = serializers.BooleanField(
-        help_text="A published table refers to the units, so they cannot change."
-    )
     in_words = Told(dropped_in_words)
 
     def get_judgments(self, dropped: Dropped) -> int:

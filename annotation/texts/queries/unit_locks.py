@@ -16,7 +16,6 @@ from django.db.models import Max, Q
 from annotation.models import (
     Adjudication,
     Check,
-    PublishedPercent,
     QuestionAnswer,
     Sitting,
     Summary,
@@ -47,8 +46,7 @@ class Dropped:
     `judgments`, `answers` (on unmarked units) and `decisions` (of adjudicators) are keys of rows. `readings`
     are those that lose a judgment or an answer, `assessors` whose they are, `reopened` the assessors whose
     closed sets are opened again. `evidence` counts the answers whose evidence names units of the summary:
-    they stand, and their evidence follows the words. What a published table says holds for its units alone:
-    with `is_published` they stay as they are for good.
+    they stand, and their evidence follows the words.
     """
 
     judgments: tuple[int, ...]
@@ -58,7 +56,6 @@ class Dropped:
     assessors: tuple[str, ...]
     reopened: tuple[str, ...]
     evidence: int
-    is_published: bool
 
     @property
     def number(self) -> int:
@@ -67,19 +64,17 @@ class Dropped:
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.number or self.evidence or self.is_published)
+        return not (self.number or self.evidence)
 
 
 def judged_texts(summary_ids: Collection[int]) -> set[int]:
-    """Those of these summaries whose units have been judged, or judged with. Nine queries, however many."""
+    """Those of these summaries whose units have been judged, or judged with. Seven queries, however many."""
     said: set[int | None] = set()
     for rows, path in (
         (_on_units(summary_ids), "unit__summary_id"),
         (_decisions(summary_ids), "unit__summary_id"),
         (_marking(summary_ids), "assignment__comparison__peer_id"),
         (_on_unmarked(summary_ids), "peer_id"),
-        (_published_on(summary_ids), "unit__summary_id"),
-        (_published_marks(summary_ids), "comparison__peer_id"),
     ):
         said.update(rows.order_by().values_list(path, flat=True).distinct())
     opened = _opened(summary_ids)
@@ -114,7 +109,6 @@ def dropped_by_reopening(summary: Summary) -> Dropped:
         assessors=_once(name for name, _ in held),
         reopened=_once(name for name, closed_at in held if closed_at is not None),
         evidence=_count_evidence(summary),
-        is_published=_published_on(keys).exists() or _published_marks(keys).exists(),
     )
 
 
@@ -184,14 +178,6 @@ def _decisions(summary_ids: Collection[int]) -> QuerySet[Adjudication]:
     return Adjudication.objects.filter(
         unit__summary__in=summary_ids, unit__retired_by__isnull=True, withdrawn_at=None
     )
-
-
-def _published_on(summary_ids: Collection[int]) -> QuerySet[PublishedPercent]:
-    return PublishedPercent.objects.filter(unit__summary__in=summary_ids)
-
-
-def _published_marks(summary_ids: Collection[int]) -> QuerySet[PublishedPercent]:
-    return PublishedPercent.objects.filter(comparison__peer__in=summary_ids).exclude(marks=[])
 
 
 def _evidence(

@@ -5,8 +5,8 @@ deleted: the judgments stay as rows that are not current, adjudicated percents a
 the unmarked units gives way to a row without one that keeps the quality answers. A set is submitted as a whole;
 so one that was closed is opened again as a whole for its assessor: everything else that they said in it is kept
 as a draft and counts when they close it anew. By then they may have seen what others said, which is why the
-sitting says when it was opened again. What a published table says cannot be said again by anybody, so its units
-are never opened. Answers to checks stand, since they are about words; their evidence follows these.
+sitting says when it was opened again.
+Answers to checks stand, since they are about words; their evidence follows these.
 """
 
 from __future__ import annotations
@@ -47,21 +47,14 @@ def reopen_units(*, summary: Summary, by: User | None, expected: int) -> Dropped
     """Open the units of a judged summary again; what that undid. Where nothing is judged it changes nothing.
 
     `expected` is the number of statements of people that, as `by` was told, will no longer count: where it is
-    another one by now, Conflict (code `newer_judgments`) carries both numbers. Raises Conflict (code
-    `published`) where a published table speaks of the units, NotAllowed to everybody but owners who have no
-    open assessor work in the project.
+    another one by now, Conflict (code `newer_judgments`) carries both numbers. Raises NotAllowed to
+    everybody but owners who have no open assessor work in the project.
     """
     project = summary.document_set.project
     require(by, project, Verb.REOPEN_UNITS)
     keep_apart(by, summary)
     held = hold(summary)
     dropped = dropped_by_reopening(summary)
-    if dropped.is_published:
-        raise Conflict(
-            "A published table refers to these units. To split the summary differently, import it into a new "
-            "project.",
-            code="published",
-        )
     if dropped.is_nothing:
         return dropped
     if expected != dropped.number:

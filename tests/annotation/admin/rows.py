@@ -35,8 +35,6 @@ from annotation.models import (
     JudgeTrial,
     MailTurn,
     PromptVersion,
-    PublishedPercent,
-    PublishedScore,
     Question,
     QuestionAnswer,
     Rating,
@@ -99,8 +97,6 @@ TELLING = {
     "Import",
     "JudgeCall",
     "JudgeExamples",
-    "PublishedPercent",
-    "PublishedScore",
     "Question",
     "QuestionAnswer",
     "Rating",
@@ -168,12 +164,6 @@ def _fill_what_is_worked_on(world: World) -> None:
 
 
 def _fill_what_is_kept(world: World) -> None:
-    line = PublishedScore.objects.create(
-        project=world.project, table="2001", origin_name="t", line=1, cells=[], set_name="D1", system="alder"
-    )
-    PublishedPercent.objects.create(
-        score=line, comparison=world.comparison("port", "alder"), unit=world.units("port")[0], percent=50
-    )
     _fill_accounts(world)
     CachedValue.objects.create(cache_key="counted", value="", expires=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")

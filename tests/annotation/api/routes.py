@@ -65,7 +65,6 @@ NEW_JUDGE = {"name": "panel", "kind": "panel", "members": ["lexical"]}
 IN_PROJECT = (
     Route("get", _in(""), (Verb.VIEW_PROJECT,)),
     Route("patch", _in(""), (Verb.CHANGE_PROJECT,), {"description": "About the harbour."}),
-    Route("post", _in("remove-sample/"), (Verb.MANAGE_MEMBERS,)),
     Route("get", _in("document-sets/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("document-sets/{document_set}/"), (Verb.VIEW_PROJECT,)),
     Route("get", _in("document-sets/{document_set}/questions/"), (Verb.VIEW_SCORES,)),
@@ -207,13 +206,11 @@ IN_PROJECT = (
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("quality/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("published-scores/"), (Verb.VIEW_SCORES,)),
-    Route("get", _in("published-scores/systems/"), (Verb.VIEW_SCORES,)),
     Route(
         "post",
         _in("imports/"),
         (Verb.IMPORT,),
-        {"files": [{"name": "results.table.R.paired.noheader", "content": "d1 x 7 a 3 b 4\n"}]},
+        {"files": [{"name": "D9.M.050.A.7.html", "content": "<html><body>It shuts.</body></html>"}]},
     ),
     Route(
         "post",
@@ -295,8 +292,6 @@ OUTSIDE = (
     Route("get", "account/tokens/", ()),
     Route("post", "account/tokens/", (), {"name": "nightly"}),
     Route("delete", "account/tokens/{token}/", ()),
-    Route("get", "samples/", ()),
-    Route("post", "samples/{sample}/add/", ()),
     Route("post", "invitations/accept/", (), {"secret": "nobody issued this"}),
     Route(
         "post",
@@ -353,7 +348,6 @@ def ids_of(world: World) -> dict[str, str]:
     return {
         "closed": closed.public_id,
         "token": AuthToken.objects.create(world.olga)[0].token_key,
-        "sample": "newsroom",
         "member": member.public_id,
         "invitation": invitation.public_id,
         "comment": said.comment.public_id,

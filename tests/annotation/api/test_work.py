@@ -269,7 +269,7 @@ def test_an_export_is_requested_written_and_fetched(world: World, client_of: Api
 def test_names_are_for_owners_alone_also_in_a_file_that_an_owner_asked_for(
     world: World, client_of: ApiDoor
 ) -> None:
-    body = {"level": "judgments", "format": "csv", "named_people": True}
+    body = {"level": "answers", "format": "csv", "named_people": True}
     assert client_of("vic").post(f"{HERE}exports/", body, format="json").status_code == 403
     export = request_export(project=world.project, by=world.olga, **body)  # type: ignore[arg-type]
     perform(export)

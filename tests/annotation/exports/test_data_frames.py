@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.adjudicating.services.adjudicate import decide_unit
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.levels import LEVELS
 from annotation.exports.write import write_file
-from annotation.models import Comparison
 from tests.annotation.exports.filled import filled
-from tests.annotation.judging.doing import add_document_set
 from tests.test_documents import DOCS, TEXTS
 
 if TYPE_CHECKING:
@@ -98,52 +95,3 @@ def test_each_file_of_a_bundle_opens(world: World, tmp_path: Path, offline: Path
             assert (where, list(types)) == (where, [column.name for column in columns])
             if format_name == "parquet":
                 assert (where, types) == (where, {each.name: told[each.kind][library] for each in columns})
-
-
-@pytest.mark.parametrize("format_name", FORMAT_NAMES)
-def test_columns_that_begin_with_gaps_open_as_the_page_says(
-    world: World, tmp_path: Path, offline: Path, format_name: str
-) -> None:
-    import polars as pl
-
-    texts = [f"Sentence {number} says so." for number in range(120)]
-    document_set = add_document_set(
-        world.project,
-        external_id="long",
-        documents=texts[:1],
-        peers={"alder": texts[0]},
-        reference=" ".join(texts),
-    )
-    comparison = Comparison.objects.get(peer__document_set=document_set)
-    last = comparison.model.units.order_by("position").last()
-    assert last is not None
-    decide_unit(comparison=comparison, unit=last, by=world.cleo, percent=60, reason="Some of it.")
-    path = tmp_path / f"units.{format_name}"
-    write_file(
-        project=world.project, people=People(world.project), level="units", format_name=format_name, path=path
-    )
-    if format_name == "jsonl":
-        with pytest.raises(pl.exceptions.ComputeError):
-            opened(path, offline)
-    more = {} if format_name == "parquet" else {"infer_schema_length": None}
-    for library, (count, types) in opened(path, offline, **more).items():
-        assert (library, count, list(types)) == (
-            library,
-            count,
-            [each.name for each in LEVELS["units"].columns],
-        )
-        assert count > 100
-
-
-def test_missing_numbers_leave_whole_numbers_whole_in_parquet(world: World, tmp_path: Path) -> None:
-    import pandas as pd
-
-    path = tmp_path / "texts.parquet"
-    write_file(
-        project=world.project, people=People(world.project), level="texts", format_name="parquet", path=path
-    )
-    positions = pd.read_parquet(path)["position"]
-    # Documents are numbered from 1, summaries are not.
-    assert set(positions.dropna()) == {1}
-    assert positions.isna().any()
-    assert str(positions.dtype) == "Int64"

@@ -69,7 +69,7 @@ def test_an_unknown_choice_is_refused_with_those_there_are(
 
 
 def test_a_missing_folder_is_refused(world: World, tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match="There is no folder"):
+    with pytest.raises(Invalid, match="a folder that exists"):
         write(world, tmp_path / "missing" / "out.jsonl", None)
 
 

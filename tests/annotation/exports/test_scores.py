@@ -61,16 +61,6 @@ def test_people_move_the_final_score_and_not_the_judges(world: World, tmp_path: 
     assert (alder["coverage_judge"], alder["human_share"]) == (0.75, 1.0)
 
 
-def test_rows_stand_by_document_then_system(world: World, tmp_path: Path) -> None:
-    rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
-    assert [(row["document_id"], row["system"]) for row in rows] == [
-        ("bridge", "alder"),
-        ("bridge", "birch"),
-        ("port", "alder"),
-        ("port", "birch"),
-    ]
-
-
 def test_a_summary_that_was_never_scored_is_not_dropped(world: World, tmp_path: Path) -> None:
     Score.objects.all().delete()
     rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
@@ -78,13 +68,3 @@ def test_a_summary_that_was_never_scored_is_not_dropped(world: World, tmp_path: 
     assert {(row["peer_words"], row["coverage"], row["claims"], row["flags"]) for row in rows} == {
         (None,) * 4
     }
-
-
-@pytest.mark.parametrize("format_name", ["csv", "jsonl", "parquet"])
-def test_a_stored_nan_leaves_as_a_missing_value(world: World, tmp_path: Path, format_name: str) -> None:
-    # PostgreSQL keeps it; SQLite makes a null of it by itself.
-    Score.objects.update(coverage=float("nan"))
-    path = tmp_path / "scores"
-    rows = exported(world.project, "scores", path, format_name=format_name)
-    assert {row["coverage"] for row in rows} == ({""} if format_name == "csv" else {None})
-    assert b"nan" not in path.read_bytes().lower()

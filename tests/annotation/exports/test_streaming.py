@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports import peers
 from annotation.exports.levels import LEVELS
@@ -133,15 +132,3 @@ def test_an_export_sees_one_moment_and_holds_up_nobody(world: World) -> None:
     after = list(LEVELS["claims"].rows(world.project, People(world.project)))
     assert during == before
     assert after != before
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_snapshot_that_breaks_off_leaves_the_connection_usable(world: World) -> None:
-    with pytest.raises(RuntimeError), snapshot():
-        raise RuntimeError
-    override(check=world.check("alder", 2), by=world.rex, label="yes")
-    assert world.check("alder", 2).final_label == "yes"
-
-
-def test_every_format_has_a_writer() -> None:
-    assert FORMAT_NAMES == ("csv", "jsonl", "parquet")

@@ -61,26 +61,9 @@ def test_the_file_and_its_manifest_come_as_attachments(mona: Client) -> None:
     assert manifest.json()["level"] == "scores"
 
 
-@pytest.mark.parametrize("what", ["download", "manifest"])
-def test_what_is_not_written_yet_is_a_conflict(mona: Client, what: str) -> None:
-    mona.post(f"{ROOM}request/", ASKED)
-    assert mona.get(f"{ROOM}{Export.objects.get().public_id}/{what}/").status_code == 409
-
-
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
 def test_an_unknown_level_is_refused_on_the_form(mona: Client, headers: dict[str, str]) -> None:
     answer = mona.post(f"{ROOM}request/", {"level": "secrets", "format": "csv"}, headers=headers)
     assert answer.status_code == 422
     assert b"There is no level" in answer.content
     assert (b"<html" in answer.content) is not bool(headers)
-
-
-def test_names_are_for_owners(world: World, mona: Client, signed_in: Callable[[User], Client]) -> None:
-    assert b"With people's names" not in mona.get(ROOM).content
-    assert mona.post(f"{ROOM}request/", {**ASKED, "named": "1"}).status_code == 403
-    olga = signed_in(world.olga)
-    olga.post(f"{ROOM}request/", {**ASKED, "named": "1"})
-    export = Export.objects.get()
-    perform(export)
-    assert olga.get(f"{ROOM}{export.public_id}/download/").status_code == 200
-    assert mona.get(f"{ROOM}{export.public_id}/download/").status_code == 403

@@ -1,15 +1,12 @@
 """Weighted coverage from the exports alone: what a data scientist recomputes from the two files."""
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 
-from annotation.models import Unit
-from tests.annotation.cast import World
 from tests.annotation.exports.reading import Rows, read
 from tests.annotation.imports.files import jsonl, nested
 from tests.test_documents import DOCS, TEXTS
@@ -46,30 +43,9 @@ def test_weighted_coverage_follows_from_the_units_alone(
     exported(weighed, "units", tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    example, _ = re.findall(r"```python\n(.*?)```", TEXTS[DOCS / "exports.md"], re.DOTALL)
+    (example,) = re.findall(r"```python\n(.*?)```", TEXTS[DOCS / "exports.md"], re.DOTALL)
     exec(example, names)  # the project's own words, read from its own file
     recomputed = names["coverage"].reset_index().set_index("system")[0].to_dict()
     stored = {row["system"]: row["coverage"] for row in exported(weighed, "scores", tmp_path)}
     assert recomputed == pytest.approx(KNOWN)
     assert stored == pytest.approx(KNOWN)
-
-
-def test_claims_that_stand_in_for_units_carry_their_id_and_weight_in_both_levels(
-    weighed: str, tmp_path: Path
-) -> None:
-    of_units = {(row["system"], row["claim_id"]): row for row in exported(weighed, "units", tmp_path)}
-    claims = exported(weighed, "claims", tmp_path)
-    assert len(of_units) == 9
-    covered, scored = Counter[str](), Counter[str]()
-    for row in claims:
-        unit = of_units[row["system"], row["claim_id"]]
-        assert (unit["text"], unit["weight"]) == (row["claim"], row["weight"])
-        covered[row["system"]] += row["weight"] if row["final_label"] == "yes" else 0.0
-        scored[row["system"]] += row["weight"] if row["final_label"] else 0.0
-    assert {system: covered[system] / scored[system] for system in scored} == pytest.approx(KNOWN)
-
-
-def test_units_that_are_sentences_have_weights_and_no_claim_id(world: World, tmp_path: Path) -> None:
-    Unit.objects.filter(position=2).update(weight=3.0)
-    rows = [row for row in exported("harbour", "units", tmp_path) if row["document_id"] == "port"]
-    assert {(row["unit"], row["claim_id"], row["weight"]) for row in rows} == {(1, None, 1.0), (2, None, 3.0)}

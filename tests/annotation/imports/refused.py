@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotation.imports.background import import_kept, keep_upload
-from annotation.imports.packages import NamedFile
+from annotation.imports.formats import NamedFile
 from annotation.models import Job
 
 if TYPE_CHECKING:

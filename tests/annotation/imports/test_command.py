@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Event, Project, Summary
 from annotation.operator_commands import as_typed
-from tests.annotation.imports.duc.packages import ROW_2001, see_page
-from tests.annotation.imports.files import DOCUMENT, HEADER, LAYOUTS, jsonl, nested, raw, row
+from tests.annotation.imports.duc.packages import see_page
+from tests.annotation.imports.files import LAYOUTS, jsonl, nested, row
 
 pytestmark = pytest.mark.django_db
 
@@ -39,12 +39,6 @@ def test_project_is_made_and_the_import_reported(tmp_path: Path) -> None:
     assert Project.objects.get(slug="trams").document_sets.count() == 1
 
 
-def test_second_import_says_that_nothing_changed(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, row())
-    said("trams", path, "--create")
-    assert "Nothing changed: everything was already imported." in said("trams", path, "--create")
-
-
 def test_project_must_be_there_or_be_made(tmp_path: Path) -> None:
     assert refused("trams", jsonl(tmp_path, row())) == "There is no project 'trams'. Add --create to make it."
 
@@ -59,20 +53,6 @@ def test_problems_are_listed_and_nothing_is_made(tmp_path: Path) -> None:
     assert not Event.objects.exists()
 
 
-def test_many_problems_are_cut_short(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, *[row(system=f"s{number}", target_words=0) for number in range(60)])
-    assert refused("trams", path, "--create").splitlines()[-2] == "  and 10 more"
-
-
-def test_whole_file_problem_is_said_once(tmp_path: Path) -> None:
-    path = raw(tmp_path, "", "a.csv")
-    assert refused("trams", path, "--create") == "a.csv is empty. It needs one row for each peer summary."
-
-
-def test_unusable_slug_is_refused(tmp_path: Path) -> None:
-    assert refused("not a slug", jsonl(tmp_path, row()), "--create").startswith("slug:")
-
-
 def test_dry_run_makes_nothing(tmp_path: Path) -> None:
     answer = said("trams", jsonl(tmp_path, row()), "--create", "--dry-run")
     assert "Dry run: nothing was written. Changes on import:" in answer
@@ -84,49 +64,11 @@ def test_skipped_rows_are_named(tmp_path: Path) -> None:
     assert "Left out: 1 row, for these reasons:\n  line 2, summary: is missing." in answer
 
 
-def test_columns_are_mapped(tmp_path: Path) -> None:
-    header = HEADER.replace("summary", "output").replace("system", "model")
-    path = raw(tmp_path, header + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
-    said("trams", path, "--create", "--map", "summary=output", "--map", "system=model")
-    assert Summary.objects.get(is_peer=True).text == "Two."
-
-
-def test_mapping_without_a_column_is_refused(tmp_path: Path) -> None:
-    assert refused("trams", jsonl(tmp_path, row()), "--create", "--map", "summary").startswith("--map: ")
-
-
-def test_side_is_named_in_the_report(tmp_path: Path) -> None:
-    claims = [{"claim_text": "Trams stopped.", "verdicts": {"alder": 1}}]
-    path = jsonl(tmp_path, nested(claims=claims))
-    assert "Claims belong to the peers" in said("own", path, "--create")
-    assert "Claims belong to the references" in said("other", path, "--create", "--claims-side", "reference")
-
-
-def test_warnings_are_shown(tmp_path: Path) -> None:
-    answer = said("trams", jsonl(tmp_path, row(summary="", rouge=1)), "--create")
-    assert "Warning: Line 1: the summary of 'd1' by 'alder' is empty." in answer
-    assert "Warning: Not read: `rouge`." in answer
-
-
-def test_several_files_of_duc_are_one_import(db: None, tmp_path: Path) -> None:
-    (tmp_path / "peers").mkdir()
-    page = tmp_path / "peers" / "D04.M.050.A.B.html"
-    page.write_text(see_page("Rain fell."))
-    table = tmp_path / "results1_table.txt"
-    table.write_text(ROW_2001 + "\n")
-    lines = said("duc", page, table, "--create").splitlines()
-    assert lines[0].endswith(" and 1 more: files of several formats, into duc")
-    # The folder says that a person's summary is a peer here.
-    assert Summary.objects.get().is_peer
-    assert "  published scores        1        0          0" in lines
-    assert any(line.startswith("Warning: ") and "0, 25, 50, 75 and 100 %" in line for line in lines)
-
-
 def test_a_problem_is_named_with_its_file(db: None, tmp_path: Path) -> None:
-    page, table = tmp_path / "odd.html", tmp_path / "results1_table.txt"
-    page.write_text(see_page("Rain fell."))
-    table.write_text(ROW_2001 + "\n")
-    lines = refused("duc", page, table, "--create").splitlines()
+    good, odd = tmp_path / "D04.M.050.A.1.html", tmp_path / "odd.html"
+    good.write_text(see_page("Rain fell."))
+    odd.write_text(see_page("Rain fell."))
+    lines = refused("duc", good, odd, "--create").splitlines()
     assert lines[0].endswith("and 1 more has 1 problem. Nothing was imported. Correct or remove these rows.")
     assert lines[-1] == "Use --skip-invalid to skip and list invalid rows."
     assert "odd.html: has a name that does not say whose summary it is" in lines[1]
@@ -147,10 +89,3 @@ def test_a_preset_a_system_and_a_target_length_are_chosen(tmp_path: Path) -> Non
     assert "Warning: The target length is 14 words, the median of the references." in answer
     peers = Summary.objects.filter(is_peer=True)
     assert set(peers.values_list("system__name", "target_words")) == {("birch", 14)}
-
-
-def test_a_target_length_that_is_none_is_refused_by_its_option(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, row())
-    assert refused("trams", path, "--create", "--target-length", "long").startswith(
-        "--target-length: The target length is a whole number of at least 1"
-    )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from annotation.core.refusals import Invalid
-from annotation.imports.layouts.layout import Layout, layout_of
+from annotation.imports.layouts.layout import Layout
 from annotation.imports.problems import PROBLEMS_SHOWN
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import (
@@ -30,11 +28,6 @@ def test_missing_field_is_named_with_what_is_there(tmp_path: Path, field: str) -
     assert (line, column) == (2, field)
     assert reason.startswith("is missing. Fields that are there: ")
     assert reason.endswith(f"If it has another name, say which field is `{field}`.")
-
-
-@pytest.mark.parametrize("field", ["document_id", "document", "system", "summary"])
-def test_null_is_no_value(tmp_path: Path, field: str) -> None:
-    assert problems_of(jsonl(tmp_path, row(**{field: None}))) == [(1, field, "has no value.")]
 
 
 @pytest.mark.parametrize(
@@ -73,11 +66,6 @@ def test_bad_value_is_named(tmp_path: Path, field: str, value: Any, fragment: st
     assert fragment in reason
 
 
-def test_metadata_number_out_of_range_is_named(tmp_path: Path) -> None:
-    line = json.dumps(row(metadata=...))[:-1] + ', "metadata": {"a": 1e999}}'
-    assert problems_of(raw(tmp_path, line)) == [(1, "metadata", "holds a number that is not finite.")]
-
-
 def test_metadata_too_deep_is_named(tmp_path: Path) -> None:
     deep: Any = 1
     for _ in range(30):
@@ -101,15 +89,6 @@ def test_target_may_be_left_out(tmp_path: Path, value: Any) -> None:
     ]
 
 
-def test_number_is_a_name_too(tmp_path: Path) -> None:
-    assert list(read_dataset(jsonl(tmp_path, row(document_id=17))).dataset.sets) == ["17"]
-
-
-def test_every_bad_value_of_a_row_is_named(tmp_path: Path) -> None:
-    found = problems_of(jsonl(tmp_path, row(system=None, summary=..., target_words="x", document="")))
-    assert {column for _, column, _ in found} == {"system", "summary", "target_words", "document"}
-
-
 def test_text_of_20_megabytes_is_refused_by_its_length(tmp_path: Path) -> None:
     path = jsonl(tmp_path, row(), row(document_id="d2", document="x" * 20_000_000))
     assert problems_of(path) == [
@@ -122,11 +101,6 @@ def test_text_of_20_megabytes_is_refused_by_its_length(tmp_path: Path) -> None:
     ]
 
 
-def test_text_of_20_megabytes_in_a_csv_is_refused_by_its_length(tmp_path: Path) -> None:
-    path = raw(tmp_path, HEADER + f"d1,{'x' * 20_000_000},,alder,Two.,10\n", "a.csv")
-    assert [problem[:2] for problem in problems_of(path)] == [(2, "document")]
-
-
 @pytest.mark.parametrize("summary", ["", " \n "])
 def test_empty_summary_is_taken_with_a_warning(tmp_path: Path, summary: str) -> None:
     reading = read_dataset(jsonl(tmp_path, row(summary=summary)))
@@ -134,11 +108,6 @@ def test_empty_summary_is_taken_with_a_warning(tmp_path: Path, summary: str) -> 
     assert reading.warnings.shown == [
         "Line 1: the summary of 'd1' by 'alder' is empty. It is flagged empty_peer."
     ]
-
-
-def test_empty_cell_is_an_empty_summary(tmp_path: Path) -> None:
-    reading = read_dataset(raw(tmp_path, HEADER + f"d1,{DOCUMENT},{REFERENCE},alder,,10\n", "a.csv"))
-    assert reading.dataset.sets["d1"].peers["alder", 10].text.text == ""
 
 
 def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> None:
@@ -155,11 +124,6 @@ def test_columns_are_renamed(tmp_path: Path) -> None:
     assert one.peers["alder", 10].text.text == "Two."
 
 
-def test_problem_of_a_renamed_column_names_the_file_s_own(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, row(summary=..., output=None))
-    assert problems_of(path, layout=Layout({"summary": "output"})) == [(1, "output", "has no value.")]
-
-
 def test_mapping_to_a_column_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path = raw(tmp_path, HEADER + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     assert "the column 'topic' is given for group, and there is no such column" in refusal_of(
@@ -171,17 +135,6 @@ def test_mapping_that_no_json_line_has_is_a_problem(tmp_path: Path) -> None:
     [(line, column, reason)] = problems_of(jsonl(tmp_path, row()), layout=Layout({"group": "topic"}))
     assert (line, column) == (None, "topic")
     assert "no line has a field of that name" in reason
-
-
-def test_mapping_of_an_unknown_field_is_refused() -> None:
-    with pytest.raises(Invalid, match="There is no field 'sumary' to map"):
-        layout_of(["sumary=output"])
-
-
-def test_mapping_of_a_nested_field_in_a_flat_file_is_refused(tmp_path: Path) -> None:
-    assert "given for the field doc_id, which a flat file does not have" in refusal_of(
-        jsonl(tmp_path, row()), layout=Layout({"doc_id": "document_id"})
-    )
 
 
 def test_rows_of_one_key_are_told_which_column_may_name_the_system(tmp_path: Path) -> None:
@@ -198,19 +151,6 @@ def test_rows_of_one_key_are_told_which_column_may_name_the_system(tmp_path: Pat
     )
     mapped = read_dataset(path, layout=Layout({"system": "m"}, preset="auto"))
     assert (mapped.problems.count, [len(one.peers) for one in mapped.dataset.sets.values()]) == (0, [2, 2])
-
-
-def test_columns_that_were_not_read_are_told(tmp_path: Path) -> None:
-    reading = read_dataset(jsonl(tmp_path, row(rouge=0.3), row(system="birch", notes="x")))
-    assert reading.warnings.shown == ["Not read: `rouge`, `notes`."]
-
-
-def test_csv_without_references_is_told(tmp_path: Path) -> None:
-    path = raw(tmp_path, f"document_id,document,system,summary\nd1,{DOCUMENT},alder,Two.\n", "a.csv")
-    reading = read_dataset(path)
-    (reference,) = reading.warnings.shown
-    assert reference.startswith("No row has a `reference`, so summaries are compared with their documents.")
-    assert reading.lacks_target
 
 
 def test_reference_that_is_named_but_not_there_is_a_problem(tmp_path: Path) -> None:
@@ -260,39 +200,10 @@ def test_a_system_that_lacks_summaries_is_told(tmp_path: Path) -> None:
     assert told[5:] == ["3 more systems lack summaries of some document sets."]
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("Storm hits town", {"metadata": "Storm hits town"}),
-        ("3", {"metadata": "3"}),
-        ([1], {"metadata": [1]}),
-        ('{"domain": "news"}', {"domain": "news"}),
-        (" ", {}),
-    ],
-)
-def test_metadata_that_is_no_object_stands_under_its_column(
-    tmp_path: Path, value: object, expected: dict[str, object]
-) -> None:
-    [one] = read_dataset(jsonl(tmp_path, row(metadata=value))).dataset.sets.values()
-    assert one.metadata == expected
-
-
 def test_one_peer_with_two_texts_names_both_lines(tmp_path: Path) -> None:
     rows = [row(reference_id="A"), row(reference_id="B", summary="Other.")]
     [(line, column, reason)] = problems_of(jsonl(tmp_path, *rows))
     assert (line, column) == (2, "summary")
-    assert "another text than at line 1" in reason
-
-
-def test_one_set_with_two_documents_names_both_lines(tmp_path: Path) -> None:
-    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(system="birch", document="Other.")))
-    assert (line, column) == (2, "document")
-    assert "at line 1" in reason
-
-
-def test_one_reference_with_two_texts_names_both_lines(tmp_path: Path) -> None:
-    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(system="birch", reference="Other.")))
-    assert (line, column) == (2, "reference")
     assert "another text than at line 1" in reason
 
 
@@ -305,12 +216,6 @@ def test_what_a_set_shares_must_agree(tmp_path: Path, field: str, one: str, othe
         jsonl(tmp_path, row(**{field: one}), row(system="birch", **{field: other}))
     )
     assert (line, column) == (2, field)
-
-
-def test_what_a_set_shares_may_be_said_once(tmp_path: Path) -> None:
-    rows = [row(), row(system="birch", group="g", language="de"), row(system="cedar")]
-    one = read_dataset(jsonl(tmp_path, *rows)).dataset.sets["d1"]
-    assert (one.group, one.language) == ("g", "de")
 
 
 def test_reference_may_differ_between_target_lengths(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from annotation.imports.formats import Format, recognise
-from annotation.imports.problems import ImportRefused
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import HEADER, jsonl, nested, raw, refusal_of, row
 
@@ -65,10 +64,6 @@ def test_other_kinds_of_file_are_refused(tmp_path: Path, name: str, content: byt
     assert fragment in refusal_of(raw(tmp_path, content, name))
 
 
-def test_missing_file_is_refused(tmp_path: Path) -> None:
-    assert refusal_of(tmp_path / "gone.csv") == "gone.csv cannot be opened: No such file or directory."
-
-
 def test_folder_is_refused(tmp_path: Path) -> None:
     assert "cannot be opened" in refusal_of(tmp_path)
 
@@ -76,15 +71,3 @@ def test_folder_is_refused(tmp_path: Path) -> None:
 def test_line_that_is_flat_and_nested_is_refused(tmp_path: Path) -> None:
     path = jsonl(tmp_path, {**nested(), **row()})
     assert "holds both `systems` (nested) and `summary` (flat)" in refusal_of(path)
-
-
-def test_flat_line_among_nested_ones_is_named(tmp_path: Path) -> None:
-    reading = read_dataset(jsonl(tmp_path, nested(), row()))
-    assert [(problem.line, problem.reason[:32]) for problem in reading.problems.shown] == [
-        (2, "is flat, but line 1 is nested. A")
-    ]
-
-
-def test_the_given_name_decides_where_the_path_is_a_temporary_one(tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match=r"upload\.csv is named like CSV"):
-        read_dataset(jsonl(tmp_path, row(), name="tmp123"), name="upload.csv")

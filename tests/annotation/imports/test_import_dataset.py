@@ -10,9 +10,8 @@ from django.apps import apps
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.core.refusals import Conflict, NotAllowed, NotFound
+from annotation.core.refusals import Conflict, NotAllowed
 from annotation.imports import services as service
-from annotation.imports.plan import SETS_PLANNED_AT_ONCE
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import (
@@ -33,13 +32,10 @@ from annotation.models import (
 )
 from annotation.reviewing.services.review import override
 from tests.annotation.imports.files import (
-    DOCUMENT,
-    HEADER,
     REFERENCE,
     import_dataset,
     jsonl,
     nested,
-    raw,
     row,
 )
 
@@ -100,15 +96,6 @@ def test_row_becomes_a_set_with_its_summaries(project: Project, tmp_path: Path) 
     assert (comparison.peer.target_words, comparison.model.target_words) == (10, None)
 
 
-def test_texts_are_divided_into_sentences(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row(summary="It rained. Trams stopped, but buses ran on all lines."))
-    assert pieces(summary=peer("alder")) == ["It rained.", "Trams stopped, but buses ran on all lines."]
-    assert pieces(document__document_set__external_id="d1") == [
-        "Rain fell in Oslo on Monday.",
-        "Trams stopped for an hour.",
-    ]
-
-
 def test_units_of_several_documents_are_numbered_through(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row(document=["One. Two.", "Three."]))
     units = Unit.objects.filter(document__isnull=False).order_by("position")
@@ -119,11 +106,6 @@ def test_units_of_several_documents_are_numbered_through(project: Project, tmp_p
     ]
 
 
-def test_language_decides_where_sentences_end(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row(language="de", summary="Hr. Müller kam z. B. am 3. Mai. Er ging."))
-    assert pieces(summary=peer("alder")) == ["Hr. Müller kam z. B. am 3. Mai.", "Er ging."]
-
-
 def test_project_that_cuts_over_length_divides_what_is_judged(project: Project, tmp_path: Path) -> None:
     project.over_length = Project.OverLength.TRUNCATE
     project.save()
@@ -131,12 +113,6 @@ def test_project_that_cuts_over_length_divides_what_is_judged(project: Project, 
     assert peer("alder", 3).text == "One two. Three four. Five."
     # Three words: the second sentence ends after its first word.
     assert pieces(summary=peer("alder", 3)) == ["One two.", "Three"]
-
-
-def test_row_without_reference_is_compared_with_nothing(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row(reference=...))
-    assert not Comparison.objects.exists()
-    assert peer("alder").score.flags == ["no_model_summary"]
 
 
 def test_empty_summary_is_imported_and_flagged(project: Project, tmp_path: Path) -> None:
@@ -158,12 +134,6 @@ def test_kinds_of_system_are_told_from_their_names(project: Project, tmp_path: P
         "x": "summariser",
         "ada": "person",
     }
-
-
-def test_csv_and_jsonl_give_the_same(project: Project, tmp_path: Path) -> None:
-    path = raw(tmp_path, HEADER + f"d1,{DOCUMENT},{REFERENCE},alder,Trams stopped.,10\n", "a.csv")
-    import_dataset(project=project, path=path, by=None)
-    assert not bring(project, tmp_path, row()).counts.has_changes
 
 
 # References
@@ -219,18 +189,6 @@ def test_reference_becomes_a_peer_too_when_a_later_file_says_so(project: Project
     assert Comparison.objects.count() == 1
 
 
-def test_own_text_under_another_target_is_not_compared_with_itself(project: Project, tmp_path: Path) -> None:
-    shared = {"reference_author": "ada"}
-    bring(
-        project,
-        tmp_path,
-        row(**shared),
-        row(**shared, target_words=20),
-        row(**shared, system="ada", summary=REFERENCE),
-    )
-    assert set(Comparison.objects.values_list("peer__system__name", flat=True)) == {"alder"}
-
-
 def test_reference_for_a_new_target_leaves_the_old_one_alone(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row())
     bring(project, tmp_path, row(target_words=5, reference="Rain."))
@@ -249,12 +207,6 @@ def test_importing_twice_changes_nothing(project: Project, tmp_path: Path, recor
     assert row_counts() == before
     assert not again.counts.has_changes
     assert counted(again) == {kind: (0, 0, created) for kind, (created, _, _) in counted(first).items()}
-
-
-def test_the_same_file_under_another_name_changes_nothing(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, nested())
-    copy = jsonl(tmp_path, nested(), name="copy.jsonl")
-    assert not import_dataset(project=project, path=copy, by=None).counts.has_changes
 
 
 def test_later_file_adds_a_system(project: Project, tmp_path: Path) -> None:
@@ -277,26 +229,11 @@ def test_changed_summary_without_judgments_is_replaced(project: Project, tmp_pat
     assert peer("alder").score.brevity == pytest.approx(0.6)
 
 
-def test_changed_document_without_judgments_is_replaced(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row())
-    report = bring(project, tmp_path, row(document=["One.", "Two."]))
-    assert counted(report)["documents"] == (0, 2, 0)
-    assert list(Document.objects.values_list("text", flat=True)) == ["One.", "Two."]
-    assert pieces(document__isnull=False) == ["One.", "Two."]
-
-
 def test_changed_reference_without_judgments_is_replaced(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row())
     report = bring(project, tmp_path, row(reference="Rain. Trams."))
     assert counted(report)["model_summaries"] == (0, 1, 0)
     assert pieces(summary__is_model=True) == ["Rain.", "Trams."]
-
-
-def test_changed_metadata_and_group_are_taken_over(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row())
-    bring(project, tmp_path, row(group="g", metadata={"run": 2}))
-    assert DocumentSet.objects.get().group == "g"
-    assert peer("alder").metadata == {"run": 2}
 
 
 def test_a_changed_group_alone_puts_statistics_out_of_date(project: Project, tmp_path: Path) -> None:
@@ -367,14 +304,6 @@ def test_document_that_claims_were_held_against_is_refused(world: World, tmp_pat
     assert problem.reason.startswith("the document of 'port' differs from the project's text")
 
 
-def test_document_that_nothing_was_held_against_is_replaced(world: World, tmp_path: Path) -> None:
-    reference = world.models["bridge"].text
-    text = world.peers["bridge", "alder"].text
-    fields = {"document_id": "bridge", "reference": reference, "summary": text, "target_words": 20}
-    report = bring(world.project, tmp_path, row(**fields, document="Other."))
-    assert report.counts.documents.changed == 1
-
-
 def test_summary_with_a_draft_percent_is_refused(world: World, tmp_path: Path) -> None:
     sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
     assignment = sitting.assignments.get(comparison__peer=world.peers["bridge", "alder"])
@@ -430,11 +359,6 @@ def test_skip_invalid_leaves_bad_rows_out(project: Project, tmp_path: Path) -> N
     assert [problem.line for problem in report.problems] == [2, 3]
 
 
-def test_skip_invalid_needs_one_good_row(project: Project, tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match="Nothing was imported"):
-        bring(project, tmp_path, row(summary=...), skip_invalid=True)
-
-
 @pytest.mark.parametrize("records", [[row()], [nested()]])
 def test_dry_run_writes_nothing_and_tells_all(project: Project, tmp_path: Path, records: list[Any]) -> None:
     before = row_counts()
@@ -442,37 +366,6 @@ def test_dry_run_writes_nothing_and_tells_all(project: Project, tmp_path: Path, 
     assert row_counts() == before
     assert dry.dry_run
     assert counted(dry) == counted(bring(project, tmp_path, *records))
-
-
-def test_bad_rows_and_what_the_project_contradicts_are_told_at_once(world: World, tmp_path: Path) -> None:
-    changed = row(
-        document_id="port", summary="Other.", target_words=20, document=_port_document(), reference=...
-    )
-    with pytest.raises(ImportRefused, match="has 2 problems") as both:
-        bring(world.project, tmp_path, changed, row(target_words=0))
-    assert [problem.line for problem in both.value.problems] == [2, 1]
-    with pytest.raises(ImportRefused, match="skipping invalid rows does not help"):
-        bring(world.project, tmp_path, changed, row(target_words=0), skip_invalid=True)
-
-
-def test_dry_run_finds_judged_texts(world: World, tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match="has 1 problem"):
-        bring(
-            world.project,
-            tmp_path,
-            row(
-                document_id="port",
-                summary="Other.",
-                target_words=20,
-                document=_port_document(),
-                reference=...,
-            ),
-            dry_run=True,
-        )
-
-
-def _port_document() -> str:
-    return Document.objects.get(document_set__external_id="port").text
 
 
 def test_failure_in_the_middle_leaves_nothing(
@@ -490,18 +383,6 @@ def test_failure_in_the_middle_leaves_nothing(
     monkeypatch.setattr(service, "plan_import", raced)
     with pytest.raises(Conflict, match="Import again"):
         bring(project, tmp_path, row(), row(document_id="d2"))
-    assert row_counts() == before
-
-
-def test_problem_in_the_last_set_leaves_nothing_of_the_first(project: Project, tmp_path: Path) -> None:
-    names = [f"d{number}" for number in range(SETS_PLANNED_AT_ONCE + 1)]
-    bring(project, tmp_path, row(document_id=names[-1], language="de"))
-    before = row_counts()
-    with pytest.raises(ImportRefused) as refusal:
-        bring(project, tmp_path, *(row(document_id=name, language="en") for name in names))
-    assert [(problem.line, problem.column) for problem in refusal.value.problems] == [
-        (len(names), "language")
-    ]
     assert row_counts() == before
 
 
@@ -557,7 +438,6 @@ def test_manager_may_and_it_is_logged(world: World, tmp_path: Path) -> None:
             "verdicts": 4,
         },
         "changed": {},
-        "removed": {},
         "rows_left_out": 0,
     }
 
@@ -566,11 +446,6 @@ def test_manager_may_and_it_is_logged(world: World, tmp_path: Path) -> None:
 def test_others_may_not(world: World, tmp_path: Path, name: str) -> None:
     with pytest.raises(NotAllowed):
         import_dataset(project=world.project, path=jsonl(tmp_path, row()), by=world.users[name])
-
-
-def test_outsider_learns_nothing(world: World, tmp_path: Path) -> None:
-    with pytest.raises(NotFound):
-        import_dataset(project=world.project, path=tmp_path / "none.jsonl", by=world.dan)
 
 
 # Claims and people's verdicts
@@ -625,17 +500,6 @@ def test_people_s_verdicts_name_their_file(project: Project, tmp_path: Path) -> 
     assert verdict.origin_name == "import:data.jsonl"
     assert verdict.check_row.final_source == "reviewer"
     assert ClaimSet.objects.get().origin_name == "data.jsonl"
-
-
-def test_checks_are_made_only_where_somebody_answered(project: Project, tmp_path: Path) -> None:
-    claims = [{"claim_text": "It rained", "verdicts": {"birch": 1}}, {"claim_text": "It poured"}]
-    bring(project, tmp_path, nested(claims=claims))
-    assert [check.peer.system.name for check in Check.objects.all() if check.peer.system] == ["birch"]
-
-
-def test_queue_keys_differ(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, nested())
-    assert len(set(Check.objects.values_list("queue_key", flat=True))) == 4
 
 
 def test_changed_verdict_is_a_new_row(project: Project, tmp_path: Path) -> None:
@@ -718,23 +582,7 @@ def test_new_project_is_not_made_without_its_data(tmp_path: Path, choices: dict[
     assert not Event.objects.exists()
 
 
-def test_new_project_needs_a_name_of_its_own(project: Project, tmp_path: Path) -> None:
-    with pytest.raises(Conflict):
-        import_new_project(slug="trams", path=jsonl(tmp_path, row()), by=None)
-
-
 # Work done for many rows at once
-
-
-def test_queries_do_not_grow_with_rows(
-    project: Project, tmp_path: Path, django_assert_max_num_queries: Any
-) -> None:
-    systems = [{"system": f"s{number}", "summary_text": "It rained. Trams stopped."} for number in range(20)]
-    claims = [{"claim_text": f"Claim {n}", "verdicts": {s["system"]: 1 for s in systems}} for n in range(20)]
-    with django_assert_max_num_queries(50):
-        bring(project, tmp_path, nested(systems=systems, claims=claims))
-    with django_assert_max_num_queries(25):
-        bring(project, tmp_path, nested(systems=systems, claims=claims))
 
 
 # Real judged data

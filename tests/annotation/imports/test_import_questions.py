@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.imports.problems import ImportRefused
-from annotation.imports.services import ImportReport, import_new_project
-from annotation.models import DocumentSet, Judge, Project, Question, Rating, Score, Summary
+from annotation.imports.services import ImportReport
+from annotation.models import DocumentSet, Judge, Project, Question, Score, Summary
 from annotation.scoring.rescore import rescore
 from tests.annotation.asking import answer
 from tests.annotation.imports.files import import_dataset, jsonl, nested, row
@@ -45,17 +45,6 @@ def test_questions_become_rows_with_the_files_name(project: Project, tmp_path: P
         (1, "Did it rain?", "imported", "data.jsonl"),
         (2, "Did trams stop?", "imported", "data.jsonl"),
     ]
-
-
-def test_they_come_with_a_new_project(db: None, tmp_path: Path) -> None:
-    import_new_project(slug="trams", path=jsonl(tmp_path, row(questions=TWO)), by=None)
-    assert [text for _, text, _, _ in standing()] == TWO
-
-
-def test_importing_a_file_again_changes_nothing(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row(questions=TWO))
-    report = bring(project, tmp_path, row(questions=TWO))
-    assert (counts(report), report.counts.has_changes) == ((0, 0, 2), False)
 
 
 def test_another_file_adds_what_is_new_and_retires_nothing(project: Project, tmp_path: Path) -> None:
@@ -101,12 +90,6 @@ def test_more_than_a_set_may_have_is_refused_and_nothing_is_written(project: Pro
     assert Question.objects.count() == 99
 
 
-def test_a_dry_run_writes_none(project: Project, tmp_path: Path) -> None:
-    report = import_dataset(project=project, path=jsonl(tmp_path, row(questions=TWO)), by=None, dry_run=True)
-    assert counts(report) == (2, 0, 0)
-    assert not Question.objects.exists()
-
-
 def test_a_summary_that_has_answered_a_question_is_not_replaced(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row(questions=TWO))
     answer(
@@ -117,21 +100,3 @@ def test_a_summary_that_has_answered_a_question_is_not_replaced(project: Project
     )
     with pytest.raises(ImportRefused, match="1 problem"):
         bring(project, tmp_path, row(questions=TWO, summary="Another text."))
-
-
-def test_a_rated_summary_is_not_replaced_nor_is_its_source(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row())
-    Rating.objects.create(
-        summary=Summary.objects.get(is_peer=True), name="completeness", origin_name="completeness", value=0.5
-    )
-    with pytest.raises(ImportRefused, match="1 problem"):
-        bring(project, tmp_path, row(summary="Another text."))
-    with pytest.raises(ImportRefused, match="1 problem"):
-        bring(project, tmp_path, row(document="Another document."))
-
-
-def test_a_source_that_has_answered_a_question_is_not_replaced(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row(questions=TWO))
-    answer(Question.objects.earliest("pk"), "yes", judge=Judge.objects.get())
-    with pytest.raises(ImportRefused, match="1 problem"):
-        bring(project, tmp_path, row(questions=TWO, document="Another document."))

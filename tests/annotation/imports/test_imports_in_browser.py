@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import DocumentSet, PublishedScore, Summary
+from annotation.models import DocumentSet, Summary
 from tests.accessibility import violations
-from tests.annotation.imports.duc.packages import ROW_2002, row_2002
+from tests.annotation.imports.files import DOCUMENT, HEADER
 from tests.annotation.web.test_flow_in_browser import sign_in
 from tests.browser import DESKTOP, PHONE
 
@@ -22,25 +22,24 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_files_are_checked_mended_and_imported_on_a_phone(world: World, desk: Desk, tmp_path: Path) -> None:
-    good, bad = tmp_path / "results.table", tmp_path / "more.table"
-    good.write_text(f"{ROW_2002}\n")
-    bad.write_text(f"{row_2002(c8='20')}\n{row_2002(c27='7')}\n")
+    rows = tmp_path / "rows.csv"
+    rows.write_text(f"{HEADER}d1,{DOCUMENT},,alder,Two.,10\nd2,{DOCUMENT},,alder,Three.,ten\n")
     page = sign_in(desk(viewport=PHONE), "mona")
     page.goto("/p/harbour/")
     page.locator(".doors summary", has_text="Data").click()
     page.get_by_role("navigation", name="Project").get_by_role("link", name="Import").click()
-    page.get_by_label("Choose files").set_input_files([good, bad])
+    page.get_by_label("Choose files").set_input_files(rows)
     page.get_by_role("button", name="Continue").click()
     # The files are checked as soon as they are there, and whenever a choice changes.
-    page.get_by_role("cell", name="more.table, 2").wait_for()
+    page.get_by_role("cell", name="3", exact=True).first.wait_for()
     assert violations(page, DESKTOP) == []
     page.get_by_label("Skip invalid rows").check()
     page.get_by_role("heading", name="Checked: changes on import").wait_for()
     assert violations(page, DESKTOP) == []
-    assert not PublishedScore.objects.exists()
+    assert not Summary.objects.filter(text="Two.").exists()
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("heading", name="Imported").wait_for()
-    assert PublishedScore.objects.count() == 2
+    assert Summary.objects.filter(text="Two.").exists()
 
 
 def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(world: World, desk: Desk, tmp_path: Path) -> None:
@@ -75,32 +74,3 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(world: World, desk: Desk, tmp
     peers = Summary.objects.filter(document_set__in=sets, is_peer=True)
     assert set(peers.values_list("system__name", "target_words")) == {("alder", 5)}
     assert Summary.objects.filter(document_set__in=sets, is_model=True).count() == 50
-
-
-@pytest.mark.parametrize("delay_ms", [0, 1500])
-def test_the_preview_is_that_of_the_last_choice(
-    world: World, desk: Desk, tmp_path: Path, delay_ms: int
-) -> None:
-    path = tmp_path / "outputs.csv"
-    path.write_text(
-        "article,editor_summary,model,output\nRain fell. Trams stopped.,It rained in town.,alder,Rain.\n"
-    )
-    page = sign_in(desk(), "mona")
-    # Held up in the page, so that choices come while a preview is on its way.
-    page.add_init_script(
-        f"const send = window.fetch; window.fetch = async (...all) => {{"
-        f" await new Promise((go) => setTimeout(go, {delay_ms})); return send(...all); }}"
-    )
-    page.goto("/p/harbour/import/")
-    page.get_by_label("Choose files").set_input_files(path)
-    page.get_by_role("button", name="Continue").click()
-    page.get_by_role("heading", name="Checked: changes on import").wait_for()
-    page.get_by_label("editor_summary contains").select_option("")
-    page.get_by_label("model contains").select_option("group")
-    if delay_ms:
-        page.locator("#preview[aria-busy=true]").wait_for()
-    page.get_by_label("editor_summary contains").select_option("reference")
-    page.get_by_label("Target length, if no column has it").select_option("reference")
-    page.get_by_text("The target length is 4 words").wait_for()
-    page.get_by_text("No column names a system").wait_for()
-    assert page.locator("#preview").get_attribute("aria-busy") == "false"

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation.core.refusals import Invalid
 from annotation.imports.layouts.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
 from annotation.imports.layouts.look import look_at
 from annotation.imports.read import FileReading, read_dataset
-from tests.annotation.imports.files import LAYOUTS, jsonl, problems_of, raw, refusal_of
+from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
 
 TWO = {"lead", "sprout-2"}
 ONE = {DEFAULT_SYSTEM}
@@ -87,27 +86,6 @@ def test_a_layout_without_doubt_is_read_unasked_and_told() -> None:
     )
 
 
-def test_all_four_columns_mapped_by_hand_are_enough() -> None:
-    pairs = ["article=document", "highlights=reference", "model=system", "output=summary"]
-    reading = read_dataset(LAYOUTS / "cnn_dailymail_outputs.csv", layout=layout_of(pairs))
-    assert (reading.problems.count, len(reading.dataset.sets)) == (0, 3)
-
-
-def test_how_the_columns_are_read_is_told() -> None:
-    told = read("deepeval_test_cases.csv").warnings.shown
-    assert told[0] == (
-        "Columns are read as DeepEval: document=input, summary=actual_output, reference=expected_output."
-    )
-    assert any("made from a hash of the document" in warning for warning in told)
-    assert any("every summary is by “system 1”" in warning for warning in told)
-
-
-def test_a_system_can_be_named() -> None:
-    layout = layout_of(preset="deepeval", system="birch")
-    sets = read_dataset(LAYOUTS / "deepeval_test_cases.csv", layout=layout).dataset.sets
-    assert {system for one in sets.values() for system, _ in one.peers} == {"birch"}
-
-
 def test_rows_with_the_same_document_are_one_set() -> None:
     sets = read("cnn_dailymail_outputs.csv").dataset.sets
     assert {name: len(one.peers) for name, one in sets.items()} == dict.fromkeys(
@@ -138,26 +116,6 @@ def test_the_target_length_is_counted_as_the_project_counts() -> None:
     path = LAYOUTS / "cnn_dailymail_outputs.csv"
     reading = read_dataset(path, layout=layout, length_unit="characters")
     assert "characters, the median of the references" in " ".join(reading.warnings.shown)
-
-
-def test_a_target_of_no_references_is_refused() -> None:
-    told = refusal_of(LAYOUTS / "qags_mturk.jsonl", layout=layout_of(preset="qags", target="reference"))
-    assert told.endswith("because there are none. Give a number, or none.")
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("article,output,reference\n", "holds no rows"),
-        ("article,output,reference\nCafé,a,b\n".encode("cp1252"), "is not UTF-8"),
-    ],
-)
-def test_a_target_from_the_references_hides_no_other_fault(
-    tmp_path: Path, content: bytes | str, told: str
-) -> None:
-    path = raw(tmp_path, content, "a.csv")
-    [(_, _, reason)] = problems_of(path, layout=layout_of(preset="auto", target="reference"))
-    assert told in reason
 
 
 def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -> None:
@@ -209,42 +167,3 @@ def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path
     reading = read_dataset(jsonl(tmp_path, *rows), layout=layout_of(preset="auto"))
     assert [len(one.peers) for one in reading.dataset.sets.values()] == [2, 1]
     assert "Line 2: There is no summary by 'birch'." in reading.warnings.shown
-
-
-def test_what_is_said_beside_texts_is_no_system(tmp_path: Path) -> None:
-    long = "It rained in the town all day."
-    record = {"document": long * 3, "title": long, "Comment 2": long, "alder": long, "birch": long}
-    assert look_at(jsonl(tmp_path, record), name="a.jsonl").guess().layout.systems == ("alder", "birch")
-
-
-def test_items_of_a_json_list_are_named_by_their_places(tmp_path: Path) -> None:
-    path = raw(tmp_path, '[{"input": "A text.", "actual_output": "One."},\n 7]', "a.json")
-    reading = read_dataset(path, layout=layout_of(preset="deepeval"))
-    assert [problem.describe(reading.format.place) for problem in reading.problems.shown] == [
-        'item 2: is not a JSON object. Each item must be one, such as {"document_id": …}.'
-    ]
-
-
-@pytest.mark.parametrize(
-    ("choices", "field", "message"),
-    [
-        ({"preset": "xsam"}, "preset", "There is no preset 'xsam'"),
-        (
-            {"target": "short"},
-            "target_length",
-            "a whole number of at least 1, reference or none, not 'short'",
-        ),
-        ({"target": "0"}, "target_length", "a whole number of at least 1"),
-        ({"system": "x" * 201}, "system", "at most 200 characters"),
-        ({"pairs": ["reference=a", "reference=b"]}, "mapping", "The field reference is given two columns"),
-        (
-            {"pairs": ["summary=a", "summary=b", "system=c"]},
-            "mapping",
-            "and system is given a column besides",
-        ),
-    ],
-)
-def test_choices_that_make_no_layout_are_refused(choices: dict[str, str], field: str, message: str) -> None:
-    with pytest.raises(Invalid, match=message) as caught:
-        layout_of(**choices)  # type: ignore[arg-type]
-    assert caught.value.field == field

@@ -29,12 +29,6 @@ def test_claims_that_stand_in_their_one_summary_are_the_peer_s(tmp_path: Path) -
     assert read_dataset(jsonl(tmp_path, nested(claims=OWN))).claims_side == "peer"
 
 
-@pytest.mark.parametrize("text", ["Trams halted.", "rams stopped.", "trams stopped."])
-def test_one_claim_that_stands_nowhere_makes_all_the_reference_s(tmp_path: Path, text: str) -> None:
-    claims = [*OWN, {"claim_text": text, "verdicts": {"alder": 1}}]
-    assert read_dataset(jsonl(tmp_path, nested(claims=claims))).claims_side == "reference"
-
-
 def test_side_can_be_named(tmp_path: Path) -> None:
     assert (
         read_dataset(jsonl(tmp_path, nested(claims=OWN)), claims_side="reference").claims_side == "reference"
@@ -48,13 +42,6 @@ def test_peer_side_needs_claims_of_one_system_each(tmp_path: Path) -> None:
         (1, "claims[1].verdicts"),
         (1, "claims[2].verdicts"),
     ]
-
-
-@pytest.mark.parametrize("claims", [[], None, ...])
-def test_without_claims_there_is_no_side(tmp_path: Path, claims: Any) -> None:
-    reading = read_dataset(jsonl(tmp_path, nested(claims=claims)), claims_side="peer")
-    assert reading.claims_side is None
-    assert "the side given for them has no effect" in reading.warnings.shown[-1]
 
 
 def test_verdicts_may_cover_some_systems(tmp_path: Path) -> None:
@@ -135,13 +122,6 @@ def test_document_twice_names_both_lines(tmp_path: Path) -> None:
     assert reason.startswith("repeats 'd1' of line 1")
 
 
-def test_fields_that_were_not_read_are_told(tmp_path: Path) -> None:
-    line = nested(split="dev", claims=[_claim(scope="all")], systems=[_system(length=2)])
-    assert read_dataset(jsonl(tmp_path, line)).warnings.shown == [
-        "Not read: `split`, `systems[].length`, `claims[].scope`."
-    ]
-
-
 def test_nested_fields_are_renamed(tmp_path: Path) -> None:
     line = {
         "id": "d9",
@@ -151,12 +131,3 @@ def test_nested_fields_are_renamed(tmp_path: Path) -> None:
     mapping = {"doc_id": "id", "source_text": "text", "system": "model", "summary_text": "output"}
     one = read_dataset(jsonl(tmp_path, line), layout=Layout(mapping)).dataset.sets["d9"]
     assert one.peers["alder", None].text.text == "Trams stopped."
-
-
-def test_nested_reference_may_be_null(tmp_path: Path) -> None:
-    assert read_dataset(jsonl(tmp_path, nested(reference_text=None))).dataset.sets["d1"].references == {}
-
-
-def test_empty_nested_summary_is_taken_with_a_warning(tmp_path: Path) -> None:
-    reading = read_dataset(jsonl(tmp_path, nested(systems=[_system(summary_text="")], claims=[])))
-    assert "Line 1: the summary of 'd1' by 'alder' is empty" in reading.warnings.shown[0]

@@ -98,15 +98,6 @@ def test_scores_after_a_push_are_those_of_a_rescore(world: World) -> None:
     assert dict(Score.objects.filter(project=world.project).values_list("summary_id", "signature")) == stored
 
 
-def test_a_push_scores_by_rules_that_changed_since_the_project_was_read(world: World) -> None:
-    Project.objects.update(composite_weight=0.0)
-    rows = [a_row(target_words=50), a_row("port", "cedar", document=None, target_words=50)]
-    push_rows(project=world.project, rows=rows, by=world.mona)
-    pushed = Score.objects.filter(summary__target_words=50).exclude(coverage=None, brevity=None)
-    brevities = pushed.values_list("brevity", "composite_custom")
-    assert [custom for _, custom in brevities] == [brevity for brevity, _ in brevities]
-
-
 def test_one_bad_row_refuses_all_and_is_named(world: World) -> None:
     rows = [a_row(), {"document_id": "mill", "system": "birch"}, a_row(system="cedar", colour="red")]
     with pytest.raises(ImportRefused) as refused:
@@ -134,14 +125,6 @@ def test_each_bad_row_is_left_out_with_its_reason(world: World) -> None:
     for row, reason in zip(report.rows[1:4], reasons, strict=True):
         assert reason in row.problems[0].reason
     assert Summary.objects.get(pk=judged.pk).text == judged.text
-
-
-def test_a_bad_row_is_told_after_one_that_has_more_problems_than_are_told_in_all(world: World) -> None:
-    # Two rows: four problems are told, and the first row has six.
-    rows = [a_row(**{f"unknown {number}": "x" for number in range(6)}), a_row(system="")]
-    report = push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
-    assert states(report) == ["refused", "refused"]
-    assert [problem.column for problem in report.rows[1].problems] == ["system"]
 
 
 def test_a_set_whose_document_was_judged_refuses_each_of_its_rows(world: World) -> None:

@@ -10,7 +10,6 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.imports.layouts.layout import Layout
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of, raw, row
 
@@ -46,21 +45,6 @@ def test_a_cell_of_a_csv_file(tmp_path: Path, cell: str) -> None:
 def test_a_cell_of_a_parquet_file(tmp_path: Path, value: Any) -> None:
     path = tmp_path / "data.parquet"
     parquet.write_table(pyarrow.Table.from_pylist([row(questions=value)]), path)
-    assert read(path) == tuple(TWO)
-
-
-@pytest.mark.parametrize("value", [None, "", "  ", []])
-def test_none_are_none(tmp_path: Path, value: Any) -> None:
-    assert read(jsonl(tmp_path, row(questions=value))) == ()
-
-
-def test_the_column_may_have_another_name(tmp_path: Path) -> None:
-    reading = read_dataset(jsonl(tmp_path, row(asked=TWO)), layout=Layout({"questions": "asked"}))
-    assert reading.dataset.sets["d1"].questions == tuple(TWO)
-
-
-def test_rows_that_name_none_agree_with_those_that_do(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, row(), row(system="birch", questions=TWO), row(system="cedar"))
     assert read(path) == tuple(TWO)
 
 

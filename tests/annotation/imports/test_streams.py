@@ -56,11 +56,6 @@ def test_latin_1_in_csv_is_named_by_line_and_byte(tmp_path: Path) -> None:
     assert (line, reason[:44]) == (2, "is not UTF-8: byte 5 of the line is 0xF9. Th")
 
 
-def test_latin_1_inside_of_a_long_csv_row_is_named_by_its_own_line(tmp_path: Path) -> None:
-    content = HEADER.encode() + b'd1,"First.\nThen caf\xe9.",,alder,Rain.,\n'
-    assert [problem[0] for problem in problems_of(raw(tmp_path, content, "a.csv"))] == [3]
-
-
 def test_blank_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
     content = "\n" + jsonl(tmp_path, row()).read_text() + "\n\n[]\n"
     assert [problem[0] for problem in problems_of(raw(tmp_path, content))] == [5]
@@ -126,15 +121,6 @@ def test_a_million_columns_are_refused_unread(tmp_path: Path, name: str) -> None
     )
 
 
-def test_a_column_named_twice_is_refused_where_it_is_read_and_numbered_where_not(tmp_path: Path) -> None:
-    path = raw(tmp_path, "article,output,Score,output,Score\nIt rained.,Rain.,1,Sun.,0\n", "a.csv")
-    assert refusal_of(path, layout=layout_of(preset="auto")).endswith(
-        "'output' twice. Rename one of the two."
-    )
-    reading = read_dataset(path, layout=layout_of(["summary=output 2"], preset="auto"))
-    assert "Not read: `output`, `Score`, `Score 2`." in reading.warnings.shown
-
-
 def test_cells_are_json_only_where_all_are(tmp_path: Path) -> None:
     cells = [f'"""{text}"""' for text in ("d1", DOCUMENT, "alder", "Two.")]
     head = "document_id,document,system,summary\n"
@@ -153,12 +139,6 @@ def test_other_separators_are_recognised_and_told(tmp_path: Path, separator: str
     assert reading.warnings.shown[1:] == [f"Cells were separated by {word}, not by commas."]
 
 
-def test_long_csv_cells_are_read(tmp_path: Path) -> None:
-    text = "word " * 60_000
-    reading = read_dataset(raw(tmp_path, HEADER + f"d1,{text},,alder,Two.,10\n", "a.csv"))
-    assert reading.dataset.sets["d1"].documents == (text,)
-
-
 def test_parquet_rows_are_counted_from_1(tmp_path: Path) -> None:
     rows = [
         row(target_words=None),
@@ -170,19 +150,6 @@ def test_parquet_rows_are_counted_from_1(tmp_path: Path) -> None:
     reading = read_dataset(path)
     assert [problem.describe("row") for problem in reading.problems.shown] == ["row 3, system: has no value."]
     assert set(reading.dataset.sets["d1"].peers) == {("alder", None), ("birch", None)}
-
-
-def test_parquet_may_hold_lists_objects_and_whole_floats(tmp_path: Path) -> None:
-    rows = [
-        row(document=["One.", "Two."], target_words=60.0, metadata={"domain": "news"}),
-        row(document=["One.", "Two."], target_words=None, metadata={"domain": "news"}),
-    ]
-    path = tmp_path / "a.parquet"
-    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    one = read_dataset(path).dataset.sets["d1"]
-    assert one.documents == ("One.", "Two.")
-    assert set(one.peers) == {("alder", 60), ("alder", None)}
-    assert one.metadata == {"domain": "news"}
 
 
 def test_parquet_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
-"""A large file is held, planned, stored and scored some sets at a time, and comes out as a small one does."""
+"""A large file is planned, stored and scored some sets at a time, and comes out as a small one does."""
 
 from __future__ import annotations
 
-import random
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,11 @@ from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.core.bulk_rows import create, insert, reserve
-from annotation.imports import held_sets
 from annotation.imports.plan import SETS_PLANNED_AT_ONCE
-from annotation.imports.read import read_dataset
+from annotation.imports.problems import ImportRefused
 from annotation.imports.services import import_new_project
 from annotation.models import Check, Project, Score, System, Unit, Verdict
-from tests.annotation.imports.files import DOCUMENT, import_dataset, jsonl, nested, row
+from tests.annotation.imports.files import import_dataset, jsonl, nested, row
 
 
 @pytest.fixture
@@ -105,22 +103,6 @@ def test_what_is_added_to_a_set_that_was_there_is_scored(project: Project, tmp_p
     call_command("verify_scores", project.slug, stdout=StringIO())
 
 
-def test_rows_of_a_set_may_stand_anywhere_in_a_large_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = [
-        row(document_id=f"d{n}", system=f"s{k}", summary=f"Text {n} {k}.") for n in range(9) for k in range(4)
-    ]
-    random.Random(3).shuffle(rows)
-    rows.insert(30, row(document_id="d1", system="s9", document=f"{DOCUMENT} More."))
-    whole = read_dataset(jsonl(tmp_path, *rows))
-    monkeypatch.setattr(held_sets, "SETS_IN_MEMORY", 2)
-    parted = read_dataset(jsonl(tmp_path, *rows))
-    assert list(parted.dataset.sets.items()) == list(whole.dataset.sets.items())
-    assert parted.problems.shown == whole.problems.shown
-    assert parted.problems.count == 1
-
-
 @pytest.mark.django_db
 def test_reserved_keys_are_nobody_elses(project: Project) -> None:
     first = System.objects.create(project=project, name="a").pk
@@ -164,3 +146,13 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
         assert (
             len({*kind._default_manager.values_list("public_id", flat=True)}) == kind._default_manager.count()
         )
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no such limit")
+def test_a_file_too_large_for_sqlite_is_refused_with_the_way_out(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.imports.services.MOST_BYTES_ON_SQLITE", 10)
+    with pytest.raises(ImportRefused, match="use PostgreSQL"):
+        import_dataset(project=project, path=jsonl(tmp_path, nested()), by=None)

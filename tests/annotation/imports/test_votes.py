@@ -9,7 +9,7 @@ import pytest
 from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.ratings import check_answers
 from annotation.core.tables.pseudonyms import People, pseudonym
-from annotation.exports.judgments.of_checks import verdicts
+from annotation.exports.answers.of_checks import verdicts
 from annotation.models import Check, Project, Summary, Verdict
 from tests.annotation.imports.files import import_dataset, jsonl, nested
 
@@ -47,18 +47,6 @@ def test_a_check_keeps_one_verdict_and_its_votes(project: Project, tmp_path: Pat
     )
     # The two without a verdict: all say yes; one of two does.
     assert list(labels) == ["no", "yes", "yes", "unsure"]
-
-
-def test_a_list_without_votes_is_told(project: Project, tmp_path: Path) -> None:
-    report = bring(project, tmp_path, [{"claim_text": "It rained", "raw_votes": {"alder": []}}])
-    assert "Line 1: `claims[1].raw_votes` gives 'alder' no vote." in report.warnings
-
-
-def test_a_file_that_is_read_again_changes_nothing(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, CLAIMS)
-    again = bring(project, tmp_path, CLAIMS)
-    assert not again.counts.has_changes
-    assert again.counts.verdicts.unchanged == 4
 
 
 def test_alpha_is_that_of_the_file(project: Project, tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from django.test import Client
 from annotation.config.environment import kept_files
 from annotation.imports import background
 from annotation.imports import web as imports
-from annotation.models import DocumentSet, Event, Import, Project, PublishedScore, Summary
+from annotation.models import DocumentSet, Event, Import, Summary
 from tests.annotation.conftest import HTMX
-from tests.annotation.imports.duc.packages import PEER_UNITS, ROW_2001, ROW_2002, row_2002, see_page, zipped
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, row
 
 if TYPE_CHECKING:
@@ -78,18 +77,18 @@ def act(client: Client, address: str, *, act: str = "check", htmx: bool = True, 
 
 
 def test_a_check_tells_what_would_come_and_writes_nothing(mona: Client) -> None:
-    answer = act(mona, sent(mona, {"t": ROW_2002.encode()}))
+    answer = act(mona, sent(mona, table(*ODD)))
     assert answer.status_code == 200
     assert answer.content.decode().lstrip().startswith('<div id="report"')
     assert b"Checked: changes on import" in answer.content
-    assert not PublishedScore.objects.exists()
+    assert not Summary.objects.filter(text="Trams stopped 2.").exists()
 
 
 def test_files_are_imported_and_the_page_says_so(world: World, mona: Client) -> None:
-    address = sent(mona, {"t": ROW_2002.encode()})
+    address = sent(mona, table(*ODD))
     assert act(mona, address, act="import")["HX-Redirect"] == address
     assert b"Imported" in mona.get(address).content
-    assert PublishedScore.objects.get().system == "19"
+    assert Summary.objects.filter(text="Trams stopped 2.").exists()
     assert Event.objects.get(verb="import").actor == world.mona
 
 
@@ -114,27 +113,6 @@ def test_the_odd_csv_comes_in_as_it_was_guessed(world: World, mona: Client) -> N
     assert DocumentSet.objects.filter(project=world.project, external_id__startswith="doc-").count() == 3
 
 
-def test_a_column_can_be_left_out_or_hold_something_else(mona: Client) -> None:
-    address = sent(mona, table(*ODD))
-    refused = act(mona, address, **{"column-3": ""})
-    assert refused.status_code == 422
-    assert "there is no column <code>summary</code>" in refused.content.decode()
-    assert "Set the meaning of each column above." in refused.content.decode()
-    fields = {
-        "column-1": "",
-        "column-2": "",
-        "column-3": "summary",
-        "system": "birch",
-        "target": "number",
-        "words": "12",
-        "no_reference": "on",
-    }
-    act(mona, address, act="import", **fields)
-    peer = Summary.objects.get(text="Trams stopped 1.")
-    assert (peer.system.name, peer.target_words) == ("birch", 12)
-    assert not Summary.objects.filter(document_set=peer.document_set, is_model=True).exists()
-
-
 def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: World, mona: Client) -> None:
     address = sent(mona, table(*ODD))
     assert "compare with the documents" not in mona.get(address).content.decode()
@@ -149,23 +127,6 @@ def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: Wor
     act(mona, address, act="import", no_reference="on", **left_out)
     # A target length of the references is none where there are none.
     assert Summary.objects.get(text="Trams stopped 1.").target_words is None
-
-
-def test_a_project_of_sources_is_not_asked_for_references(world: World, mona: Client) -> None:
-    Project.objects.update(compares=Project.Compares.SOURCE)
-    act(mona, sent(mona, table(*ODD)), act="import", **{"column-1": ""})
-    assert Summary.objects.filter(text="Trams stopped 1.").exists()
-
-
-def test_what_was_chosen_stands_when_the_page_is_opened_again(mona: Client) -> None:
-    address = sent(mona, table(*ODD))
-    act(mona, address, **{"column-1": "", "system": "birch", "target": "reference"})
-    page = mona.get(address).content.decode()
-    assert chosen(page)["column-1"] == ""
-    act(mona, address, **{"column-2": "", "column-1": "reference", "system": "birch", "target": "reference"})
-    page = mona.get(address).content.decode()
-    assert 'value="birch"' in page
-    assert '<option value="reference" selected>From the references' in page
 
 
 @pytest.mark.parametrize(
@@ -209,19 +170,6 @@ def test_problems_are_a_table_and_a_file_of_rejected_rows(mona: Client) -> None:
     assert len(lines) == 3
 
 
-def test_rejected_rows_can_be_had_after_the_rest_is_imported(mona: Client, tmp_path: Path) -> None:
-    rows = [row(document_id="r1"), row(document_id="r2", target_words=0)]
-    address = sent(mona, {"r.jsonl": jsonl(tmp_path, *rows).read_bytes()})
-    act(mona, address, act="import", skip_invalid="on")
-    assert "Skipped: 1 line" in mona.get(address).content.decode()
-    rejects = mona.get(f"{address}rejects/")
-    text = b"".join(rejects).decode()  # type: ignore[attr-defined]
-    assert rejects["Content-Disposition"] == 'attachment; filename="rejected.jsonl"'
-    assert text.count("\n") == 1
-    assert '"import_row": 2' in text
-    assert '"document_id": "r2"' in text
-
-
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -235,19 +183,6 @@ def test_files_that_cannot_be_read_are_not_kept(mona: Client, files: dict[str, b
     assert answer.status_code == 422
     assert message in answer.content.decode()
     assert not Import.objects.exists()
-
-
-def test_a_file_without_systems_is_of_one_that_is_named_like_it(mona: Client) -> None:
-    address = sent(mona, {"birch-2.csv": f"article,highlights,output\n{DOCUMENT},A.,Two.".encode()})
-    assert '<input id="system" name="system" value="birch-2"' in mona.get(address).content.decode()
-
-
-def test_what_was_imported_has_no_columns_to_choose(mona: Client) -> None:
-    address = sent(mona, table(*ODD))
-    act(mona, address, act="import", no_reference="on", **{"column-1": ""})
-    page = mona.get(address).content.decode()
-    assert "<code>reference</code>" in page
-    assert "Choose above" not in page
 
 
 def test_a_second_click_does_not_import_again(
@@ -302,29 +237,6 @@ def test_files_are_gone_when_they_are_imported_or_too_old(
     assert mona.get(forgotten).status_code == 404
 
 
-def test_a_package_brings_texts_and_what_was_mended_is_told(
-    world: World, mona: Client, tmp_path: Path
-) -> None:
-    pages = {"peers/D04.M.050.A.1.html": see_page(*PEER_UNITS), "results1_table.txt": ROW_2001 + "\n"}
-    files = {"duc.zip": zipped(tmp_path, pages).path.read_bytes()}
-    address = sent(mona, files)
-    assert "0, 25, 50, 75 and 100 %" in act(mona, address).content.decode()
-    act(mona, address, act="import")
-    assert Summary.objects.filter(
-        document_set__external_id="D04", document_set__project=world.project
-    ).exists()
-
-
-def test_what_a_table_no_longer_holds_is_shown_before_it_goes(mona: Client) -> None:
-    whole, short = {"t": f"{ROW_2002}\n{row_2002(c8='20')}".encode()}, {"t": ROW_2002.encode()}
-    act(mona, sent(mona, whole), act="import")
-    address = sent(mona, short)
-    assert b"Removed" in act(mona, address).content
-    assert PublishedScore.objects.count() == 2
-    act(mona, address, act="import")
-    assert PublishedScore.objects.count() == 1
-
-
 def test_too_much_at_once_is_refused(mona: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(imports, "MOST_BYTES", 1024**2)
     answer = send(mona, {"data.jsonl": jsonl(tmp_path, row()).read_bytes() + b" " * 1024**2})
@@ -341,4 +253,4 @@ def test_no_file_is_refused(mona: Client) -> None:
 def test_a_form_of_another_site_is_refused(world: World) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(world.mona, backend="django.contrib.auth.backends.ModelBackend")
-    assert send(client, {"t": ROW_2002.encode()}).status_code == 403
+    assert send(client, table(*ODD)).status_code == 403

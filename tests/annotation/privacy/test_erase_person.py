@@ -97,7 +97,7 @@ def quill(world: World) -> User:
     other = assign(document_set=world.sets["bridge"], assessor=person, by=person)
     reassign(sitting=other, to=world.ben, by=person)
     perform(
-        request_export(project=world.project, level="judgments", format="csv", by=person, named_people=True)
+        request_export(project=world.project, level="answers", format="csv", by=person, named_people=True)
     )
     make_token(person=person)
     client = Client()
@@ -226,9 +226,7 @@ def test_files_go_where_their_answers_alone_are_left(world: World) -> None:
     """Their membership ended, and the log's entries are past retention."""
     override(check=world.check("alder", 1), by=world.rex, label="no")
     perform(
-        request_export(
-            project=world.project, level="judgments", format="csv", by=world.olga, named_people=True
-        )
+        request_export(project=world.project, level="answers", format="csv", by=world.olga, named_people=True)
     )
     Membership.objects.filter(user=world.rex).delete()
     with transaction.atomic():
@@ -241,7 +239,7 @@ def test_a_file_that_is_being_written_with_their_name_comes_to_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export = request_export(
-        project=world.project, level="judgments", format="csv", by=world.olga, named_people=True
+        project=world.project, level="answers", format="csv", by=world.olga, named_people=True
     )
     [claimed] = jobs.take()
 

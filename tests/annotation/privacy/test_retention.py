@@ -10,11 +10,11 @@ from django.conf import settings as installed
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotation.demo.project import is_sample
 from annotation.exports.services import perform, request_export
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.models import AccountEvent, AccountSession, Event, JudgeCall, Run
 from annotation.privacy.retention import apply_retention
-from annotation.sample.sample_projects import is_sample
 from annotation.tasks import apply_retention as task
 
 if TYPE_CHECKING:

@@ -92,7 +92,7 @@ def test_no_violations_outside_of_projects(world: World, desk: Desk, width: int)
         assert (address, violations(page)) == (address, [])
     leave_notice(world)
     sign_in(page, "olga")
-    for address in ("/", "/notices/", "/account/", "/samples/", "/projects/new/"):
+    for address in ("/", "/notices/", "/account/", "/sample/", "/projects/new/"):
         page.goto(address)
         assert (address, violations(page)) == (address, [])
 

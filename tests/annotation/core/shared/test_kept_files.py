@@ -20,7 +20,7 @@ from annotation.core import jobs
 from annotation.core.shared import kept_files as files
 from annotation.exports.services import perform, request_export
 from annotation.imports.background import import_kept, keep_upload, rejects_of, request_import
-from annotation.imports.packages import NamedFile
+from annotation.imports.formats import NamedFile
 from annotation.models import DocumentSet, Import
 from tests.annotation.imports.files import jsonl, nested
 

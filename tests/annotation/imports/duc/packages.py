@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import html
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from annotation.imports.dataset import Dataset
-from annotation.imports.duc.duc_files import read_duc_files
-from annotation.imports.packages import NamedFile
+from annotation.imports.duc.convert import read_duc_files
+from annotation.imports.formats import NamedFile
 from annotation.imports.problems import ImportRefused, Problems, Warnings
-
-ROW_2001 = "D04 M --------------- 050 A A A 1 3 2 2 0 4 0 2 2 1 0 0 - 1 2 1"
-ROW_2002 = (
-    "D061 M --------------- 050 47 J I I 19 2 0 0 0 0 0 0 0 0 1 0 1 0 0.00 5 5 0 7 "
-    "0.400 0.600 0.400 0.287 0.420 0.267"
-)
-HEADER_2002 = "".join(f"# line {number}\n" for number in range(1, 37)) + "\n"
-HEADER_2004 = "".join(f"# line {number}\n" for number in range(1, 35))
 
 MODEL_UNITS = tuple(
     f"The {thing} closed." for thing in ("bridge", "port", "road", "mill", "dock", "pier", "yard")
@@ -31,7 +22,6 @@ PEER_UNITS = (
     "It rained.",
     "So be it.",
 )
-"""With 7 and 5 units, as the line of 2002 says; 17 words."""
 
 
 def see_page(*units: str) -> str:
@@ -40,29 +30,6 @@ def see_page(*units: str) -> str:
         for number, unit in enumerate(units, start=1)
     )
     return f'<html>\n<head>\n<title>A title</title>\n</head>\n<body bgcolor="white">\n{anchors}</body>\n</html>\n'
-
-
-def row_2002(**changes: str) -> str:
-    """The known line of 2002 with some of its cells changed, by `c` and the column, as in `c8="20"`."""
-    return _changed(ROW_2002, changes)
-
-
-def row_2003(**changes: str) -> str:
-    """A line of 2003: two columns before the twelve answers where 2002 has one."""
-    cells = ROW_2002.split()
-    return _changed(" ".join([*cells[:10], "1", *cells[10:]]), changes)
-
-
-def row_2004(**changes: str) -> str:
-    cells = "d30005 M --------------- 100 A B C 120 1 2 3 4 5 1 2 0.20 6 2 4 15 0.067 0.000 0.140"
-    return _changed(cells, changes)
-
-
-def _changed(line: str, changes: Mapping[str, str]) -> str:
-    cells = line.split()
-    for column, value in changes.items():
-        cells[int(column.removeprefix("c"))] = value
-    return " ".join(cells)
 
 
 BRIDGE, REPAIR, BUSES, MAYOR, END = (
@@ -178,14 +145,6 @@ def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         found.append(NamedFile(name, path))
     return found
-
-
-def zipped(folder: Path, files: Mapping[str, str | bytes], name: str = "duc.zip") -> NamedFile:
-    path = folder / name
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, content in files.items():
-            archive.writestr(member, content)
-    return NamedFile(name, path)
 
 
 def read(folder: Path, files: Mapping[str, str | bytes]) -> tuple[Dataset, list[str], tuple[str, ...]]:

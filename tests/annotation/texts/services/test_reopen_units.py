@@ -13,14 +13,12 @@ from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.judgments.level import rows as exported
+from annotation.exports.answers.level import rows as exported
 from annotation.models import (
     Adjudication,
     Assignment,
     Event,
     Project,
-    PublishedPercent,
-    PublishedScore,
     Score,
     Sitting,
     Summary,
@@ -221,24 +219,6 @@ def test_a_blind_owner_may_not_since_the_numbers_tell(world: World) -> None:
     with pytest.raises(NotAllowed) as refused:
         reopen_units(summary=world.models["bridge"], by=world.ana, expected=0)
     assert refused.value.code == "blind"
-
-
-def test_what_a_published_table_says_holds_for_good(world: World) -> None:
-    line = PublishedScore.objects.create(
-        project=world.project, table="2001", origin_name="t", line=1, cells=[], set_name="b", system="alder"
-    )
-    PublishedPercent.objects.create(
-        score=line,
-        comparison=world.comparison("bridge", "alder"),
-        unit=world.units("bridge")[0],
-        percent=75,
-        marks=[1],
-    )
-    for summary in (world.models["bridge"], world.peers["bridge", "alder"]):
-        assert judged_texts([summary.pk]) == {summary.pk}
-        with pytest.raises(Conflict) as refused:
-            reopen(world, summary, 0)
-        assert refused.value.code == "published"
 
 
 def test_it_is_logged_with_the_sets_that_were_opened(world: World) -> None:

@@ -1,0 +1,162 @@
+"""The sample project Harbour: few document sets in full, with people and some of their judgments."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annotation.assessing.services.acts import Act, UnitAct, UnmarkedAct
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.save_acts import save_at_once
+from annotation.demo.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
+from annotation.imports.formats import NamedFile
+from annotation.imports.services import import_files
+from annotation.models import (
+    Assignment,
+    Check,
+    Comparison,
+    DocumentSet,
+    Project,
+    Role,
+    Sitting,
+    System,
+    Verdict,
+)
+from annotation.projects.services.change_project import create_project
+from annotation.reviewing.services.review import override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.contrib.auth.models import User
+
+FOLDER = Path(__file__).parent
+SLUG = "harbour"
+NAME = "Harbour study"
+OPEN_SET = "news-ferry"
+PEOPLE = {person.username: person for person in (MONA, ANA, CLEO, BEN, DORA)}
+DESCRIPTION = (
+    "Twelve invented document sets, four summarisers and a person. Mark what each peer summary says of "
+    "the model summary, and put the judge right where it is wrong."
+)
+
+
+def begin_harbour(by: User | None) -> Project:
+    """The project, made at the first call: people, texts, and closed sittings; without verdicts yet.
+
+    Can be called again at any time; what is there stays as it is.
+    """
+    project = Project.objects.filter(slug=SLUG).first()
+    if project is None:
+        project = create_project(slug=SLUG, name=NAME, description=DESCRIPTION, by=by)
+    add_people(
+        project,
+        {
+            MONA: (Role.OWNER, Role.MANAGER),
+            ANA: (Role.ASSESSOR,),
+            CLEO: (Role.REVIEWER, Role.ADJUDICATOR),
+            BEN: (Role.ASSESSOR, Role.REVIEWER),
+            DORA: (Role.REVIEWER,),
+        },
+    )
+    import_files(project=project, files=[NamedFile("harbour.jsonl", FOLDER / "harbour.jsonl")], by=None)
+    # Nothing in a flat file says that a system is a person.
+    System.objects.filter(project=project, name="human-b").update(kind=System.Kind.PERSON)
+    _add_percents(project, _judgments()["unit_percents"])
+    open_set = DocumentSet.objects.get(project=project, external_id=OPEN_SET)
+    if not Sitting.objects.filter(document_set=open_set).exists():
+        assign(document_set=open_set, assessor=user_of(ANA), by=None)
+    return project
+
+
+def is_harbour_answered(project: Project) -> bool:
+    """Whether all of it is there: texts, the judge's verdicts and reviewers' on top of them."""
+    return Verdict.objects.filter(source=Verdict.Source.REVIEWER, check_row__project=project).exists()
+
+
+def answer_harbour(project: Project) -> None:
+    """Give the reviewers' verdicts, once the project's claims have been judged.
+
+    What a person has answered already is left alone.
+    """
+    for wanted in _judgments()["overrides"]:
+        reviewer = user_of(PEOPLE[wanted.get("by", CLEO.username)])
+        for check in _matching_checks(project, wanted, reviewer):
+            override(check=check, by=reviewer, label=wanted["label"], reason=wanted["reason"])
+
+
+def _judgments() -> dict[str, Any]:
+    judgments: dict[str, Any] = json.loads((FOLDER / "judgments.json").read_text(encoding="utf-8"))
+    return judgments
+
+
+def _add_percents(project: Project, entries: Iterable[dict[str, Any]]) -> None:
+    by_sitting: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for entry in entries:
+        by_sitting[entry["assessor"], entry["document_id"]].append(entry)
+    for (username, document_id), judged in by_sitting.items():
+        assessor = user_of(PEOPLE[username])
+        document_set = DocumentSet.objects.get(project=project, external_id=document_id)
+        if Sitting.objects.filter(
+            assessor=assessor, document_set=document_set, closed_at__isnull=False
+        ).exists():
+            continue
+        wanted = {_comparison(document_set, entry).pk: entry for entry in judged}
+        sitting = assign(
+            document_set=document_set,
+            assessor=assessor,
+            by=None,
+            comparisons=list(Comparison.objects.filter(pk__in=wanted).select_related("peer")),
+        )
+        for assignment in sitting.assignments.select_related(
+            "sitting__document_set__project", "comparison__peer", "comparison__model"
+        ):
+            _judge(assignment, assessor, wanted[assignment.comparison_id or 0])
+        close_sitting(sitting=sitting, by=assessor)
+
+
+def _judge(assignment: Assignment, assessor: User, entry: dict[str, Any]) -> None:
+    assert assignment.comparison is not None, "sittings hold comparisons only"
+    assert assignment.sitting is not None, "sittings hold comparisons only"
+    units = assignment.comparison.model.units.order_by("position")
+    said = zip(units, entry["percents"], entry["marks"], strict=True)
+    acts: list[Act] = [
+        UnitAct(seq, assignment.public_id, unit.public_id, percent, marks)
+        for seq, (unit, percent, marks) in enumerate(said, start=1)
+    ]
+    if "unmarked" in entry:
+        acts.append(UnmarkedAct(len(acts) + 1, assignment.public_id, entry["unmarked"]))
+    save_at_once(sitting=assignment.sitting, by=assessor, acts=acts)
+
+
+def _comparison(document_set: DocumentSet, entry: dict[str, Any]) -> Comparison:
+    return Comparison.objects.get(
+        peer__document_set=document_set,
+        peer__system__name=entry["system"],
+        peer__target_words=entry["target_words"],
+    )
+
+
+def _matching_checks(project: Project, wanted: dict[str, Any], reviewer: User) -> list[Check]:
+    """Checks that the reviewer has not answered, whose claim holds all the words that are asked for."""
+    words = set(_words(wanted["match"]))
+    checks = Check.objects.filter(
+        project=project,
+        side=Check.Side.REFERENCE,
+        peer__document_set__external_id=wanted["document_id"],
+        peer__system__name=wanted["system"],
+        peer__target_words=wanted["target_words"],
+    ).exclude(verdicts__person=reviewer)
+    return [
+        check
+        for check in checks.select_related("claim", "project", "peer")
+        if words <= set(_words(check.claim.text))
+    ]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

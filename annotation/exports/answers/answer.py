@@ -1,0 +1,60 @@
+"""One answer that anybody gave, as a row of the level `answers`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+# The kinds of answers:
+#
+# unit                        an assessor's percent and marks; a judge's as one more assessor's
+#                             (the share of yes over its verdicts on the unit's claims, and their evidence)
+# repeat                      an assessor's in a hidden repeat, never scored
+# quality, repeat_quality     an assessor's quality answers, JSON: a whole number by question
+# unmarked, repeat_unmarked   the percent of the peer units marked nowhere that are related to the subject
+# check                       a verdict of a judge or reviewer
+# vote                        what one of several raters said, of a verdict that a file brought with their votes
+# unit_adjudication,
+# check_adjudication          an adjudicator's decision
+# question                    a judge's answer to a closed question, from the summary or, without a system, the source
+# rating                      a number for a summary as a whole, given by a judge or computed
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """What somebody said of a peer summary.
+
+    `superseded`: it no longer stands; `set_aside`: it never did, since somebody else had answered otherwise first;
+    `blind`: a person gave it who had seen nothing of the judge's and others', None where that is not known or asked.
+    """
+
+    peer_id: int
+    kind: str
+    rater: str
+    rater_kind: str
+    value: str | None
+    submitted_at: datetime | None
+    superseded: bool
+    set_aside: bool = False
+    blind: bool | None = None
+    reference_id: str | None = None
+    unit: int | None = None
+    claim_id: str | None = None
+    evidence: Sequence[int] = ()
+    selected_by: str | None = None
+    inclusion_probability: float | None = None
+    guideline_version: int | None = None
+
+
+def standing_among(answers: Iterable[tuple[int, Hashable, bool]]) -> set[int]:
+    """The keys of the answers that stand: the last of each source to each question.
+
+    An answer is its key, its source and question, and whether it says anything: one that could not be given does not
+    take back one that was given before.
+    """
+    last: dict[Hashable, tuple[int, bool]] = {}
+    for key, source, says in answers:
+        if says or not last.get(source, (0, False))[1]:
+            last[source] = key, says
+    return {key for key, _ in last.values()}

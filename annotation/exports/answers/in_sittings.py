@@ -1,0 +1,130 @@
+"""Percents and quality answers for the level `answers`: assessors' and judges' shares."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
+
+from annotation.exports.answers.answer import GivenAnswer
+from annotation.models import (
+    Assignment,
+    SummaryJudgment,
+    UnitJudgment,
+)
+from annotation.models.judgment import GIVEN_BLIND
+from annotation.scoring.judge_percents import judge_percents
+
+if TYPE_CHECKING:
+    from annotation.core.tables.pseudonyms import People
+
+
+def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+    # What was submitted once stays told when its set is opened again because its units were cut otherwise.
+    opened_again = Q(is_current=False, created_at__lt=F("assignment__sitting__reopened_at"))
+    closed = UnitJudgment.objects.filter(
+        Q(assignment__state=Assignment.State.SUBMITTED) | opened_again,
+        assignment__comparison__peer_id__in=peer_ids,
+        percent__isnull=False,
+    )
+    closed = closed.annotate(is_blind=ExpressionWrapper(GIVEN_BLIND, BooleanField()))
+    for row in closed.order_by("pk").values_list(
+        "assignment__comparison__peer_id",
+        "assignment__comparison__model__external_id",
+        "unit__position",
+        "claim__position",
+        "claim__public_id",
+        "assignment__sitting__assessor_id",
+        "assignment__sitting__assessor__username",
+        "percent",
+        "marks",
+        "assignment__submitted_at",
+        "is_current",
+        "assignment__repeat_of_id",
+        "unit__retired_by_id",
+        "guideline__version",
+        "is_blind",
+        named=True,
+    ):
+        yield GivenAnswer(
+            peer_id=row.assignment__comparison__peer_id,
+            kind="unit" if row.assignment__repeat_of_id is None else "repeat",
+            reference_id=row.assignment__comparison__model__external_id or None,
+            unit=row.claim__position if row.claim__public_id else row.unit__position,
+            claim_id=row.claim__public_id,
+            rater=people.name(
+                row.assignment__sitting__assessor_id, row.assignment__sitting__assessor__username
+            ),
+            rater_kind="assessor",
+            value=str(row.percent),
+            evidence=row.marks,
+            submitted_at=row.assignment__submitted_at,
+            superseded=not row.is_current or row.unit__retired_by_id is not None,
+            guideline_version=row.guideline__version,
+            blind=row.is_blind,
+        )
+
+
+def judge_shares(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
+    for said in judge_percents(peer_ids):
+        yield GivenAnswer(
+            peer_id=said.peer_id,
+            kind="unit",
+            reference_id=said.reference_id or None,
+            unit=said.number,
+            claim_id=said.claim_id,
+            rater=said.judge,
+            rater_kind="judge",
+            value=f"{said.percent:.6g}",
+            evidence=said.marks,
+            submitted_at=said.at,
+            superseded=False,
+        )
+
+
+def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+    """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
+    closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
+    answers: dict[tuple[int, int, bool, str], list[tuple[str | None, GivenAnswer]]] = defaultdict(list)
+    for row in closed.order_by("pk").values_list(
+        "sitting_id",
+        "peer_id",
+        "is_repeat",
+        "sitting__assessor_id",
+        "sitting__assessor__username",
+        "quality_answers",
+        "unmarked_percent",
+        "sitting__closed_at",
+        "sitting__may_have_seen",
+        "guideline__version",
+        named=True,
+    ):
+        said, unmarked = row.quality_answers, row.unmarked_percent
+        values = {
+            "quality": json.dumps(said, sort_keys=True, ensure_ascii=False) if said else None,
+            "unmarked": None if unmarked is None else str(unmarked),
+        }
+        for kind, value in values.items():
+            given = answers[row.sitting_id, row.peer_id, row.is_repeat, kind]
+            if value == (given[-1][0] if given else None):
+                continue
+            judgment = GivenAnswer(
+                peer_id=row.peer_id,
+                kind=f"repeat_{kind}" if row.is_repeat else kind,
+                rater=people.name(row.sitting__assessor_id, row.sitting__assessor__username),
+                rater_kind="assessor",
+                value=value,
+                submitted_at=row.sitting__closed_at,
+                superseded=True,
+                guideline_version=row.guideline__version,
+                blind=not row.sitting__may_have_seen,
+            )
+            given.append((value, judgment))
+    for given in answers.values():
+        yield from (judgment for value, judgment in given[:-1] if value is not None)
+        if given and given[-1][0] is not None:
+            yield replace(given[-1][1], superseded=False)

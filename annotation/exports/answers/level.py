@@ -1,0 +1,107 @@
+"""Level `answers`: one row per answer that anybody gave, those that no longer stand included.
+
+`claim_id` names what was judged: a claim, for `question` the question, for `rating` what was rated.
+`selected_by` and `inclusion_probability` are those of the random sample in which a verdict was given (the last one,
+where several count the same answer).
+`guideline_version` is the version of the guidelines that the person had before them. `blind` says of people's answers
+whether they had seen nothing of the judge's and of others'; agreement and estimates use those alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
+from annotation.exports.answers.answer import GivenAnswer
+from annotation.exports.answers.in_sittings import (
+    judge_shares,
+    summary_judgments,
+    unit_judgments,
+)
+from annotation.exports.answers.of_checks import check_adjudications, unit_adjudications, verdicts
+from annotation.exports.answers.of_wholes import ratings, source_answers, summary_answers
+from annotation.exports.peers import peer_batches
+
+if TYPE_CHECKING:
+    from annotation.core.tables.pseudonyms import People
+    from annotation.models import Project
+
+
+COLUMNS = (
+    *HEAD,
+    Column("kind"),
+    Column("reference_id"),
+    Column("unit", ColumnKind.INTEGER),
+    Column("claim_id"),
+    Column("rater"),
+    Column("rater_kind"),
+    Column("value"),
+    Column("evidence", ColumnKind.INTEGERS),
+    Column("submitted_at", ColumnKind.MOMENT),
+    Column("selected_by"),
+    Column("inclusion_probability", ColumnKind.NUMBER),
+    Column("superseded", ColumnKind.FLAG),
+    Column("set_aside", ColumnKind.FLAG),
+    Column("guideline_version", ColumnKind.INTEGER),
+    Column("blind", ColumnKind.FLAG),
+)
+
+
+def rows(project: Project, people: People) -> Iterator[TableRow]:
+    """Rows of a summary stand by kind, then in the order in which they were given.
+
+    What the source answers to questions stands before the first summary of its document set. Nothing of a
+    sitting that is still open is among them. `unit` is a number of the model summary's one list of units; a
+    claim that is linked to a unit carries that unit's number.
+    """
+    document_id: str | None = None
+    for batch in peer_batches(project):
+        peer_ids = [peer.pk for peer in batch]
+        of_sources = source_answers(project, {peer.document_id for peer in batch})
+        found: dict[int, list[GivenAnswer]] = defaultdict(list)
+        for judgment in _judgments(peer_ids, people):
+            found[judgment.peer_id].append(judgment)
+        for peer in batch:
+            if peer.document_id != document_id:
+                document_id = peer.document_id
+                for judgment in of_sources.get(document_id, ()):
+                    yield _row((project.slug, document_id, None, None), judgment)
+            for judgment in found.get(peer.pk, ()):
+                yield _row(peer.head(project), judgment)
+
+
+def _row(head: TableRow, judgment: GivenAnswer) -> TableRow:
+    return (
+        *head,
+        judgment.kind,
+        judgment.reference_id,
+        judgment.unit,
+        judgment.claim_id,
+        judgment.rater,
+        judgment.rater_kind,
+        judgment.value,
+        list(judgment.evidence),
+        judgment.submitted_at,
+        judgment.selected_by,
+        number(judgment.inclusion_probability),
+        judgment.superseded,
+        judgment.set_aside,
+        judgment.guideline_version,
+        judgment.blind,
+    )
+
+
+def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+    yield from unit_judgments(peer_ids, people)
+    yield from judge_shares(peer_ids)
+    yield from summary_judgments(peer_ids, people)
+    yield from unit_adjudications(peer_ids, people)
+    yield from verdicts(peer_ids, people)
+    yield from check_adjudications(peer_ids, people)
+    yield from summary_answers(peer_ids)
+    yield from ratings(peer_ids)
+
+
+LEVEL = Level("answers", COLUMNS, rows)

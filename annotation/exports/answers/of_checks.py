@@ -1,0 +1,194 @@
+"""Verdicts on checks for the level `answers`, and adjudicators' decisions on checks and units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from annotation.exports.answers.answer import GivenAnswer, standing_among
+from annotation.exports.statements import rater, reference_of
+from annotation.models import (
+    Adjudication,
+    DrawnCheck,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from annotation.core.tables.pseudonyms import People
+
+
+def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+    given = (
+        Verdict.objects.filter(check_row__peer_id__in=peer_ids)
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "check_row_id",
+            *_OF_CHECK,
+            "source",
+            "judge_id",
+            "judge__name",
+            "person_id",
+            "person__username",
+            "origin_name",
+            "label",
+            "votes",
+            "evidence",
+            "created_at",
+            "withdrawn_at",
+            "guideline__version",
+            "is_set_aside",
+            "shown",
+            "batch_id",
+            named=True,
+        )
+    )
+    standing = standing_among(
+        (
+            row.pk,
+            (row.check_row_id, row.source, row.judge_id or row.person_id or row.origin_name),
+            bool(row.label),
+        )
+        for row in given
+        if row.check_row__is_current and row.withdrawn_at is None
+    )
+    drawn = _given_in_samples(peer_ids)
+    for row in given:
+        selected_by, probability = drawn.get(row.pk, (None, None))
+        by = "import" if row.person_id is None else "reviewer"
+        said = GivenAnswer(
+            peer_id=row.check_row__peer_id,
+            kind="check",
+            reference_id=reference_of(
+                row.check_row__side, row.check_row__claim__claim_set__summary__external_id
+            ),
+            unit=row.check_row__claim__unit__position,
+            claim_id=row.check_row__claim__public_id,
+            rater=rater(
+                people,
+                person_id=row.person_id,
+                username=row.person__username,
+                judge=row.judge__name,
+                origin_name=row.origin_name,
+            ),
+            rater_kind="judge" if row.source == Verdict.Source.JUDGE else by,
+            value=row.label,
+            evidence=row.evidence,
+            submitted_at=row.created_at,
+            selected_by=selected_by,
+            inclusion_probability=probability,
+            superseded=row.pk not in standing,
+            set_aside=row.is_set_aside,
+            guideline_version=row.guideline__version,
+            blind=_is_blind(row) if row.source == Verdict.Source.REVIEWER and row.person_id else None,
+        )
+        yield said
+        if row.source == Verdict.Source.REVIEWER:
+            for name, vote in row.votes:
+                who = f"{row.origin_name} {people.rater(name)}"
+                yield replace(said, kind="vote", rater=who, value=vote, evidence=())
+
+
+def _is_blind(row: Any) -> bool:
+    return row.shown == Verdict.Shown.NOTHING and row.batch_id is None
+
+
+_OF_CHECK = (
+    "check_row__peer_id",
+    "check_row__side",
+    "check_row__claim__claim_set__summary__external_id",
+    "check_row__claim__unit__position",
+    "check_row__claim__public_id",
+    "check_row__is_current",
+)
+
+
+def _given_in_samples(peer_ids: Sequence[int]) -> dict[int, tuple[str, float]]:
+    """The draw's method and the check's chance, by the verdict that answers it; others were volunteered."""
+    drawn = DrawnCheck.objects.filter(
+        check_row__peer_id__in=peer_ids, verdict__isnull=False, draw__cancelled_at=None
+    )
+    columns = ("verdict_id", "draw__method", "inclusion_probability")
+    return {
+        verdict_id: (method, probability)
+        for verdict_id, method, probability in drawn.order_by("draw_id").values_list(*columns)
+        if verdict_id is not None
+    }
+
+
+def check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+    decisions = (
+        Adjudication.objects.filter(check_row__peer_id__in=peer_ids)
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "check_row_id",
+            *_OF_CHECK,
+            "withdrawn_at",
+            "decided_by_id",
+            "decided_by__username",
+            "label",
+            "created_at",
+            "guideline__version",
+            named=True,
+        )
+    )
+    standing = {row.check_row_id: row.pk for row in decisions if row.withdrawn_at is None}
+    for row in decisions:
+        yield GivenAnswer(
+            peer_id=row.check_row__peer_id,
+            kind="check_adjudication",
+            reference_id=reference_of(
+                row.check_row__side, row.check_row__claim__claim_set__summary__external_id
+            ),
+            unit=row.check_row__claim__unit__position,
+            claim_id=row.check_row__claim__public_id,
+            rater=people.name(row.decided_by_id, row.decided_by__username),
+            rater_kind="adjudicator",
+            value=row.label,
+            submitted_at=row.created_at,
+            superseded=not row.check_row__is_current or standing.get(row.check_row_id) != row.pk,
+            guideline_version=row.guideline__version,
+        )
+
+
+def unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+    decisions = (
+        Adjudication.objects.filter(comparison__peer_id__in=peer_ids)
+        .order_by("pk")
+        .values_list(
+            "pk",
+            "comparison_id",
+            "unit_id",
+            "claim_id",
+            "withdrawn_at",
+            "comparison__peer_id",
+            "comparison__model__external_id",
+            "unit__position",
+            "claim__position",
+            "claim__public_id",
+            "decided_by_id",
+            "decided_by__username",
+            "percent",
+            "created_at",
+            "guideline__version",
+            named=True,
+        )
+    )
+    # The comparison, and the unit or the claim that stands in for one.
+    standing = {row[1:4]: row.pk for row in decisions if row.withdrawn_at is None}
+    for row in decisions:
+        yield GivenAnswer(
+            peer_id=row.comparison__peer_id,
+            kind="unit_adjudication",
+            reference_id=row.comparison__model__external_id or None,
+            unit=row.claim__position if row.claim__public_id else row.unit__position,
+            claim_id=row.claim__public_id,
+            rater=people.name(row.decided_by_id, row.decided_by__username),
+            rater_kind="adjudicator",
+            value=str(row.percent),
+            submitted_at=row.created_at,
+            superseded=standing.get(row[1:4]) != row.pk,
+            guideline_version=row.guideline__version,
+        )

@@ -1,0 +1,170 @@
+"""DUCView's files: a pyramid (.pyr), and a peer summary annotated with one (.pan).
+
+Offsets that have drifted are repaired by searching for the words. The expression that a file gives for its model
+summaries is never run, since one can be made that runs for ever; they are found by their names, or by dashes.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from annotation.core.text_faults import printable, text_fault
+from annotation.imports.dataset import Stretch
+from annotation.imports.duc.names import DucName, UnfitFile, duc_name
+
+_ROOT = re.compile(r"<(peerAnnotation|pyramid)\b[^<]{0,200}>")
+_DECLARATION = re.compile(r"\s*<\?xml\b[^?]{0,200}\?>")
+_BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_WEIGHT = re.compile(r"\(\d+\) *")
+_RULED = re.compile(r"(?m)^ ?[-=_*]{3,} ?\n[^\n]*\S[^\n]*\n ?[-=_*]{3,} ?$")
+
+Places = tuple[Stretch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContentUnit:
+    """A summary content unit (SCU): one statement, and how many model summaries make it."""
+
+    uid: str
+    label: str
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class PyramidFile:
+    """The content units with the text they were found in and, of a `.pan`, the peer's text and where it has which.
+
+    `name` is the first header of a model summary that is a DUC name.
+    """
+
+    text: str
+    name: DucName | None
+    units: tuple[ContentUnit, ...]
+    peer_text: str | None = None
+    expressed: Mapping[str, Places] | None = None
+
+
+def ducview_root(head: str) -> str:
+    """Which of DUCView's files this is: "pyramid", "peerAnnotation", or "" for none."""
+    found = _ROOT.search(head) if head.lstrip().startswith("<") else None
+    return found[1] if found else ""
+
+
+def read_ducview(content: str) -> PyramidFile:
+    """The pyramid of a `.pyr` or `.pan`, and the annotation of a `.pan`. Raises UnfitFile."""
+    root = _xml(content)
+    pyramid = root if root.tag == "pyramid" else root.find("pyramid")
+    if root.tag not in {"pyramid", "peerAnnotation"} or pyramid is None:
+        raise UnfitFile(f"begins with the element {printable(root.tag)!r} and holds no pyramid of DUCView's.")
+    text = _text_of(pyramid)
+    names = [name for line in text.split("\n") if (name := duc_name(line))]
+    units = tuple(_units(pyramid, text))
+    if not units:
+        raise UnfitFile("has a pyramid without content units (scu).")
+    name = names[0] if names else None
+    if root is pyramid:
+        return PyramidFile(text, name, units)
+    annotation = root.find("annotation")
+    if annotation is None:
+        raise UnfitFile("is a peer annotation without an annotation in it.")
+    peer = _text_of(annotation)
+    squeezed = _Squeezed.of(peer)
+    expressed: dict[str, Places] = {}
+    for scu in annotation.iterfind("peerscu"):
+        if found := [squeezed.places(each) for each in scu.iterfind("contributor")]:
+            uid = scu.get("uid", "").strip()
+            expressed[uid] = (*expressed.get(uid, ()), *(place for places in found for place in places))
+    return PyramidFile(text, name, units, peer, expressed)
+
+
+def _xml(content: str) -> ElementTree.Element:
+    if "<!ENTITY" in content:
+        raise UnfitFile(
+            "declares entities, which could swell or lead elsewhere. Write the characters themselves."
+        )
+    # What the declaration says of the encoding holds no longer.
+    plain = _CONTROLS.sub(" ", _DECLARATION.sub("", content, count=1))
+    try:
+        return ElementTree.fromstring(_BARE_AMPERSAND.sub("&amp;", plain))  # noqa: S314 - no entities, a bounded size
+    except ElementTree.ParseError as error:
+        raise UnfitFile(f"is not XML that can be read: {error}.", error.position[0]) from error
+
+
+def _text_of(element: ElementTree.Element) -> str:
+    holder = element.find("text")
+    if holder is None:
+        raise UnfitFile(f"has no text in its {element.tag}.")
+    text = "\n".join(line.text or "" for line in holder.iterfind("line"))
+    if fault := text_fault(text):
+        raise UnfitFile(f"has a text that {fault}")
+    return text
+
+
+def _units(pyramid: ElementTree.Element, text: str) -> Iterator[ContentUnit]:
+    starts, squeezed = _starts_of_models(text), _Squeezed.of(text)
+    seen: set[str] = set()
+    for scu in pyramid.iterfind("scu"):
+        uid = scu.get("uid", "").strip()
+        if not uid or uid in seen:
+            raise UnfitFile(
+                f"has two content units with the uid {uid!r}." if uid else "has an scu without a uid."
+            )
+        seen.add(uid)
+        label = _WEIGHT.sub("", " ".join(scu.get("label", "").split()), count=1)
+        if fault := text_fault(label):
+            raise UnfitFile(f"has a label that {fault}")
+        contributors = [squeezed.places(contributor) for contributor in scu.iterfind("contributor")]
+        if not label or not contributors:
+            continue
+        # A model summary counts once; one that no place tells counts as another.
+        models = {
+            bisect_right(starts, places[0][0]) if starts and places else -number
+            for number, places in enumerate(contributors, start=1)
+        }
+        yield ContentUnit(uid, label, len(models))
+
+
+def _starts_of_models(text: str) -> list[int]:
+    """Where the model summaries of a joined text begin: at lines that are DUC names, else at names between dashes."""
+    starts: list[int] = []
+    at = 0
+    for line in text.split("\n"):
+        if duc_name(line):
+            starts.append(at)
+        at += len(line) + 1
+    return starts or [found.start() for found in _RULED.finditer(text)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Squeezed:
+    """A text without its white space, which formats add and drop as they like, and where its characters stood."""
+
+    text: str
+    positions: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str) -> _Squeezed:
+        positions = tuple(at for at, character in enumerate(text) if not character.isspace())
+        return cls("".join(text[at] for at in positions), positions)
+
+    def places(self, contributor: ElementTree.Element) -> Places:
+        """Where the parts of a contributor stand: where their words are nearest to their offsets."""
+        found = (
+            self._place(part.get("label", ""), part.get("start", "")) for part in contributor.iterfind("part")
+        )
+        return tuple(place for place in found if place is not None)
+
+    def _place(self, label: str, start: str) -> Stretch | None:
+        wanted = "".join(label.split())
+        near = bisect_left(self.positions, int(start)) if start.isdecimal() and len(start) < 10 else 0
+        found = (self.text.find(wanted, near), self.text.rfind(wanted, 0, near + len(wanted)))
+        there = [at for at in found if at >= 0] if wanted else []
+        if not there:
+            return None
+        at = min(there, key=lambda at: abs(at - near))
+        return self.positions[at], self.positions[at + len(wanted) - 1] + 1

@@ -1,0 +1,51 @@
+"""Names as DUC and TAC gave them: set.type.size.selector.summariser[.document]."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_NAME = re.compile(
+    r"(?P<set>[^.\s]{1,100})\.(?P<type>[MPmp])\.(?P<size>\d{1,6})\.(?P<selector>[^.\s]{1,20})"
+    r"\.(?P<summariser>[^.\s]{1,100})(?:\.(?P<document>[^\s/]{1,100}))?"
+)
+
+
+class UnfitFile(ValueError):
+    """A file cannot be taken in; the message says why, `line` where."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class DucName:
+    """What a name says. Without a document the summary is one of the whole set."""
+
+    set_name: str
+    target: int | None
+    summariser: str
+    document: str = ""
+
+    @property
+    def is_person(self) -> bool:
+        """Letters name people, numbers systems."""
+        return self.summariser.isalpha()
+
+    @property
+    def document_id(self) -> str:
+        """What the project calls the set: a single document is a set of its own."""
+        return self.document or self.set_name
+
+
+def duc_name(stem: str) -> DucName | None:
+    """The parts of a name without its file ending; None for a name of another make."""
+    found = _NAME.fullmatch(stem.strip())
+    if found is None:
+        return None
+    document = found["document"] or ""
+    if (found["type"].upper() == "P") is not bool(document):
+        return None
+    return DucName(found["set"], int(found["size"]) or None, found["summariser"], document)

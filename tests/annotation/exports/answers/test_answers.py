@@ -1,0 +1,287 @@
+"""Level `answers`: a row per answer, the ones that no longer stand included."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
+from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
+from annotation.assessing.services.assign import assign
+from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.save_acts import save_at_once
+from annotation.core.current_checks import put_in_force
+from annotation.core.refusals import Conflict
+from annotation.core.tables.pseudonyms import pseudonym
+from annotation.models import (
+    Assignment,
+    Check,
+    ClaimSet,
+    DrawnCheck,
+    Project,
+    Sitting,
+    SummaryJudgment,
+    UnitJudgment,
+    Verdict,
+)
+from annotation.projects.services.write_guidelines import write_guidelines
+from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.sampling.services.sample_checks import sample_checks
+from tests.annotation.cast import World
+from tests.annotation.exports.acts import LONG_AGO, assess, assess_and_close, long_ago
+from tests.annotation.exports.reading import Rows, exported
+
+pytestmark = pytest.mark.django_db
+
+PERCENTS = {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
+
+
+def judgments(world: World, folder: Path, *kinds: str) -> Rows:
+    rows = exported(world.project, "answers", folder / "answers.jsonl", named=True)
+    return [row for row in rows if not kinds or row["kind"] in kinds]
+
+
+def percents_of_people(world: World, folder: Path) -> Rows:
+    return [row for row in judgments(world, folder, "unit") if row["rater_kind"] == "assessor"]
+
+
+def test_a_judge_is_one_more_assessor(world: World, tmp_path: Path) -> None:
+    rows = [row for row in judgments(world, tmp_path, "unit") if row["system"] == "alder"]
+    # Unit 1 holds claims 1 (yes, evidence 1) and 2 (no), unit 2 claim 3 (yes, evidence 1).
+    assert [
+        (row["rater"], row["rater_kind"], row["unit"], row["value"], row["evidence"]) for row in rows
+    ] == [
+        ("lexical", "judge", 1, "50", [1]),
+        ("lexical", "judge", 2, "100", [1]),
+    ]
+
+
+def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
+    long_ago()
+    row = judgments(world, tmp_path, "check")[1]
+    assert row == {
+        "project": "harbour",
+        "document_id": "port",
+        "system": "alder",
+        "target_words": 20,
+        "kind": "check",
+        "reference_id": None,
+        "unit": 1,
+        "claim_id": world.check("alder", 2).claim.public_id,
+        "rater": "lexical",
+        "rater_kind": "judge",
+        "value": "no",
+        "evidence": [],
+        "submitted_at": LONG_AGO.isoformat(),
+        "selected_by": None,
+        "inclusion_probability": None,
+        "superseded": False,
+        "set_aside": False,
+        "guideline_version": None,
+        "blind": None,
+    }
+
+
+def test_an_assessors_percents(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    Assignment.objects.update(submitted_at=LONG_AGO)
+    rows = percents_of_people(world, tmp_path)
+    assert [(row["system"], row["unit"], row["value"]) for row in rows] == [
+        ("alder", 1, "60"),
+        ("alder", 2, "80"),
+        ("birch", 1, "0"),
+        ("birch", 2, "20"),
+    ]
+    assert (rows[0]["rater"], rows[0]["rater_kind"], rows[0]["evidence"]) == ("ana", "assessor", [1])
+    assert (rows[0]["submitted_at"], rows[0]["superseded"]) == (LONG_AGO.isoformat(), False)
+
+
+def test_nothing_of_an_open_sitting_is_there(world: World, tmp_path: Path) -> None:
+    sitting = assess(world, world.ana, PERCENTS)
+    SummaryJudgment.objects.create(
+        sitting=sitting, peer=world.peers["port", "alder"], quality_answers={"grammar": 4}
+    )
+    assert percents_of_people(world, tmp_path) == judgments(world, tmp_path, "quality") == []
+
+
+def test_a_percent_changed_before_the_set_was_closed_is_superseded(world: World, tmp_path: Path) -> None:
+    assess(world, world.ana, {("alder", 1): 20})
+    assess_and_close(world, world.ana, PERCENTS)
+    rows = percents_of_people(world, tmp_path)
+    rows = [row for row in rows if (row["system"], row["unit"]) == ("alder", 1)]
+    assert [(row["value"], row["superseded"]) for row in rows] == [("20", True), ("60", False)]
+
+
+def test_a_hidden_repeat_is_of_its_own_kind(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    first = Assignment.objects.get(comparison=world.comparison("port", "alder"))
+    again = Assignment.objects.create(
+        sitting=first.sitting,
+        comparison=first.comparison,
+        repeat_of=first,
+        state="submitted",
+        submitted_at=LONG_AGO,
+    )
+    UnitJudgment.objects.create(assignment=again, unit=world.units("port")[0], percent=40)
+    assert [row["value"] for row in judgments(world, tmp_path, "repeat")] == ["40"]
+
+
+def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) -> None:
+    """Every form's row holds all that was said so far; the export has what each act changed."""
+    Project.objects.update(question_set="duc2006")
+    sitting = assign(
+        document_set=world.sets["port"],
+        assessor=world.ana,
+        by=world.mona,
+        comparisons=[world.comparison("port", "birch")],
+    )
+    sitting = Sitting.objects.get(pk=sitting.pk)
+    here = sitting.assignments.get().public_id
+    names = ("grammaticality", "non_redundancy", "referential_clarity", "focus", "structure")
+    acts: list[Act] = [QualityAct(seq, here, name, 4) for seq, name in enumerate(names, start=1)]
+    acts += [
+        UnitAct(5 + number, here, unit.public_id, 20, [1])
+        for number, unit in enumerate(world.units("port"), 1)
+    ]
+    acts += [UnmarkedAct(8, here, 60), QualityAct(9, here, "focus", 5), UnmarkedAct(10, here, 40)]
+    save_at_once(sitting=sitting, by=world.ana, acts=acts)
+    close_sitting(sitting=sitting, by=world.ana)
+    rows = judgments(world, tmp_path, "quality", "unmarked")
+    assert [(row["system"], row["rater"], row["rater_kind"]) for row in rows[:1]] == [
+        ("birch", "ana", "assessor")
+    ]
+    said = [(row["kind"], row["superseded"], row["value"]) for row in rows]
+    quality = [row for row in said if row[0] == "quality"]
+    # Five answers, each with those before it, and one of them changed.
+    assert [superseded for _, superseded, _ in quality] == [True] * 5 + [False]
+    assert json.loads(str(quality[-1][2])) == {**dict.fromkeys(names, 4), "focus": 5}
+    assert [row for row in said if row[0] == "unmarked"] == [
+        ("unmarked", True, "60"),
+        ("unmarked", False, "40"),
+    ]
+
+
+def test_answers_in_a_hidden_repeat_are_of_their_own_kinds(world: World, tmp_path: Path) -> None:
+    assess_and_close(world, world.ana, PERCENTS)
+    sitting = Sitting.objects.get()
+    SummaryJudgment.objects.create(
+        sitting=sitting,
+        peer=world.peers["port", "birch"],
+        is_repeat=True,
+        quality_answers={"focus": 3},
+        unmarked_percent=20,
+    )
+    rows = judgments(world, tmp_path, "repeat_quality", "repeat_unmarked")
+    assert [(row["kind"], row["value"], row["superseded"]) for row in rows] == [
+        ("repeat_quality", '{"focus": 3}', False),
+        ("repeat_unmarked", "20", False),
+    ]
+
+
+def test_a_reviewers_second_answer_supersedes_the_first(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    override(check=world.check("alder", 1), by=world.rex, label="unsure")
+    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
+    assert [(row["value"], row["superseded"]) for row in rows] == [("no", True), ("unsure", False)]
+
+
+def test_an_answer_that_was_set_aside_is_told_apart(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.cleo, label="yes")
+    with pytest.raises(Conflict):
+        override(check=world.check("alder", 1), by=world.rex, label="no", seen="")
+    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
+    assert [(row["value"], row["superseded"], row["set_aside"]) for row in rows] == [
+        ("yes", False, False),
+        ("no", True, True),
+    ]
+
+
+def test_a_verdict_taken_back_is_superseded_and_the_one_before_stands(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    second = override(check=world.check("alder", 1), by=world.rex, label="unsure").verdict
+    withdraw_verdict(verdict=second, by=world.rex)
+    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
+    assert [(row["value"], row["superseded"]) for row in rows] == [("no", False), ("unsure", True)]
+
+
+def test_a_judge_that_fails_later_does_not_take_its_answer_back(world: World, tmp_path: Path) -> None:
+    Verdict.objects.create(
+        check_row=world.check("alder", 1), source="judge", judge=world.judge, origin_name="lexical|v:1"
+    )
+    claim_id = world.check("alder", 1).claim.public_id
+    rows = [
+        row for row in judgments(world, tmp_path) if (row["system"], row["claim_id"]) == ("alder", claim_id)
+    ]
+    assert [(row["value"], row["superseded"]) for row in rows] == [("yes", False), (None, True)]
+
+
+def test_an_answer_given_in_a_draw_of_checks(world: World, tmp_path: Path) -> None:
+    sample_checks(project=world.project, by=world.mona, share=1.0, method="uniform")
+    drawn = DrawnCheck.objects.get(check_row=world.check("alder", 1))
+    drawn.inclusion_probability = 0.5
+    drawn.save()
+    first = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
+    assert DrawnCheck.objects.get(pk=drawn.pk).verdict == first
+    override(check=world.check("alder", 1), by=world.rex, label="yes")
+    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
+    # Only the first answer is the draw's; the second was volunteered.
+    assert [(row["value"], row["selected_by"], row["inclusion_probability"]) for row in rows] == [
+        ("no", "uniform", 0.5),
+        ("yes", None, None),
+    ]
+
+
+def test_the_guidelines_that_a_person_had(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    write_guidelines(project=world.project, by=world.olga, text="Say yes where it is said.")
+    override(check=world.check("alder", 1), by=world.rex, label="unsure")
+    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes", reason="It is.")
+    decide_unit(
+        comparison=world.comparison("port", "alder"),
+        unit=world.units("port")[0],
+        by=world.cleo,
+        percent=40,
+        reason="So.",
+    )
+    assess_and_close(world, world.ana, PERCENTS)
+    rows = judgments(world, tmp_path)
+    versions: defaultdict[tuple[object, object], list[object]] = defaultdict(list)
+    for row in rows:
+        versions[row["kind"], row["rater"]].append(row["guideline_version"])
+    assert versions["check", "rex"] == [None, 1]
+    assert versions["check_adjudication", "cleo"] == versions["unit_adjudication", "cleo"] == [1]
+    assert versions["unit", "ana"] == [1, 1, 1, 1]
+    assert set(versions["check", "lexical"]) == {None}
+
+
+def test_decisions_and_those_taken_back(world: World, tmp_path: Path) -> None:
+    withdraw_decision(
+        decision=decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It does."),
+        by=world.cleo,
+    )
+    decide_unit(
+        comparison=world.comparison("port", "birch"),
+        unit=world.units("port")[1],
+        by=world.cleo,
+        percent=20,
+        reason="A trace.",
+    )
+    rows = judgments(world, tmp_path, "check_adjudication", "unit_adjudication")
+    assert [(row["system"], row["kind"], row["unit"], row["value"], row["superseded"]) for row in rows] == [
+        ("alder", "check_adjudication", 1, "yes", True),
+        ("birch", "unit_adjudication", 2, "20", False),
+    ]
+
+
+def test_answers_on_a_replaced_claim_set_are_superseded(world: World, tmp_path: Path) -> None:
+    ClaimSet.objects.update(is_active=False)
+    put_in_force(Check.objects.all())
+    assert {row["superseded"] for row in judgments(world, tmp_path)} == {True}
+
+
+def test_people_are_pseudonyms_by_default(world: World, tmp_path: Path) -> None:
+    override(check=world.check("alder", 1), by=world.rex, label="no")
+    rows = exported(world.project, "answers", tmp_path / "answers.jsonl")
+    raters = {row["rater"] for row in rows if row["rater_kind"] == "reviewer"}
+    assert raters == {pseudonym(world.project, world.rex.pk)}

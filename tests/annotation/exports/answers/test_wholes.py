@@ -1,0 +1,121 @@
+"""Level `answers`: answers to questions and ratings of summaries as wholes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from annotation.judging.services.ask_questions import ask_questions, retire_question
+from annotation.models import Judge, Question, Rating
+from tests.annotation.asking import answer
+from tests.annotation.cast import World
+from tests.annotation.exports.reading import Rows, exported
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def question(world: World) -> Question:
+    return ask_questions(document_set=world.sets["port"], texts=["Does it close?"], by=None)[0]
+
+
+def judgments(world: World, folder: Path, kind: str) -> Rows:
+    rows = exported(world.project, "answers", folder / "answers.jsonl", named=True)
+    return [row for row in rows if row["kind"] == kind]
+
+
+def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Question) -> None:
+    answer(question, "yes", judge=world.judge, summary=world.peers["port", "alder"])
+    [row] = judgments(world, tmp_path, "question")
+    del row["submitted_at"]
+    assert row == {
+        "project": "harbour",
+        "document_id": "port",
+        "system": "alder",
+        "target_words": 20,
+        "kind": "question",
+        "reference_id": None,
+        "unit": None,
+        "claim_id": question.public_id,
+        "rater": "lexical",
+        "rater_kind": "judge",
+        "value": "yes",
+        "evidence": [],
+        "selected_by": None,
+        "inclusion_probability": None,
+        "superseded": False,
+        "set_aside": False,
+        "guideline_version": None,
+        "blind": None,
+    }
+
+
+def test_the_source_answers_once_and_has_no_system(world: World, tmp_path: Path, question: Question) -> None:
+    answer(question, "yes", judge=world.judge)
+    for system in ("alder", "birch"):
+        answer(question, "no", judge=world.judge, summary=world.peers["port", system])
+    rows = judgments(world, tmp_path, "question")
+    assert [(row["system"], row["target_words"], row["value"]) for row in rows] == [
+        (None, None, "yes"),
+        ("alder", 20, "no"),
+        ("birch", 20, "no"),
+    ]
+
+
+def test_a_later_answer_takes_the_place_of_one_and_a_failure_does_not(
+    world: World, tmp_path: Path, question: Question
+) -> None:
+    for label in (None, "no", "yes", None):
+        answer(question, label, judge=world.judge)
+    answer(question, "no", judge=Judge.objects.create(name="other", kind="lexical"))
+    rows = judgments(world, tmp_path, "question")
+    assert [(row["rater"], row["value"], row["superseded"]) for row in rows] == [
+        ("lexical", None, True),
+        ("lexical", "no", True),
+        ("lexical", "yes", False),
+        ("lexical", None, True),
+        ("other", "no", False),
+    ]
+
+
+def test_answers_to_a_retired_question_do_not_stand(world: World, tmp_path: Path, question: Question) -> None:
+    answer(question, "yes", judge=world.judge)
+    retire_question(question=question, by=None)
+    assert [row["superseded"] for row in judgments(world, tmp_path, "question")] == [True]
+
+
+def test_ratings_name_what_they_rate(world: World, tmp_path: Path) -> None:
+    alder = world.peers["port", "alder"]
+    for value in (0.5, 0.8, None):
+        Rating.objects.create(
+            summary=alder, name="conciseness", judge=world.judge, origin_name="lexical", value=value
+        )
+    Rating.objects.create(summary=alder, name="completeness", origin_name="completeness:1", value=1 / 3)
+    columns = ("claim_id", "rater", "rater_kind", "value", "superseded")
+    assert [tuple(row[name] for name in columns) for row in judgments(world, tmp_path, "rating")] == [
+        ("conciseness", "lexical", "judge", "0.5", True),
+        ("conciseness", "lexical", "judge", "0.8", False),
+        ("conciseness", "lexical", "judge", None, True),
+        ("completeness", "completeness:1", "computed", "0.333333", False),
+    ]
+
+
+def test_the_number_of_queries_does_not_grow_with_answers(
+    world: World, tmp_path: Path, question: Question
+) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            judgments(world, tmp_path, "question")
+        return len(asked)
+
+    before = count()
+    for asked in ask_questions(
+        document_set=world.sets["bridge"], texts=[f"Is it {number}?" for number in range(5)], by=None
+    ):
+        for summary in (None, *world.peers.values()):
+            answer(asked, "yes", judge=world.judge, summary=summary)
+    assert count() == before

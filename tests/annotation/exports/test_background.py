@@ -1,0 +1,109 @@
+"""An export that a worker writes, and what is left of one that is cancelled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from django.conf import settings
+
+from annotation import perform_job
+from annotation.core import jobs
+from annotation.core.refusals import Conflict, NotAllowed
+from annotation.exports.background import perform_claimed
+from annotation.exports.queries import rows_of, state_of
+from annotation.exports.services import cancel_export, request_export
+from annotation.models import Event, Export, Job
+from tests.annotation.conftest import HTMX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
+
+ROOM = "/p/harbour/exports/"
+API = "/api/v1/projects/harbour/exports/"
+
+
+def asked_for(world: World) -> Export:
+    return request_export(project=world.project, level="scores", format="csv", by=world.mona)
+
+
+def files(export: Export) -> list[str]:
+    """What is kept of it, and what lies where it was being written."""
+    folders = (Path(settings.VAR_DIR) / "exports" / export.public_id, Path(settings.VAR_DIR) / "tmp")
+    return [path.name for folder in folders for path in folder.rglob("*")]
+
+
+def again(export: Export) -> Export:
+    return Export.objects.get(pk=export.pk)
+
+
+@pytest.mark.django_db
+def test_one_that_waits_is_cancelled_at_once(world: World, signed_in: Callable[[User], Client]) -> None:
+    export, mona = asked_for(world), signed_in(world.mona)
+    answer = mona.post(f"{ROOM}{export.public_id}/cancel/", headers=HTMX).content.decode()
+    assert answer.lstrip().startswith('<section id="export-list"')
+    assert ("cancelled" in answer, "every 2s" in answer) == (True, False)
+    assert state_of(again(export)) == "cancelled"
+    assert Event.objects.get(verb="cancel export").actor == world.mona
+    assert jobs.take() == []
+    with pytest.raises(Conflict):
+        cancel_export(export=export, by=world.mona)
+
+
+@pytest.mark.django_db
+def test_the_api_cancels_and_tells(world: World, client_of: ApiDoor) -> None:
+    export, vic = asked_for(world), client_of("vic")
+    Job.objects.filter(export=export).update(done=1200)
+    assert vic.get(f"{API}{export.public_id}/").json()["rows_written"] == 1200
+    told = vic.post(f"{API}{export.public_id}/cancel/")
+    assert (told.status_code, told.json()["state"]) == (200, "cancelled")
+    assert vic.post(f"{API}{export.public_id}/cancel/").json()["error"]["code"] == "over"
+    assert vic.get(f"{API}{export.public_id}/file/").json()["error"]["code"] == "over"
+
+
+@pytest.mark.django_db
+def test_whoever_may_not_export_cancels_nothing(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        cancel_export(export=asked_for(world), by=world.rex)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_written_one_is_over(world: World) -> None:
+    export = asked_for(world)
+    perform_job.pull(jobs.Lane.EXPORTS)
+    assert (state_of(again(export)), rows_of(again(export))) == ("done", 4)
+    with pytest.raises(Conflict):
+        cancel_export(export=export, by=world.mona)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_that_is_cancelled_before_it_is_called_finished_leaves_no_file(world: World) -> None:
+    export = asked_for(world)
+    [claimed] = jobs.take()
+    cancel_export(export=export, by=world.mona)
+    with pytest.raises(jobs.StoppedJob):
+        perform_claimed(claimed)
+    assert (state_of(again(export)), files(export)) == ("cancelled", [])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
+    export = asked_for(world)
+    [slow] = jobs.take()
+    Job.objects.update(lease_until="2020-01-01T00:00Z")
+    jobs.reap()
+    perform_job.pull(jobs.Lane.EXPORTS)
+    written = files(export)
+    # As if it had been writing all the while.
+    Export.objects.update(finished_at=None)
+    with pytest.raises(jobs.StoppedJob):
+        perform_claimed(slow)
+    assert written == ["harbour-scores.csv"]
+    assert files(export) == written

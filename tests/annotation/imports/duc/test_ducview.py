@@ -1,0 +1,154 @@
+"""DUCView's files: read as they are, repaired where real ones break their rules, refused where they are dangerous."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from annotation.imports.duc.ducview import PyramidFile, read_ducview
+from annotation.imports.duc.names import UnfitFile
+from tests.annotation.imports.duc.packages import (
+    BRIDGE,
+    BUSES,
+    DTD,
+    END,
+    REPAIR,
+    WEIGHTS,
+    pan,
+    places,
+    pyr,
+    pyramid_text,
+    read,
+    refusal,
+)
+
+NAME = "D0901-A.M.100.F.12.pan"
+
+
+def weights(made: PyramidFile) -> dict[str, int]:
+    return {unit.label: unit.weight for unit in made.units}
+
+
+def test_units_weights_and_text() -> None:
+    made = read_ducview(pyr())
+    assert made.text == pyramid_text()
+    assert weights(made) == WEIGHTS
+
+
+@pytest.mark.parametrize("drift", [0, -7, 1, 40])
+def test_an_annotation_says_what_is_expressed_and_where(drift: int) -> None:
+    made = read_ducview(pan(unmatched=["Fish were seen"], drift=drift))
+    assert made.expressed is not None
+    assert made.peer_text is not None
+    assert weights(made) == WEIGHTS
+    found = {unit.label: made.expressed[unit.uid] for unit in made.units if unit.uid in made.expressed}
+    assert set(found) == {BRIDGE, REPAIR}
+    ((start, end),) = found[BRIDGE]
+    assert made.peer_text[start:end] == "the bridge was closed"
+
+
+def test_line_breaks_that_a_label_lost_are_no_difference() -> None:
+    start = places()[END][0]
+    joined = f"{END}.A ferry helps"
+    old = f'<part label="{END}" start="{start}" end="{start + len(END)}"/>'
+    page = pyr().replace(old, f'<part label="{joined}" start="{start}" end="{start + len(joined) + 1}"/>')
+    assert weights(read_ducview(page)) == WEIGHTS
+
+
+def test_several_contributors_of_one_summary_weigh_once() -> None:
+    rain = places()["Rain fell"][0]
+    extra = f'<contributor label="x"><part label="Rain" start="{rain}" end="{rain + 4}"/></contributor></scu>'
+    page = pyr()
+    at = page.index("</scu>", page.index('label="Rain fell"'))
+    assert weights(read_ducview(page[:at] + extra + page[at + len("</scu>") :])) == WEIGHTS
+
+
+def test_weights_before_labels_and_units_that_nobody_made_go() -> None:
+    page = pyr().replace(f'label="{BRIDGE}">\n', f'label="(4) {BRIDGE}">\n', 1)
+    page = page.replace("</pyramid>", '<scu uid="99" label="Nobody said it"/></pyramid>')
+    assert weights(read_ducview(page)) == WEIGHTS
+
+
+@pytest.mark.parametrize("header", [" summary {}<", "<"])
+def test_model_summaries_without_names_weigh_as_well(header: str) -> None:
+    page = pyr()
+    for name in "GHIJ":
+        page = page.replace(f" D0901-A.M.100.F.{name}<", header.format(name))
+    assert weights(read_ducview(page)) == WEIGHTS
+
+
+def test_an_expression_in_a_file_is_never_run() -> None:
+    evil = pyr().replace(r"[-]*\n D[0-9]*-[A-Z]\.M\.100\.[A-Z]\.[A-Z]\n[-]*\n", "(-+)+(-+)+x")
+    assert weights(read_ducview(evil)) == WEIGHTS
+
+
+@pytest.mark.parametrize("new", [">A & B<", ">A \x07 B<", ">A &nbsp; B<"])
+def test_small_faults_of_the_xml_are_mended(new: str) -> None:
+    assert weights(read_ducview(pyr().replace(">#4<", new))) == WEIGHTS
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (
+            '<!DOCTYPE pyramid [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><pyramid><text><line>&b;</line></text></pyramid>',
+            "declares entities",
+        ),
+        ('<!DOCTYPE pyramid [<!ENTITY % p SYSTEM "file:///etc/passwd"> %p;]><pyramid/>', "declares entities"),
+        ("<pyramid><text></pyramid>", "is not XML that can be read: mismatched tag"),
+        ("<pyramid>" * 100_000, "is not XML that can be read"),
+        ("<html/>", "begins with the element 'html'"),
+        ("<peerAnnotation/>", "holds no pyramid"),
+        ("<pyramid/>", "has no text in its pyramid"),
+        ("<pyramid><text><line>x</line></text></pyramid>", "without content units"),
+        ("<pyramid><text/><scu label='x'/></pyramid>", "without a uid"),
+        (pyr().replace('<scu uid="2"', '<scu uid="1"'), "two content units with the uid '1'"),
+        (f"<peerAnnotation>{pyr().removeprefix(DTD % 'pyramid')}</peerAnnotation>", "without an annotation"),
+    ],
+)
+def test_what_cannot_be_trusted_is_refused(content: str, reason: str) -> None:
+    with pytest.raises(UnfitFile, match=reason):
+        read_ducview(content)
+
+
+@pytest.mark.parametrize("piece", ["<![CDATA[", "&", "<!--", "&#", "\x01"])
+def test_repeated_beginnings_do_not_hold_the_reader_up(piece: str) -> None:
+    with pytest.raises(UnfitFile):
+        read_ducview("<pyramid><text><line>" + piece * (1_000_000 // len(piece)))
+
+
+def test_claims_and_verdicts_come_of_the_files_of_a_set(tmp_path: Path) -> None:
+    files = {"D0901-A.pyr": pyr(), NAME: pan(), "D0901-A.M.100.F.13.pan": pan({BUSES: "Fish"})}
+    dataset, problems, remarks = read(tmp_path, files)
+    assert (problems, remarks) == ([], ())
+    one = dataset.sets["D0901-A"]
+    assert one.claims_of == ("pyramid", 100)
+    assert {claim.text: claim.weight for claim in one.claims} == WEIGHTS
+    said = {claim.text: claim.verdicts for claim in one.claims}
+    assert said[BRIDGE] == {"12": "yes", "13": "no"}
+    assert said[BUSES] == {"12": "no", "13": "yes"}
+    assert set(one.pairs) == {("12", 100, "pyramid"), ("13", 100, "pyramid")}
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"one.pan": pan()}, "has a name that does not say whose summary it annotates. Call it like D0736-B"),
+        (
+            {"D0901-A.pyr": pyr(), NAME: pan().replace(END, "Work ends in June")},
+            "holds another pyramid of 'D0901-A' than D0901-A.pyr",
+        ),
+        ({NAME: pan(), f"b/{NAME}": pan()}, "annotates the summary by '12' a second time"),
+        ({"a.pyr": "<pyramid>\n<text>\n</pyramid>"}, "a.pyr, line 3: is not XML that can be read"),
+    ],
+)
+def test_files_that_cannot_be_taken_in_are_named(tmp_path: Path, files: dict[str, str], reason: str) -> None:
+    _, problems, _ = read(tmp_path, files)
+    assert len(problems) == 1
+    assert reason in problems[0]
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.pyr", pan()), ("a.pan", "text")])
+def test_a_name_that_says_something_else_is_refused(tmp_path: Path, name: str, content: str) -> None:
+    assert "is named like DUCView's" in refusal(tmp_path, {name: content})
