@@ -112,7 +112,6 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "Check": _check,
     "CheckLook": lambda look: _check(look.check_row),
     "Claim": lambda claim: _claims(claim.claim_set),
-    "ClaimChange": lambda change: _claims(change.claim_set),
     "ClaimSet": _claims,
     "Comment": _comment,
     "Comparison": lambda comparison: _summary(comparison.peer),

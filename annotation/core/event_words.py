@@ -27,11 +27,8 @@ EVENT_WORDS: Mapping[str, str] = {
     "release dispute": "released a dispute",
     # claims and units
     "reword claim": "reworded a claim",
-    "split claim": "split a claim",
-    "join claims": "joined claims",
-    "delete claim": "deleted a claim",
+    "remove claim": "removed a claim",
     "add claim": "added a claim",
-    "undo claim change": "undid a change of claims",
     "split unit": "split a unit",
     "join units": "joined units",
     "undo unit change": "undid a change of units",
@@ -100,13 +97,6 @@ CHANGED = "changed"
 EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
-FACT_NAMES: Mapping[str, str] = {
-    "answers_fallen": "people's answers that no longer count",
-    "decisions_fallen": "adjudicators' decisions that no longer count",
-}
-"""What is told with an act, where its name in the log would not say it to people."""
-
-
 def in_words(verb: str) -> str:
     """What somebody did; the verb itself where it has no words yet.
 
@@ -128,7 +118,7 @@ def facts_of(data: Mapping[str, object], *, kind: str = "") -> list[tuple[str, s
     if kind == Project._meta.verbose_name and isinstance(changed, Mapping):
         data = {**data, CHANGED: dict(_rule_in_words(name, told) for name, told in changed.items())}
     return [
-        (FACT_NAMES.get(name, name.replace("_", " ")), _told(value, is_change=name == CHANGED))
+        (name.replace("_", " "), _told(value, is_change=name == CHANGED))
         for name, value in data.items()
         if value not in EMPTY
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from annotation.models import Claim, Summary, Unit
@@ -21,7 +21,7 @@ class Linked(Protocol):
     def unit_id(self) -> int | None: ...
 
 
-def has_claims_as_units(claims: Sequence[Linked]) -> bool:
+def has_claims_as_units(claims: Iterable[Linked]) -> bool:
     """Whether a model summary's active claims stand in for its units: they are not linked to them."""
     return any(claim.unit_id is None for claim in claims)
 

@@ -42,7 +42,6 @@ from annotation.imports.staging import CHANGED, hidden, is_needed, keep, settle,
 from annotation.models import (
     Assignment,
     Check,
-    Claim,
     ClaimSet,
     Comparison,
     Document,
@@ -657,24 +656,15 @@ def _make_way(plan: ImportPlan) -> None:
             "to see which.",
             code="busy",
         )
-    _drop_claims(ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)))
+    ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)).delete()
     ClaimSet.objects.filter(pk__in=claim_sets).update(is_active=False)
     put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
     # Claims that are no unit's own hold for any cut of the same text.
-    _drop_claims(ClaimSet.objects.filter(summary__in=recut, claims__unit__isnull=False))
+    ClaimSet.objects.filter(summary__in=recut, claims__unit__isnull=False).delete()
     Unit.all_units.filter(summary__in=cut_anew).delete()
     UnitChange.objects.filter(summary__in=cut_anew).delete()
     Document.objects.filter(document_set__in=sets).delete()
     load_forms_anew(sittings)
-
-
-def _drop_claims(claim_sets: models.QuerySet[ClaimSet]) -> None:
-    """Take lists of claims away with all their wordings, which know each other and so go one kind at a time."""
-    keys = list(claim_sets.values_list("pk", flat=True))
-    claims = Claim.all_claims.filter(claim_set__in=keys)
-    claims.update(supersedes=None)
-    claims.delete()
-    ClaimSet.objects.filter(pk__in=keys).delete()
 
 
 def _hold_sittings(summaries: Sequence[int]) -> list[Sitting]:
@@ -727,7 +717,7 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
                 peer.id,
                 peer.document_set_id,
                 side,
-                claim.retired_by_id is None,
+                claim.removed_at is None,
                 with_number[claim.id],
                 new_queue_key(),
                 *derived.get((claim.id, peer.id), unscored),

@@ -121,22 +121,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='ClaimChange',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('reword', 'Reworded'), ('split', 'Split'), ('join', 'Joined'), ('delete', 'Deleted'), ('add', 'Added')], max_length=6)),
-                ('reason', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('undone_at', models.DateTimeField(blank=True, null=True)),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='claim_changes', to=settings.AUTH_USER_MODEL)),
-                ('claim_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='annotation.claimset')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
             name='Claim',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -147,9 +131,7 @@ class Migration(migrations.Migration):
                 ('end', models.PositiveIntegerField(blank=True, null=True)),
                 ('weight', models.FloatField(default=1.0)),
                 ('origin', models.CharField(choices=[('imported', 'Imported'), ('judge', 'Judge'), ('person', 'Person')], max_length=8)),
-                ('supersedes', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded_by', to='annotation.claim')),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='made', to='annotation.claimchange')),
-                ('retired_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='retired', to='annotation.claimchange')),
+                ('removed_at', models.DateTimeField(blank=True, null=True)),
                 ('claim_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='claims', to='annotation.claimset')),
             ],
             options={
@@ -508,7 +490,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
                 ('side', models.CharField(choices=[('reference', 'Reference'), ('peer', 'Peer')], max_length=9)),
-                ('is_current', models.BooleanField(default=True, help_text='Its claim stands in the active claims of its text, as worded now.')),
+                ('is_current', models.BooleanField(default=True, help_text='Its claim is in the active claims of its text.')),
                 ('has_number', models.BooleanField(default=False, help_text='The claim holds a figure.')),
                 ('lease_until', models.DateTimeField(blank=True, help_text='Until then nobody else is handed it from a queue.', null=True)),
                 ('judge_label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
@@ -1646,7 +1628,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='claim',
-            constraint=models.UniqueConstraint(condition=models.Q(('retired_by__isnull', True)), fields=('claim_set', 'position'), name='claim_position_once'),
+            constraint=models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('claim_set', 'position'), name='claim_position_once'),
         ),
         migrations.AddConstraint(
             model_name='claim',

@@ -21,7 +21,7 @@ COUNTING = Q(
 """Which judgments of units count in scores and as voices: the last word of closed work. A hidden repeat measures its
 assessor and not the summary."""
 ASKED_AT_PRESENT = Q(unit__isnull=False, unit__retired_by__isnull=True) | Q(
-    claim__isnull=False, claim__retired_by__isnull=True, claim__claim_set__is_active=True
+    claim__isnull=False, claim__removed_at__isnull=True, claim__claim_set__is_active=True
 )
 """Which judgments stand on what is still asked: on a unit that was not joined or split since, or on a claim that was
 not reworded since and whose set was not replaced."""

@@ -50,10 +50,7 @@ POSTED = {
     "reopen-units",
     "add-claim",
     "reword-claim",
-    "split-claim",
-    "join-claims",
-    "delete-claim",
-    "undo-claims",
+    "remove-claim",
     "request-export",
     "cancel-export",
     "import-upload",
@@ -123,8 +120,7 @@ WEB = {
     **dict.fromkeys(("unit-texts", "units", "join-units", "split-unit"), Verb.CHANGE_UNITS),
     **dict.fromkeys(("undo-units", "weigh-unit"), Verb.CHANGE_UNITS),
     "reopen-units": Verb.REOPEN_UNITS,
-    **dict.fromkeys(("claims", "add-claim", "reword-claim", "split-claim"), Verb.CHANGE_CLAIMS),
-    **dict.fromkeys(("join-claims", "delete-claim", "undo-claims"), Verb.CHANGE_CLAIMS),
+    **dict.fromkeys(("claims", "add-claim", "reword-claim", "remove-claim"), Verb.CHANGE_CLAIMS),
     "project-settings": Verb.CHANGE_PROJECT,
     "close-project": Verb.CLOSE_PROJECT,
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
@@ -168,8 +164,7 @@ OWN = {
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 
 NAMED_IN_FORM = {
-    *("start-run", "withdraw-verdict", "let-decide", "teach-judge"),
-    *("reword-claim", "split-claim", "delete-claim", "undo-claims"),
+    *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "reword-claim", "remove-claim"),
 }
 """Whose row is named in the form: whoever holds the verb and sends an empty one is told that there is none."""
 
@@ -224,7 +219,7 @@ OUTSIDE = {
 ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline", "Notice"), (Verb.VIEW_PROJECT,)),
     **dict.fromkeys(("System", "Summary", "Unit", "UnitChange", "Comparison"), (Verb.VIEW_SCORES,)),
-    **dict.fromkeys(("ClaimSet", "Claim", "ClaimChange"), (Verb.VIEW_SCORES,)),
+    **dict.fromkeys(("ClaimSet", "Claim"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Check", "Verdict", "VerdictBatch", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Draw", "DrawnCheck", "Sitting", "Assignment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("UnitJudgment", "SummaryJudgment", "Score", "Analysis"), (Verb.VIEW_SCORES,)),

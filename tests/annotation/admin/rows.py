@@ -20,8 +20,6 @@ from annotation.models import (
     CallClaim,
     CallStart,
     CheckLook,
-    ClaimChange,
-    ClaimSet,
     Draw,
     DrawnCheck,
     Export,
@@ -87,7 +85,6 @@ TELLING = {
     "Check",
     "CheckLook",
     "Claim",
-    "ClaimChange",
     "ClaimSet",
     "Comment",
     "Comparison",
@@ -135,7 +132,6 @@ def fill(world: World) -> None:
     DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
     CheckLook.objects.get_or_create(check_row=world.check("alder", 1), person=world.rex)
     VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
-    ClaimChange.objects.create(claim_set=ClaimSet.objects.get(), kind="reword", by=world.rex)
     Analysis.objects.create(
         project=world.project, kind="plan", key="k", inputs="", seed=1, payload={}, seconds=0
     )
