@@ -137,7 +137,6 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "Summary": _summary,
     "System": lambda row: RowPage(Verb.VIEW_SCORES, "system", {"system_id": row.public_id}),
     "Unit": lambda unit: _units(unit.summary),
-    "UnitChange": lambda change: _units(change.summary),
     "UnitJudgment": _judged,
     "Verdict": lambda verdict: _check(verdict.check_row),
     "VerdictBatch": lambda _: RowPage(Verb.REVIEW, "review", query={"only": "answered"}),

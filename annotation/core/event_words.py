@@ -31,9 +31,6 @@ EVENT_WORDS: Mapping[str, str] = {
     "add claim": "added a claim",
     "split unit": "split a unit",
     "join units": "joined units",
-    "undo unit change": "undid a change of units",
-    "weigh unit": "changed a unit's weight",
-    "reopen units": "unlocked judged units",
     # assessors' work
     "assign": "assigned a set",
     "queue sets": "added sets to the queue",
@@ -41,7 +38,6 @@ EVENT_WORDS: Mapping[str, str] = {
     "take up": "resumed an expired set",
     "give back": "returned a set to the queue",
     "close sitting": "submitted a set",
-    "reopen sitting": "reopened a submitted set",
     "recall": "withdrew an assignment",
     "reassign": "reassigned a set",
     "requeue": "moved an assigned set to the queue",

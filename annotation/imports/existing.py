@@ -23,12 +23,10 @@ from annotation.models import (
     DocumentSet,
     DrawnCheck,
     Project,
-    PublishedPercent,
     Question,
     QuestionAnswer,
     Rating,
     Summary,
-    SummaryJudgment,
     Unit,
     UnitJudgment,
     Verdict,
@@ -186,20 +184,6 @@ def _owner_key(summary_id: int | None, document_set_id: int | None) -> tuple[typ
 def summary_key(summary: Summary) -> int:
     """What a summary is found by: its key or, unsaved, its place in memory, below all keys."""
     return -id(summary) if summary._state.adding else summary.pk
-
-
-def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """Which of these summaries somebody, or a judge, has said something about, whatever their role."""
-    return _reached(
-        keys,
-        *_answers_by("check_row__peer", "check_row__claim__claim_set__summary"),
-        *((UnitJudgment.objects, f"assignment__comparison__{role}") for role in ("peer", "model")),
-        *((Adjudication.objects, f"comparison__{role}") for role in ("peer", "model")),
-        *((PublishedPercent.objects, f"comparison__{role}") for role in ("peer", "model")),
-        (SummaryJudgment.objects, "peer"),
-        (QuestionAnswer.objects, "summary"),
-        (Rating.objects, "summary"),
-    )
 
 
 def judged_document_sets(keys: Iterable[int]) -> set[int]:

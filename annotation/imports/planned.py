@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from annotation.core.squeezed import Stretch
 from annotation.imports.dataset import Side, Votes
-from annotation.imports.existing import judged_claim_sets, judged_document_sets, judged_summaries
+from annotation.imports.existing import judged_claim_sets, judged_document_sets
 from annotation.imports.problems import Problems
 from annotation.models import (
     Claim,
@@ -24,6 +24,7 @@ from annotation.models import (
     Summary,
     System,
 )
+from annotation.texts.queries.unit_texts import judged_summaries
 
 CHARACTERS_A_UNIT = 80
 ROWS_AN_ANSWER = 3

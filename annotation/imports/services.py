@@ -24,7 +24,6 @@ from annotation.imports.dataset import Dataset, FlatRow, Side
 from annotation.imports.existing import (
     judged_claim_sets,
     judged_document_sets,
-    judged_summaries,
     summary_key,
 )
 from annotation.imports.formats import Format
@@ -54,7 +53,6 @@ from annotation.models import (
     Summary,
     System,
     Unit,
-    UnitChange,
     Verdict,
 )
 from annotation.models.claim import has_number, new_queue_key
@@ -62,6 +60,7 @@ from annotation.projects.services.change_project import create_project
 from annotation.scoring.fresh import Columns, fresh_scores, unscored_columns
 from annotation.scoring.records import judged_text, peers, score_rules
 from annotation.scoring.rescore import DERIVED, RESCORED_AT_ONCE, rescore, rescore_held
+from annotation.texts.queries.unit_texts import judged_summaries
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
 
@@ -661,8 +660,7 @@ def _make_way(plan: ImportPlan) -> None:
     put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
     # Claims that are no unit's own hold for any cut of the same text.
     ClaimSet.objects.filter(summary__in=recut, claims__unit__isnull=False).delete()
-    Unit.all_units.filter(summary__in=cut_anew).delete()
-    UnitChange.objects.filter(summary__in=cut_anew).delete()
+    Unit.objects.filter(summary__in=cut_anew).delete()
     Document.objects.filter(document_set__in=sets).delete()
     load_forms_anew(sittings)
 

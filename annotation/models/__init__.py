@@ -48,7 +48,7 @@ from annotation.models.published import PublishedPercent, PublishedScore
 from annotation.models.question import Question, QuestionAnswer, Rating
 from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Worker
 from annotation.models.score import SCORES, Score
-from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
+from annotation.models.summary import Comparison, Summary, System, Unit
 
 __all__ = [
     "SCORES",
@@ -108,7 +108,6 @@ __all__ = [
     "System",
     "TextPermission",
     "Unit",
-    "UnitChange",
     "UnitJudgment",
     "Verdict",
     "VerdictBatch",

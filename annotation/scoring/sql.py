@@ -37,7 +37,7 @@ SELECT 'comparison' AS kind, id AS place, peer_id AS a, id AS b, model_id AS c, 
 FROM comparison
 UNION ALL
 SELECT 'unit', position, summary_id, id, NULL, NULL, public_id, NULL, NULL, weight, NULL
-FROM annotation_unit WHERE summary_id IN (SELECT model_id FROM comparison) AND retired_by_id IS NULL
+FROM annotation_unit WHERE summary_id IN (SELECT model_id FROM comparison)
 UNION ALL
 SELECT 'claim', claim.position, claim_set.summary_id, claim.id, claim.unit_id, NULL, claim.public_id, NULL, NULL,
     claim.weight, NULL

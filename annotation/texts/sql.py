@@ -13,11 +13,11 @@ FALSE AS is_context, {_PLACE} FROM annotation_unit unit
 JOIN annotation_document ON annotation_document.id = unit.document_id WHERE annotation_document.document_set_id = %s
 """
 CONTEXT = f"TRUE, {_PLACE} FROM annotation_unit unit WHERE summary_id = %s AND position BETWEEN %s AND %s"
-UNITS_OF = "SELECT {held} AND unit.retired_by_id IS NULL ORDER BY unit.position"
+UNITS_OF = "SELECT {held} ORDER BY unit.position"
 UNITS_AND_CONTEXT = """
-SELECT {held} AND unit.retired_by_id IS NULL
+SELECT {held}
 UNION ALL
-SELECT {context} AND unit.retired_by_id IS NULL
+SELECT {context}
 ORDER BY position
 """
 DOCUMENTS = "SELECT id, text FROM annotation_document WHERE document_set_id = %s"

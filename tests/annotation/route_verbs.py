@@ -45,9 +45,6 @@ POSTED = {
     "give-back-sitting",
     "join-units",
     "split-unit",
-    "undo-units",
-    "weigh-unit",
-    "reopen-units",
     "add-claim",
     "reword-claim",
     "remove-claim",
@@ -118,8 +115,6 @@ WEB = {
     **dict.fromkeys(("import", "import-upload", "import-progress", "import-rejects"), Verb.IMPORT),
     **dict.fromkeys(("import-begin", "cancel-import"), Verb.IMPORT),
     **dict.fromkeys(("unit-texts", "units", "join-units", "split-unit"), Verb.CHANGE_UNITS),
-    **dict.fromkeys(("undo-units", "weigh-unit"), Verb.CHANGE_UNITS),
-    "reopen-units": Verb.REOPEN_UNITS,
     **dict.fromkeys(("claims", "add-claim", "reword-claim", "remove-claim"), Verb.CHANGE_CLAIMS),
     "project-settings": Verb.CHANGE_PROJECT,
     "close-project": Verb.CLOSE_PROJECT,
@@ -168,7 +163,7 @@ NAMED_IN_FORM = {
 }
 """Whose row is named in the form: whoever holds the verb and sends an empty one is told that there is none."""
 
-OF_TEXT_IN_HAND = {"units", "join-units", "split-unit", "undo-units", "weigh-unit"}
+OF_TEXT_IN_HAND = {"units", "join-units", "split-unit"}
 """Closed to whoever is judging that very text, whatever verbs they hold."""
 
 IN_SIGHT = {
@@ -218,7 +213,7 @@ OUTSIDE = {
 
 ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline", "Notice"), (Verb.VIEW_PROJECT,)),
-    **dict.fromkeys(("System", "Summary", "Unit", "UnitChange", "Comparison"), (Verb.VIEW_SCORES,)),
+    **dict.fromkeys(("System", "Summary", "Unit", "Comparison"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("ClaimSet", "Claim"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Check", "Verdict", "VerdictBatch", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Draw", "DrawnCheck", "Sitting", "Assignment"), (Verb.VIEW_SCORES,)),

@@ -241,7 +241,7 @@ def percent_ratings(
 
 
 def _published(project: Project, peer_ids: Sequence[int] | None) -> list[RatedItem]:
-    rows = PublishedPercent.objects.filter(score__project=project, unit__retired_by__isnull=True)
+    rows = PublishedPercent.objects.filter(score__project=project)
     if peer_ids is not None:
         rows = rows.filter(comparison__peer_id__in=peer_ids)
     columns = (

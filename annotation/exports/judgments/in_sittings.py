@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models import BooleanField, ExpressionWrapper
 
 from annotation.exports.judgments.judgment import GivenJudgment
 from annotation.models import (
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 
 
 def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]:
-    # What was submitted once stays told when its set is opened again because its units were cut otherwise.
-    opened_again = Q(is_current=False, created_at__lt=F("assignment__sitting__reopened_at"))
     closed = UnitJudgment.objects.filter(
-        Q(assignment__state=Assignment.State.SUBMITTED) | opened_again,
+        assignment__state=Assignment.State.SUBMITTED,
         assignment__comparison__peer_id__in=peer_ids,
         percent__isnull=False,
     )
@@ -49,7 +47,6 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
         "assignment__inclusion_probability",
         "is_current",
         "assignment__repeat_of_id",
-        "unit__retired_by_id",
         "guideline__version",
         "is_blind",
         named=True,
@@ -69,7 +66,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
             submitted_at=row.assignment__submitted_at,
             selected_by=row.assignment__selected_by,
             inclusion_probability=row.assignment__inclusion_probability,
-            superseded=not row.is_current or row.unit__retired_by_id is not None,
+            superseded=not row.is_current,
             guideline_version=row.guideline__version,
             blind=row.is_blind,
         )

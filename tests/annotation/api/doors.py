@@ -42,9 +42,6 @@ IN_API: dict[str, str] = {
     # Texts
     "join-units": "join_units",
     "split-unit": "split_unit",
-    "undo-units": "undo_unit_change",
-    "weigh-unit": "weigh_unit",
-    "reopen-units": "reopen_units",
     "add-claim": "add_claim",
     "reword-claim": "reword_claim",
     "remove-claim": "remove_claim",

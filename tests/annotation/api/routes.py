@@ -90,11 +90,6 @@ IN_PROJECT = (
         (Verb.CHANGE_UNITS,),
         {"unit": "{unit}", "at": 3, "seen": "x"},
     ),
-    Route("post", _in("summaries/{summary}/units/undo/"), (Verb.CHANGE_UNITS,), {"seen": "x"}),
-    Route(
-        "post", _in("summaries/{summary}/units/weigh/"), (Verb.CHANGE_UNITS,), {"unit": "{unit}", "weight": 2}
-    ),
-    Route("post", _in("summaries/{summary}/units/reopen/"), (Verb.REOPEN_UNITS,), {"expected": 0}),
     Route("get", _in("claims/"), READERS),
     Route(
         "post", _in("claims/"), (Verb.CHANGE_CLAIMS,), {"text_id": "{text}", "text": "It shuts", "unit": 1}

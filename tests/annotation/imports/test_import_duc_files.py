@@ -32,8 +32,6 @@ from annotation.models import (
     Sitting,
     Summary,
     System,
-    Unit,
-    UnitChange,
     Verdict,
 )
 from annotation.models.pyramid import own_metadata, peer_annotation_of, pyramid_of
@@ -202,12 +200,9 @@ def test_texts_that_are_there_are_cut_as_see_cuts_them(project: Project, tmp_pat
 def test_units_that_were_joined_give_way_to_the_files(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, SEE)
     model = Summary.objects.get(is_model=True)
-    change = UnitChange.objects.create(summary=model, kind="join")
-    model.units.filter(position__lte=2).update(retired_by=change)
+    model.units.filter(position__lte=2).delete()
     bring(project, tmp_path, SEE)
     assert pieces(model) == list(MODEL_UNITS)
-    assert not Unit.all_units.filter(retired_by__isnull=False).exists()
-    assert not UnitChange.objects.exists()
 
 
 def test_units_that_were_judged_stay(world: World, tmp_path: Path) -> None:

@@ -135,7 +135,6 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Sitting.assessor",
     "System.person",
     "TextPermission.given_by",
-    "UnitChange.by",
     "Verdict.person",
     "VerdictBatch.by",
 }

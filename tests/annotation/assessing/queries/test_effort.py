@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.assessing.queries.effort import Effort, effort_by_person, effort_by_sitting, total_effort
 from annotation.assessing.services.recall_sitting import recall
-from annotation.models import Claim, ClaimSet, Sitting, SummaryJudgment, Unit, UnitChange
+from annotation.models import Claim, ClaimSet, Sitting, SummaryJudgment
 from tests.annotation.cast import World
 from tests.annotation.sitting import say, sit
 
@@ -56,14 +56,6 @@ def test_what_was_taken_away_is_time_but_no_result(world: World) -> None:
     # One unit in 36 s: it took its time like any other.
     assert effort.units_per_hour == pytest.approx(100)
     assert effort_by_sitting(Sitting.objects.all())[sitting.pk].judged_units == 1
-
-
-def test_a_unit_that_was_cut_anew_is_no_result(world: World) -> None:
-    sitting = sit(world, "ana", "bridge")
-    say(sitting, "alder", (60, [1], 1_000), (20, [1], 1_000))
-    change = UnitChange.objects.create(summary=world.models["bridge"], kind="split")
-    Unit.objects.filter(pk=world.units("bridge")[0].pk).update(retired_by=change)
-    assert of(world, "ana").judged_units == 1
 
 
 def test_a_claim_of_a_replaced_set_is_no_result(world: World) -> None:
