@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from django.db.models import BooleanField, ExpressionWrapper
-
 from annotation.exports.judgments.judgment import GivenJudgment
 from annotation.models import (
     Assignment,
@@ -17,7 +15,6 @@ from annotation.models import (
     SummaryJudgment,
     UnitJudgment,
 )
-from annotation.models.judgment import GIVEN_BLIND
 from annotation.scoring.judge_percents import judge_percents
 from annotation.scoring.published import published_assessor
 
@@ -31,7 +28,6 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
         assignment__comparison__peer_id__in=peer_ids,
         percent__isnull=False,
     )
-    closed = closed.annotate(is_blind=ExpressionWrapper(GIVEN_BLIND, BooleanField()))
     for row in closed.order_by("pk").values_list(
         "assignment__comparison__peer_id",
         "assignment__comparison__model__external_id",
@@ -48,7 +44,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
         "is_current",
         "assignment__repeat_of_id",
         "guideline__version",
-        "is_blind",
+        "assignment__sitting__may_have_seen",
         named=True,
     ):
         yield GivenJudgment(
@@ -68,7 +64,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
             inclusion_probability=row.assignment__inclusion_probability,
             superseded=not row.is_current,
             guideline_version=row.guideline__version,
-            blind=row.is_blind,
+            blind=not row.assignment__sitting__may_have_seen,
         )
 
 
