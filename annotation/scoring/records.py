@@ -24,7 +24,6 @@ from annotation.models import (
     Rating,
     Summary,
     System,
-    Verdict,
 )
 from annotation.scoring import sql
 from evaluation.blend import (
@@ -53,8 +52,6 @@ from evaluation.text import (
 )
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
     from annotation.models import Claim, Comparison, Unit
 
 RECORDS_AT_ONCE = 200
@@ -171,46 +168,21 @@ def judged_text(summary: Summary, project: Project) -> str:
     return summary.text
 
 
-@dataclass(frozen=True, slots=True)
-class OneVoice:
-    """Whose answers: those of a member (`person`), or of somebody named in an import, by what it was called.
-
-    Of an imported one `assessor` is the name in a published table; None where the import held verdicts.
-    """
-
-    person: int | None = None
-    origin_name: str = ""
-    assessor: str | None = None
-
-    def verdicts(self, given: QuerySet[Verdict]) -> QuerySet[Verdict]:
-        """Their verdicts among these."""
-        if self.person is not None:
-            return given.filter(person_id=self.person)
-        if self.assessor is not None:
-            return given.none()
-        return given.filter(source=Verdict.Source.REVIEWER, person__isnull=True, origin_name=self.origin_name)
-
-
-def summary_records(
-    project: Project, summary_ids: Sequence[int] | None = None, *, without: OneVoice | None = None
-) -> Iterator[SummaryRecord]:
+def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
     """Every peer summary of the project, or those of it that are named, as the evaluation room wants it.
 
-    `without` is whose percents and verdicts are left out, as if never given; decisions of adjudicators stay.
     Works through the summaries in batches of at most four statements each, however much was said of them.
     """
     is_one_batch = summary_ids is not None and len(summary_ids) <= RECORDS_AT_ONCE
     keys = summary_ids if summary_ids is not None and is_one_batch else peer_keys(project, summary_ids)
     for first in range(0, len(keys), RECORDS_AT_ONCE):
-        yield from records_of(project, peers(keys[first : first + RECORDS_AT_ONCE]), without=without)
+        yield from records_of(project, peers(keys[first : first + RECORDS_AT_ONCE]))
 
 
-def records_of(
-    project: Project, found: Sequence[Summary], *, without: OneVoice | None = None
-) -> Iterator[SummaryRecord]:
+def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRecord]:
     """As `summary_records`, of peers as `peers` gives them, no more than one batch."""
     if found:
-        yield from _SummaryBatch.load(project, found, without).records()
+        yield from _SummaryBatch.load(project, found).records()
 
 
 def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
@@ -357,15 +329,13 @@ class _CheckSaid:
 class _Facts:
     """What some peers are compared with and all that was said of them, by kind, in one statement."""
 
-    def __init__(self, project: Project, peer_ids: Sequence[int], without: OneVoice | None) -> None:
+    def __init__(self, project: Project, peer_ids: Sequence[int]) -> None:
         self._rows: dict[str, list[_Fact]] = defaultdict(list)
         judge = project.deciding_judge_id
         for kind, *columns in rows(
             sql.FACTS.format(peers=places(peer_ids)), [*peer_ids, judge, judge, judge]
         ):
-            fact = _Fact(*columns)
-            if without is None or not _is_of(without, kind, fact):
-                self._rows[kind].append(fact)
+            self._rows[kind].append(_Fact(*columns))
 
     def of(self, kind: str) -> list[_Fact]:
         return self._rows.get(kind, [])
@@ -404,15 +374,6 @@ class _Facts:
             if fact.b:
                 of_text.append(_Piece(fact.b, fact.one, fact.x, fact.c))
         return found
-
-
-def _is_of(voice: OneVoice, kind: str, fact: _Fact) -> bool:
-    """Whether a fact is what one voice said."""
-    if voice.person is not None:
-        return voice.person == {"answer": fact.b, "overtaken": fact.b, "percent": fact.d}.get(kind)
-    if voice.assessor is not None:
-        return kind == "published" and (fact.one, fact.two) == (voice.assessor, voice.origin_name)
-    return kind in ("answer", "overtaken") and not fact.b and fact.two == voice.origin_name
 
 
 @dataclass(slots=True)
@@ -512,9 +473,9 @@ class _SummaryBatch:
     wholes: _Wholes
 
     @classmethod
-    def load(cls, project: Project, peers: Sequence[Summary], without: OneVoice | None) -> _SummaryBatch:
+    def load(cls, project: Project, peers: Sequence[Summary]) -> _SummaryBatch:
         peer_ids = [peer.pk for peer in peers]
-        facts = _Facts(project, peer_ids, without)
+        facts = _Facts(project, peer_ids)
         return cls(
             project=project,
             peers=peers,
