@@ -113,7 +113,6 @@ class Cut:
     """A summary's units; `token` names this cut: whoever changes it says which one they saw."""
 
     summary_id: str
-    set_id: str
     document_set: str
     is_model: bool
     is_peer: bool
@@ -230,7 +229,6 @@ def cut_of(summary: Summary, person: User) -> Cut:
     before, after = _neighbours(summary)
     return Cut(
         summary_id=summary.public_id,
-        set_id=summary.document_set.public_id,
         document_set=summary.document_set.external_id,
         is_model=summary.is_model,
         is_peer=summary.is_peer,
