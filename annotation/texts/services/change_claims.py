@@ -274,7 +274,7 @@ def _copy_looks(old: Claim, made: Claim) -> None:
     checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))
     looks = CheckLook.objects.filter(check_row__claim=old, revealed_at__isnull=False)
     answers = Verdict.objects.filter(check_row__claim=old, person__isnull=False).order_by("pk")
-    seen: dict[tuple[int, int], datetime] = {}
+    seen: dict[tuple[int, int], datetime | None] = {}
     for peer, person, at in chain(
         looks.values_list("check_row__peer_id", "person_id", "revealed_at"),
         answers.values_list("check_row__peer_id", "person_id", "created_at"),
