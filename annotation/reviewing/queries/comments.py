@@ -86,7 +86,7 @@ class Thread:
 
 
 def claim_in_sight(project: Project, person: User, public_id: str) -> Claim:
-    """A claim of the project, also one that was reworded since, for somebody who may read claims.
+    """A claim of the project, also one that was removed since, for somebody who may read claims.
 
     Raises NotFound.
     """
