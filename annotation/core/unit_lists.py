@@ -8,12 +8,6 @@ from typing import Protocol
 from annotation.models import Claim, Summary, Unit
 
 
-def active_claims(summary: Summary) -> list[Claim]:
-    """The claims of a summary that are checked at present, in order."""
-    claims = Claim.objects.filter(claim_set__summary=summary, claim_set__is_active=True)
-    return list(claims.select_related("unit", "claim_set").order_by("position"))
-
-
 class Linked(Protocol):
     """A claim, as far as it tells to which unit it is linked."""
 
@@ -36,7 +30,7 @@ def with_linked_claims(models: Collection[int]) -> set[int]:
 
 def unit_list(model: Summary) -> list[Unit] | list[Claim]:
     """The model summary's units, or its active claims where those are not linked to units."""
-    claims = active_claims(model)
-    if has_claims_as_units(claims):
-        return claims
-    return list(model.units.order_by("position"))
+    claims = list(
+        Claim.objects.filter(claim_set__summary=model, claim_set__is_active=True).order_by("position")
+    )
+    return claims if has_claims_as_units(claims) else list(model.units.order_by("position"))
