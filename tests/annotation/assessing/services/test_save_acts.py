@@ -28,6 +28,7 @@ from annotation.models import (
     Summary,
     SummaryJudgment,
     UnitJudgment,
+    Verdict,
 )
 from annotation.texts.services.change_units import join_units
 from evaluation.metrics import quality_questions
@@ -644,6 +645,7 @@ def test_the_number_of_queries_is_fixed(world: World) -> None:
 @pytest.fixture
 def joined_late(world: World) -> Iterator[None]:
     """The model units are joined after a save has read the sitting, at the moment at which it takes the turn."""
+    Verdict.objects.all().delete()
     left, first = [world.units("port")[0]], "UPDATE annotation_sitting"
 
     def join_first(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
