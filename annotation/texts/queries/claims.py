@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, OuterRef, Q
 
@@ -55,26 +55,10 @@ class ClaimGroup:
     claims: tuple[ListedClaim, ...]
 
 
-class ListOrigin(NamedTuple):
-    """How a list of claims came about, and the file, judge or person that it came from."""
-
-    kind: ClaimOrigin
-    name: str
-
-
-class TextName(NamedTuple):
-    """What a text is called by: its kind (`model`, `peer` or `documents`), and what is known of a summary."""
-
-    kind: str
-    external_id: str = ""
-    system: str = ""
-    target_words: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class OtherText:
     text_id: str
-    name: TextName
+    name: str
     opening: str
     is_here: bool
 
@@ -84,10 +68,11 @@ class ClaimText:
     """The claims of a text; `is_locked` where assessors gave them percents in the place of units."""
 
     text_id: str
-    name: TextName
+    name: str
+    is_documents: bool
     document_set: str
     version: int | None
-    origin: ListOrigin | None
+    origin: str
     groups: tuple[ClaimGroup, ...]
     units: int
     is_locked: bool
@@ -188,9 +173,10 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
     return ClaimText(
         text_id=owner.public_id,
         name=_name(owner, names_systems=names_systems),
+        is_documents=isinstance(owner, DocumentSet),
         document_set=document_set_of(owner).external_id,
         version=active.version if active else None,
-        origin=ListOrigin(ClaimOrigin(active.origin), active.origin_name) if active else None,
+        origin=_origin(active) if active else "",
         groups=_groups(owner, units, claims),
         units=len(units),
         is_locked=active is not None and is_judged_as_unit(active),
@@ -239,13 +225,23 @@ def _counts(claims: Sequence[Claim]) -> dict[int, tuple[int, int, int]]:
     return {key: (checks, answered, waiting) for key, checks, answered, waiting in rows}
 
 
-def _name(owner: ClaimOwner, *, names_systems: bool) -> TextName:
+def _origin(claim_set: ClaimSet) -> str:
+    """Such as "by lexical", "imported from claims.jsonl", "written by rex"."""
+    name = claim_set.origin_name
+    if claim_set.origin == ClaimOrigin.JUDGE:
+        return f"by {name.partition('|')[0]}"
+    if claim_set.origin == ClaimOrigin.IMPORTED:
+        return f"imported from {name}" if name else "imported"
+    return f"written by {name}"
+
+
+def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
     if isinstance(owner, DocumentSet):
-        return TextName("documents")
+        return "Source documents"
+    target = f", target {owner.target_words}" if owner.target_words else ""
     if owner.is_model:
-        return TextName("model", external_id=owner.external_id, target_words=owner.target_words)
-    system = owner.system.name if names_systems and owner.system else ""
-    return TextName("peer", system=system, target_words=owner.target_words)
+        return f"Model summary {owner.external_id}".rstrip() + target
+    return f"Peer summary{f' of {owner.system}' if names_systems and owner.system else ''}{target}"
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:

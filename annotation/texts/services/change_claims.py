@@ -52,11 +52,14 @@ from annotation.texts.queries.claims import (
 )
 from annotation.texts.services.change_units import hold, load_forms_anew
 from annotation.texts.services.wording import bare, claim_words, place_in_text, same
-from annotation.texts.words import CLAIMS_LOCKED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+CLAIMS_LOCKED = (
+    "The claims of this text are locked: they replace its units, and assessors have given them percents. "
+    "Import corrected claims as another model summary of the set."
+)
 PeerSide = tuple[int, str]
 """A peer summary by its key, and the side of the check."""
 

@@ -21,7 +21,6 @@ from annotation.texts.queries.claims import (
     text_with_claims,
 )
 from annotation.texts.services import change_claims
-from annotation.texts.words import CLAIMS_LOCKED
 from annotation.web.htmx import Request
 from annotation.web.listing import listing_of
 from annotation.web.numbers import need_whole_number
@@ -112,7 +111,7 @@ def _show(
         "refusal": refusal,
         "wanted": _text(request) if refusal else "",
         "theirs": refusal.details.get("theirs") if refusal else None,
-        "why_locked": CLAIMS_LOCKED,
+        "why_locked": change_claims.CLAIMS_LOCKED,
     }
     return render(request, "texts/claims/page.html", context, status=status_of(refusal) if refusal else 200)
 
