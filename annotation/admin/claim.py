@@ -13,7 +13,7 @@ from annotation.admin.reach import person_of
 from annotation.admin.rows import NEWEST_ROWS_FIRST, READ_ANSWERS, Rows
 from annotation.admin.seen import TellingRows
 from annotation.core.permissions import Verb
-from annotation.models import Check, CheckLook, Claim, ClaimChange, ClaimSet, Verdict, VerdictBatch
+from annotation.models import Check, CheckLook, Claim, ClaimSet, Verdict, VerdictBatch
 
 
 class CheckSet(OfDocumentSet):
@@ -46,31 +46,16 @@ class ClaimSetAdmin(Rows):
 class ClaimAdmin(Rows):
     project_paths = ("claim_set__summary__document_set__project", "claim_set__document_set__project")
     view_verbs = READ_ANSWERS
-    list_display = ("public_id", "position", "text", "unit", "weight", "origin", "retired_by")
+    list_display = ("public_id", "position", "text", "unit", "weight", "origin", "removed_at")
     list_filter = ("origin",)
-    list_select_related = (
-        "unit",
-        "retired_by__claim_set__summary__document_set",
-        "retired_by__claim_set__summary__system",
-        "retired_by__claim_set__document_set",
-    )
+    list_select_related = ("unit",)
     search_fields = ("public_id__exact", "claim_set__public_id__exact", "text")
     ordering = NEWEST_ROWS_FIRST
     sortable_by = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Claims that were put into other words, too: what was said of them leads here."""
+        """Removed claims, too: what was said of them leads here."""
         return self.within_reach(request, Claim.all_claims.order_by(*self.get_ordering(request)))
-
-
-@admin.register(ClaimChange)
-class ClaimChangeAdmin(Rows):
-    project_paths = ("claim_set__summary__document_set__project", "claim_set__document_set__project")
-    view_verbs = READ_ANSWERS
-    list_display = ("public_id", "claim_set", "kind", "by", "created_at", "undone_at")
-    list_filter = ("kind",)
-    list_select_related = ("claim_set", "by")
-    search_fields = ("public_id__exact", "claim_set__public_id__exact", "by__username__exact")
 
 
 @admin.register(Check)

@@ -8,7 +8,6 @@ from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotation.admin.reach import is_allowed, person_of
@@ -25,7 +24,6 @@ from annotation.models import (
     Summary,
     System,
     Unit,
-    UnitChange,
 )
 
 
@@ -119,31 +117,15 @@ class SummaryAdmin(Rows):
 class UnitAdmin(Rows):
     project_paths = ("summary__document_set__project", "document__document_set__project")
     view_verbs = READ_ANSWERS
-    list_display = ("public_id", "position", "summary", "document", "start", "end", "weight", "retired_by")
+    list_display = ("public_id", "position", "summary", "document", "start", "end", "weight")
     list_select_related = (
         "summary__document_set",
         "summary__system",
         "document__document_set",
-        "retired_by__summary__document_set",
-        "retired_by__summary__system",
     )
     search_fields = ("public_id__exact", "summary__public_id__exact", "document__public_id__exact")
     ordering = NEWEST_ROWS_FIRST
     sortable_by = ()
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Units that were joined or split, too: what was said of them leads here."""
-        return self.within_reach(request, Unit.all_units.order_by(*self.get_ordering(request)))
-
-
-@admin.register(UnitChange)
-class UnitChangeAdmin(Rows):
-    project_paths = ("summary__document_set__project",)
-    view_verbs = READ_ANSWERS
-    list_display = ("public_id", "summary", "kind", "by", "created_at", "undone_at")
-    list_filter = ("kind",)
-    list_select_related = ("summary__document_set", "summary__system", "by")
-    search_fields = ("public_id__exact", "summary__public_id__exact", "by__username__exact")
 
 
 @admin.register(Comparison)

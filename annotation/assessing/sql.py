@@ -34,19 +34,18 @@ WITH piece AS (
     SELECT id FROM annotation_assignment WHERE id IN ({pieces})
 )
 SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
-FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_unit u
+FROM piece CROSS JOIN annotation_unitjudgment j
 WHERE j.assignment_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL
-  AND u.id = j.unit_id AND u.retired_by_id IS NULL
 UNION ALL
 SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
 FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
 WHERE j.assignment_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL
-  AND k.id = j.claim_id AND k.retired_by_id IS NULL AND s.id = k.claim_set_id AND s.is_active
+  AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
 """
 
 LISTED_UNITS = """
 SELECT public_id, id, summary_id, position FROM annotation_unit
-WHERE public_id IN ({names}) AND retired_by_id IS NULL
+WHERE public_id IN ({names})
 """
 
 PROGRESS = """
@@ -60,27 +59,26 @@ WITH piece AS (
 ), texts AS (
     SELECT peer_id AS id FROM piece UNION SELECT model_id FROM piece
 ), unit_counts AS (
-    SELECT texts.id AS summary_id, COUNT(*) FILTER (WHERE u.retired_by_id IS NULL) AS n
+    SELECT texts.id AS summary_id, COUNT(u.id) AS n
     FROM texts CROSS JOIN annotation_unit u
     WHERE u.summary_id = texts.id
     GROUP BY texts.id
 ), claim_counts AS (
     SELECT s.summary_id, COUNT(*) AS n
     FROM annotation_claimset s JOIN annotation_claim k ON k.claim_set_id = s.id
-    WHERE s.is_active AND k.retired_by_id IS NULL AND s.summary_id IN (SELECT model_id FROM piece)
+    WHERE s.is_active AND k.removed_at IS NULL AND s.summary_id IN (SELECT model_id FROM piece)
     GROUP BY s.summary_id
     HAVING COUNT(*) > COUNT(k.unit_id)
 ), judged_units AS (
     SELECT piece.id AS assignment_id, COUNT(*) AS n
-    FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_unit u
+    FROM piece CROSS JOIN annotation_unitjudgment j
     WHERE j.assignment_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL AND j.percent IS NOT NULL
-      AND u.id = j.unit_id AND u.retired_by_id IS NULL
     GROUP BY piece.id
 ), judged_claims AS (
     SELECT piece.id AS assignment_id, COUNT(*) AS n
     FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
     WHERE j.assignment_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL AND j.percent IS NOT NULL
-      AND k.id = j.claim_id AND k.retired_by_id IS NULL AND s.id = k.claim_set_id AND s.is_active
+      AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
     GROUP BY piece.id
 )
 SELECT piece.sitting_id, piece.id, piece.public_id, piece.state, piece.is_repeat, piece.peer_id,

@@ -1,4 +1,4 @@
-"""Which checks are in force: their claim is checked at present, as it is worded now. `Check.is_current` keeps it."""
+"""Which checks are in force: their claim is in the active list of its text. `Check.is_current` keeps it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
     from annotation.models import Check
 
-CHECKED_AT_PRESENT = Q(claim__retired_by__isnull=True, claim__claim_set__is_active=True)
-"""The checks whose claim is checked at present, as it is worded now."""
+CHECKED_AT_PRESENT = Q(claim__removed_at__isnull=True, claim__claim_set__is_active=True)
 
 
 def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:

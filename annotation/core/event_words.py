@@ -27,16 +27,10 @@ EVENT_WORDS: Mapping[str, str] = {
     "release dispute": "released a dispute",
     # claims and units
     "reword claim": "reworded a claim",
-    "split claim": "split a claim",
-    "join claims": "joined claims",
-    "delete claim": "deleted a claim",
+    "remove claim": "removed a claim",
     "add claim": "added a claim",
-    "undo claim change": "undid a change of claims",
     "split unit": "split a unit",
     "join units": "joined units",
-    "undo unit change": "undid a change of units",
-    "weigh unit": "changed a unit's weight",
-    "reopen units": "unlocked judged units",
     # assessors' work
     "assign": "assigned a set",
     "queue sets": "added sets to the queue",
@@ -44,7 +38,6 @@ EVENT_WORDS: Mapping[str, str] = {
     "take up": "resumed an expired set",
     "give back": "returned a set to the queue",
     "close sitting": "submitted a set",
-    "reopen sitting": "reopened a submitted set",
     "recall": "withdrew an assignment",
     "reassign": "reassigned a set",
     "requeue": "moved an assigned set to the queue",
@@ -100,13 +93,6 @@ CHANGED = "changed"
 EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
-FACT_NAMES: Mapping[str, str] = {
-    "answers_fallen": "people's answers that no longer count",
-    "decisions_fallen": "adjudicators' decisions that no longer count",
-}
-"""What is told with an act, where its name in the log would not say it to people."""
-
-
 def in_words(verb: str) -> str:
     """What somebody did; the verb itself where it has no words yet.
 
@@ -128,7 +114,7 @@ def facts_of(data: Mapping[str, object], *, kind: str = "") -> list[tuple[str, s
     if kind == Project._meta.verbose_name and isinstance(changed, Mapping):
         data = {**data, CHANGED: dict(_rule_in_words(name, told) for name, told in changed.items())}
     return [
-        (FACT_NAMES.get(name, name.replace("_", " ")), _told(value, is_change=name == CHANGED))
+        (name.replace("_", " "), _told(value, is_change=name == CHANGED))
         for name, value in data.items()
         if value not in EMPTY
     ]

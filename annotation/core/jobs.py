@@ -37,7 +37,7 @@ from annotation.core.events import log
 from annotation.core.notices import tell
 from annotation.core.run_answers import is_useless, most_common_reason
 from annotation.core.shared.clock import LeapWatch, shared_now
-from annotation.models import DocumentSet, Job, Notice, Run, Worker
+from annotation.models import Job, Notice, Run, Worker
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -387,26 +387,6 @@ def wait_again(run: Run) -> list[Job]:
         state=Job.State.WAITING, attempt=0, error="", queued_at=timezone.now(), finished_at=None
     )
     return jobs
-
-
-def do_again(run: Run, document_set: DocumentSet, *, total: int) -> Job:
-    """Let the run's job for a document set wait once more, from the first attempt, whatever became of it; or a new
-    one. Inside the caller's transaction, which has locked the run.
-
-    A worker that is at it finds that the job is no longer its own.
-    """
-    job, is_new = Job.objects.get_or_create(run=run, document_set=document_set, defaults={"total": total})
-    if not is_new:
-        Job.objects.filter(pk=job.pk).update(
-            state=Job.State.WAITING,
-            token="",
-            lease_until=None,
-            attempt=0,
-            error="",
-            queued_at=timezone.now(),
-            finished_at=None,
-        )
-    return job
 
 
 def settle(run: Run | None) -> None:

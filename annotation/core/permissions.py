@@ -42,7 +42,6 @@ class Verb(StrEnum):
     NAME_AUTHORS = "name authors"
     VIEW_FLAGS = "view flags"
     CHANGE_UNITS = "change units"
-    REOPEN_UNITS = "reopen units"
     EXPORT = "export"
     ASSESS = "assess"
     REVIEW = "review"

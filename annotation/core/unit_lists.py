@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from annotation.models import Claim, Summary, Unit
-
-
-def active_claims(summary: Summary) -> list[Claim]:
-    """The claims of a summary that are checked at present, in order."""
-    claims = Claim.objects.filter(claim_set__summary=summary, claim_set__is_active=True)
-    return list(claims.select_related("unit", "claim_set").order_by("position"))
 
 
 class Linked(Protocol):
@@ -21,7 +15,7 @@ class Linked(Protocol):
     def unit_id(self) -> int | None: ...
 
 
-def has_claims_as_units(claims: Sequence[Linked]) -> bool:
+def has_claims_as_units(claims: Iterable[Linked]) -> bool:
     """Whether a model summary's active claims stand in for its units: they are not linked to them."""
     return any(claim.unit_id is None for claim in claims)
 
@@ -36,7 +30,7 @@ def with_linked_claims(models: Collection[int]) -> set[int]:
 
 def unit_list(model: Summary) -> list[Unit] | list[Claim]:
     """The model summary's units, or its active claims where those are not linked to units."""
-    claims = active_claims(model)
-    if has_claims_as_units(claims):
-        return claims
-    return list(model.units.order_by("position"))
+    claims = list(
+        Claim.objects.filter(claim_set__summary=model, claim_set__is_active=True).order_by("position")
+    )
+    return claims if has_claims_as_units(claims) else list(model.units.order_by("position"))

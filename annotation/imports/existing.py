@@ -15,20 +15,21 @@ from annotation.models import (
     Adjudication,
     Check,
     Claim,
-    ClaimChange,
+    ClaimOrigin,
     ClaimSet,
     Comparison,
     Document,
     DocumentSet,
+    DrawnCheck,
     Project,
     Question,
     QuestionAnswer,
     Rating,
     Summary,
-    SummaryJudgment,
     UnitJudgment,
     Verdict,
 )
+from annotation.models.claim import CHANGED_BY_PEOPLE
 
 ORIGIN = "import:"
 """What the origin of an imported verdict begins with."""
@@ -93,13 +94,13 @@ class Existing:
             Q(claim_set__summary__document_set__in=set_ids) | Q(claim_set__document_set__in=set_ids),
             claim_set__is_active=True,
         )
-        wordings: dict[tuple[type[OwnerOfClaims], int], list[Claim]] = defaultdict(list)
+        lists: dict[tuple[type[OwnerOfClaims], int], list[Claim]] = defaultdict(list)
         for claim in claims.select_related("claim_set").order_by("claim_set_id", "pk"):
             owner = _owner_key(claim.claim_set.summary_id, claim.claim_set.document_set_id)
-            wordings[owner].append(claim)
+            lists[owner].append(claim)
         # As they came: a file that is read again finds its own, also where people have reworded some since.
-        for owner, rows in wordings.items():
-            self.claims[owner] = [row for row in rows if row.made_by_id is None] or rows
+        for owner, rows in lists.items():
+            self.claims[owner] = [row for row in rows if row.origin != ClaimOrigin.PERSON] or rows
 
     def _load_verdicts(self, set_ids: list[int]) -> None:
         checks = Check.objects.filter(peer__document_set__in=set_ids)
@@ -177,19 +178,6 @@ def summary_key(summary: Summary) -> int:
     return -id(summary) if summary._state.adding else summary.pk
 
 
-def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """Which of these summaries somebody, or a judge, has said something about, whatever their role."""
-    return _reached(
-        keys,
-        *_answers_by("check_row__peer", "check_row__claim__claim_set__summary"),
-        *((UnitJudgment.objects, f"assignment__comparison__{role}") for role in ("peer", "model")),
-        *((Adjudication.objects, f"comparison__{role}") for role in ("peer", "model")),
-        (SummaryJudgment.objects, "peer"),
-        (QuestionAnswer.objects, "summary"),
-        (Rating.objects, "summary"),
-    )
-
-
 def judged_document_sets(keys: Iterable[int]) -> set[int]:
     """Of which of these sets the documents have been judged against, or judged by, in some verdict."""
     against = {"check_row__side": Check.Side.PEER}
@@ -205,13 +193,14 @@ def judged_document_sets(keys: Iterable[int]) -> set[int]:
 
 
 def judged_claim_sets(keys: Iterable[int]) -> set[int]:
-    """Of which of these claim sets a claim has been answered, given a percent or changed by somebody."""
+    """Of which of these claim sets a claim has been answered, sampled, given a percent or changed by somebody."""
     return _reached(
         keys,
         *_answers_by("check_row__claim__claim_set"),
         (UnitJudgment.objects, "claim__claim_set"),
         (Adjudication.objects, "claim__claim_set"),
-        (ClaimChange.objects.filter(undone_at=None), "claim_set"),
+        (DrawnCheck.objects, "check_row__claim__claim_set"),
+        (Claim.all_claims.filter(CHANGED_BY_PEOPLE), "claim_set"),
     )
 
 

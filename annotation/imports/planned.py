@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from annotation.imports.dataset import Side, Stretch, Votes
-from annotation.imports.existing import ORIGIN, judged_claim_sets, judged_document_sets, judged_summaries
+from annotation.imports.existing import ORIGIN, judged_claim_sets, judged_document_sets
 from annotation.imports.problems import Problems
 from annotation.models import (
     Claim,
@@ -22,6 +22,7 @@ from annotation.models import (
     Summary,
     System,
 )
+from annotation.texts.queries.unit_texts import judged_summaries
 
 
 @dataclass(slots=True)

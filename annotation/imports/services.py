@@ -23,7 +23,6 @@ from annotation.imports.dataset import FlatRow, Side, Stretch
 from annotation.imports.existing import (
     judged_claim_sets,
     judged_document_sets,
-    judged_summaries,
     summary_key,
 )
 from annotation.imports.formats import Format, NamedFile
@@ -38,7 +37,6 @@ from annotation.imports.read import FileReading, read_files
 from annotation.models import (
     Assignment,
     Check,
-    Claim,
     ClaimSet,
     Comparison,
     Document,
@@ -48,7 +46,6 @@ from annotation.models import (
     Sitting,
     Summary,
     Unit,
-    UnitChange,
     Verdict,
 )
 from annotation.models.claim import has_number, new_queue_key
@@ -56,6 +53,7 @@ from annotation.projects.services.change_project import create_project
 from annotation.scoring.fresh import Columns, fresh_scores, unscored_columns
 from annotation.scoring.records import judged_text, peers, score_rules
 from annotation.scoring.rescore import DERIVED, RESCORED_AT_ONCE, rescore, rescore_held
+from annotation.texts.queries.unit_texts import judged_summaries
 from annotation.texts.services.change_units import load_forms_anew
 from evaluation.text import sentence_spans
 
@@ -573,22 +571,12 @@ def _make_way(plan: ImportPlan) -> None:
             "to see which.",
             code="busy",
         )
-    _drop_claims(ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)))
+    ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)).delete()
     ClaimSet.objects.filter(pk__in=claim_sets).update(is_active=False)
     put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
-    Unit.all_units.filter(summary__in=summaries).delete()
-    UnitChange.objects.filter(summary__in=summaries).delete()
+    Unit.objects.filter(summary__in=summaries).delete()
     Document.objects.filter(document_set__in=sets).delete()
     load_forms_anew(sittings)
-
-
-def _drop_claims(claim_sets: models.QuerySet[ClaimSet]) -> None:
-    """Take lists of claims away with all their wordings, which know each other and so go one kind at a time."""
-    keys = list(claim_sets.values_list("pk", flat=True))
-    claims = Claim.all_claims.filter(claim_set__in=keys)
-    claims.update(supersedes=None)
-    claims.delete()
-    ClaimSet.objects.filter(pk__in=keys).delete()
 
 
 def _hold_sittings(summaries: Sequence[int]) -> list[Sitting]:
@@ -641,7 +629,7 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
                 peer.id,
                 peer.document_set_id,
                 side,
-                claim.retired_by_id is None,
+                claim.removed_at is None,
                 with_number[claim.id],
                 new_queue_key(),
                 *derived.get((claim.id, peer.id), unscored),

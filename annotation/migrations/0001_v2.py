@@ -121,22 +121,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='ClaimChange',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('reword', 'Reworded'), ('split', 'Split'), ('join', 'Joined'), ('delete', 'Deleted'), ('add', 'Added')], max_length=6)),
-                ('reason', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('undone_at', models.DateTimeField(blank=True, null=True)),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='claim_changes', to=settings.AUTH_USER_MODEL)),
-                ('claim_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='annotation.claimset')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
             name='Claim',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -147,9 +131,7 @@ class Migration(migrations.Migration):
                 ('end', models.PositiveIntegerField(blank=True, null=True)),
                 ('weight', models.FloatField(default=1.0)),
                 ('origin', models.CharField(choices=[('imported', 'Imported'), ('judge', 'Judge'), ('person', 'Person')], max_length=8)),
-                ('supersedes', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='superseded_by', to='annotation.claim')),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='made', to='annotation.claimchange')),
-                ('retired_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='retired', to='annotation.claimchange')),
+                ('removed_at', models.DateTimeField(blank=True, null=True)),
                 ('claim_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='claims', to='annotation.claimset')),
             ],
             options={
@@ -326,7 +308,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('mention', 'Mentioned'), ('assigned', 'Work assigned'), ('reopened', 'Work opened again'), ('recalled', 'Work withdrawn'), ('drawn', 'Checks sampled'), ('export', 'Export ready'), ('dispute', 'Disputes opened'), ('run', 'Run ended')], max_length=8)),
+                ('kind', models.CharField(choices=[('mention', 'Mentioned'), ('assigned', 'Work assigned'), ('recalled', 'Work withdrawn'), ('drawn', 'Checks sampled'), ('export', 'Export ready'), ('dispute', 'Disputes opened'), ('run', 'Run ended')], max_length=8)),
                 ('text', models.CharField(max_length=300)),
                 ('address', models.CharField(help_text='Path of the page where it is seen.', max_length=300)),
                 ('count', models.PositiveIntegerField(default=1)),
@@ -505,7 +487,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
                 ('side', models.CharField(choices=[('reference', 'Reference'), ('peer', 'Peer')], max_length=9)),
-                ('is_current', models.BooleanField(default=True, help_text='Its claim stands in the active claims of its text, as worded now.')),
+                ('is_current', models.BooleanField(default=True, help_text='Its claim is in the active claims of its text.')),
                 ('has_number', models.BooleanField(default=False, help_text='The claim holds a figure.')),
                 ('lease_until', models.DateTimeField(blank=True, help_text='Until then nobody else is handed it from a queue.', null=True)),
                 ('judge_label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
@@ -673,7 +655,6 @@ class Migration(migrations.Migration):
                 ('lease_until', models.DateTimeField(blank=True, null=True)),
                 ('worked_at', models.DateTimeField(blank=True, help_text='The last act or sign of life.', null=True)),
                 ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('reopened_at', models.DateTimeField(blank=True, help_text='Last opened again because units that were judged in it were changed.', null=True)),
                 ('recalled_at', models.DateTimeField(blank=True, null=True)),
                 ('recalled_as', models.CharField(blank=True, choices=[('by_hand', 'Recalled'), ('reassigned', 'Given to somebody else'), ('lapsed', 'Expired')], max_length=10)),
                 ('may_have_seen', models.BooleanField(db_default=False, default=False, help_text='Its assessor left the set open before, and their roles then showed them what others and the judge said. It scores, and blind statistics leave it out.')),
@@ -945,32 +926,6 @@ class Migration(migrations.Migration):
             model_name='claim',
             name='unit',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='claims', to='annotation.unit'),
-        ),
-        migrations.CreateModel(
-            name='UnitChange',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('join', 'Joined'), ('split', 'Split'), ('reopen', 'Opened again')], max_length=6)),
-                ('before', models.JSONField(blank=True, default=dict, help_text='The units of claims, and evidence, as they were, so that undoing brings them back exactly.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('undone_at', models.DateTimeField(blank=True, null=True)),
-                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='unit_changes', to=settings.AUTH_USER_MODEL)),
-                ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='unit_changes', to='annotation.summary')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.AddField(
-            model_name='unit',
-            name='made_by',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='made', to='annotation.unitchange'),
-        ),
-        migrations.AddField(
-            model_name='unit',
-            name='retired_by',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='retired', to='annotation.unitchange'),
         ),
         migrations.CreateModel(
             name='UnitJudgment',
@@ -1539,6 +1494,34 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('project', 'judge', 'address'), name='text_permission_once_per_address'),
         ),
         migrations.AddIndex(
+            model_name='unit',
+            index=models.Index(condition=models.Q(('summary__isnull', False)), fields=['summary'], name='unit_of_summary'),
+        ),
+        migrations.AddConstraint(
+            model_name='unit',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document__isnull', True), ('summary__isnull', False)), models.Q(('document__isnull', False), ('summary__isnull', True)), _connector='OR'), name='unit_of_one_text'),
+        ),
+        migrations.AddConstraint(
+            model_name='unit',
+            constraint=models.CheckConstraint(condition=models.Q(('end__gt', models.F('start'))), name='unit_not_empty'),
+        ),
+        migrations.AddConstraint(
+            model_name='unit',
+            constraint=models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='unit_weight_positive'),
+        ),
+        migrations.AddConstraint(
+            model_name='unit',
+            constraint=models.CheckConstraint(condition=models.Q(('position__gte', 1)), name='unit_position_from_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='unit',
+            constraint=models.UniqueConstraint(condition=models.Q(('summary__isnull', False)), fields=('summary', 'position'), name='unit_position_in_summary'),
+        ),
+        migrations.AddConstraint(
+            model_name='unit',
+            constraint=models.UniqueConstraint(condition=models.Q(('document__isnull', False)), fields=('document', 'position'), name='unit_position_in_document'),
+        ),
+        migrations.AddIndex(
             model_name='dispute',
             index=models.Index(condition=models.Q(('state', 'open')), fields=['project', '-spread', 'queue_key'], name='dispute_open'),
         ),
@@ -1576,7 +1559,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='claim',
-            constraint=models.UniqueConstraint(condition=models.Q(('retired_by__isnull', True)), fields=('claim_set', 'position'), name='claim_position_once'),
+            constraint=models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('claim_set', 'position'), name='claim_position_once'),
         ),
         migrations.AddConstraint(
             model_name='claim',
@@ -1589,42 +1572,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='claim',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('end__isnull', True), ('start__isnull', True)), models.Q(('end__gt', models.F('start')), ('end__isnull', False), ('start__isnull', False)), _connector='OR'), name='claim_offsets_both_or_none'),
-        ),
-        migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(condition=models.Q(('summary__isnull', False)), fields=['summary'], name='unit_of_summary'),
-        ),
-        migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(condition=models.Q(('made_by__isnull', False)), fields=['made_by'], name='unit_made_by'),
-        ),
-        migrations.AddIndex(
-            model_name='unit',
-            index=models.Index(condition=models.Q(('retired_by__isnull', False)), fields=['retired_by'], name='unit_retired_by'),
-        ),
-        migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document__isnull', True), ('summary__isnull', False)), models.Q(('document__isnull', False), ('summary__isnull', True)), _connector='OR'), name='unit_of_one_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(('end__gt', models.F('start'))), name='unit_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='unit_weight_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.CheckConstraint(condition=models.Q(('position__gte', 1)), name='unit_position_from_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(condition=models.Q(('retired_by__isnull', True), ('summary__isnull', False)), fields=('summary', 'position'), name='unit_position_in_summary'),
-        ),
-        migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(condition=models.Q(('document__isnull', False)), fields=('document', 'position'), name='unit_position_in_document'),
         ),
         migrations.AddConstraint(
             model_name='unitjudgment',

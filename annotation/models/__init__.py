@@ -10,7 +10,6 @@ from annotation.models.claim import (
     Check,
     CheckLook,
     Claim,
-    ClaimChange,
     ClaimOrigin,
     ClaimSet,
     ErrorType,
@@ -48,7 +47,7 @@ from annotation.models.prompt import PromptVersion
 from annotation.models.question import Question, QuestionAnswer, Rating
 from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Worker
 from annotation.models.score import SCORES, Score
-from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
+from annotation.models.summary import Comparison, Summary, System, Unit
 
 __all__ = [
     "SCORES",
@@ -65,7 +64,6 @@ __all__ = [
     "Check",
     "CheckLook",
     "Claim",
-    "ClaimChange",
     "ClaimOrigin",
     "ClaimSet",
     "Comment",
@@ -107,7 +105,6 @@ __all__ = [
     "System",
     "TextPermission",
     "Unit",
-    "UnitChange",
     "UnitJudgment",
     "Verdict",
     "VerdictBatch",

@@ -116,11 +116,6 @@ class Sitting(PublicRow):
     lease_until = models.DateTimeField(null=True, blank=True)
     worked_at = models.DateTimeField(null=True, blank=True, help_text="The last act or sign of life.")
     closed_at = models.DateTimeField(null=True, blank=True)
-    reopened_at = models.DateTimeField(
-        null=True,
-        blank=True,
-        help_text="Last opened again because units that were judged in it were changed.",
-    )
     recalled_at = models.DateTimeField(null=True, blank=True)
     recalled_as = models.CharField(max_length=10, choices=Recalled, blank=True)
     may_have_seen = models.BooleanField(

@@ -95,52 +95,17 @@ class ClaimSet(PublicRow):
         return f"claims {self.public_id} v{self.version}"
 
 
-class ClaimChange(PublicRow):
-    """One act of a person on the claims of a text: one reworded, split, deleted or added, several joined.
-
-    The claims that it took away keep standing as rows, with every verdict on them. Undoing it brings them back
-    and retires what it made: such claims are `made_by` and `retired_by` the same change.
-    """
-
-    class Kind(models.TextChoices):
-        REWORD = "reword", "Reworded"
-        SPLIT = "split", "Split"
-        JOIN = "join", "Joined"
-        DELETE = "delete", "Deleted"
-        ADD = "add", "Added"
-
-    claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="changes")
-    kind = models.CharField(max_length=6, choices=Kind)
-    reason = models.TextField(blank=True)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        blank=True,
-        on_delete=models.PROTECT,
-        related_name="claim_changes",
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    undone_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("id",)
-
-    def __str__(self) -> str:
-        return f"{self.get_kind_display()} in {self.claim_set}"
-
-
 class CurrentClaims(models.Manager["Claim"]):
-    """Claims as they are worded at present, also those of older claim sets."""
+    """Claims that were not removed, also those of older claim sets."""
 
     def get_queryset(self) -> QuerySet[Claim]:
-        return super().get_queryset().filter(retired_by__isnull=True)
+        return super().get_queryset().filter(removed_at__isnull=True)
 
 
 class Claim(PublicRow):
     """One atomic, checkable statement taken from a text.
 
-    A claim whose words were changed is retired: it keeps its row and the verdicts on it, and `objects` leaves
-    it out.
+    Its words never change. A removed claim keeps its row and the verdicts on it, and `objects` leaves it out.
     """
 
     claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="claims")
@@ -151,15 +116,7 @@ class Claim(PublicRow):
     end = models.PositiveIntegerField(null=True, blank=True)
     weight = models.FloatField(default=1.0)
     origin = models.CharField(max_length=8, choices=ClaimOrigin)
-    supersedes = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="superseded_by"
-    )
-    made_by = models.ForeignKey(
-        ClaimChange, null=True, blank=True, on_delete=models.PROTECT, related_name="made"
-    )
-    retired_by = models.ForeignKey(
-        ClaimChange, null=True, blank=True, on_delete=models.PROTECT, related_name="retired"
-    )
+    removed_at = models.DateTimeField(null=True, blank=True)
 
     objects = CurrentClaims()
     all_claims: models.Manager[Claim] = models.Manager()
@@ -169,7 +126,7 @@ class Claim(PublicRow):
         constraints = (
             models.UniqueConstraint(
                 fields=("claim_set", "position"),
-                condition=Q(retired_by__isnull=True),
+                condition=Q(removed_at__isnull=True),
                 name="claim_position_once",
             ),
             models.CheckConstraint(name="claim_weight_positive", condition=Q(weight__gt=0)),
@@ -184,6 +141,9 @@ class Claim(PublicRow):
     def __str__(self) -> str:
         return self.text[:80]
 
+
+CHANGED_BY_PEOPLE = Q(removed_at__isnull=False) | Q(origin=ClaimOrigin.PERSON)
+"""Of all claims, those that somebody removed or wrote."""
 
 DISPUTED = Q(is_disputed=True)
 AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnull=False) & ~Q(
@@ -221,9 +181,7 @@ class Check(PublicRow):
         DocumentSet, on_delete=models.DO_NOTHING, related_name="checks", db_constraint=False, db_index=False
     )
     side = models.CharField(max_length=9, choices=Side)
-    is_current = models.BooleanField(
-        default=True, help_text="Its claim stands in the active claims of its text, as worded now."
-    )
+    is_current = models.BooleanField(default=True, help_text="Its claim is in the active claims of its text.")
     has_number = models.BooleanField(default=False, help_text="The claim holds a figure.")
     # In no index: what a lease changes is in none, so that handing out a check leaves them all as they are.
     leased_to = models.ForeignKey(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 
 from annotation.models.assignment import Assignment, Sitting
 from annotation.models.base import PublicRow
@@ -20,17 +20,13 @@ COUNTING = Q(
 )
 """Which judgments of units count in scores and as voices: the last word of closed work. A hidden repeat measures its
 assessor and not the summary."""
-ASKED_AT_PRESENT = Q(unit__isnull=False, unit__retired_by__isnull=True) | Q(
-    claim__isnull=False, claim__retired_by__isnull=True, claim__claim_set__is_active=True
+ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
+    claim__isnull=False, claim__removed_at__isnull=True, claim__claim_set__is_active=True
 )
-"""Which judgments stand on what is still asked: on a unit that was not joined or split since, or on a claim that was
-not reworded since and whose set was not replaced."""
+"""Which judgments are on what is still asked: on a unit, or on a claim in the active list of its text."""
 
-GIVEN_BLIND = Q(assignment__sitting__may_have_seen=False) | Q(
-    created_at__lt=F("assignment__sitting__reopened_at")
-)
-"""Which judgments of units were given by somebody who could not have seen what others and the judge said. What was said
-before a set was opened again is among them."""
+GIVEN_BLIND = Q(assignment__sitting__may_have_seen=False)
+"""Which judgments of units were given by somebody who could not have seen what others and the judge said."""
 
 
 class UnitJudgment(PublicRow):

@@ -155,7 +155,6 @@ class Notice(PublicRow):
     class Kind(models.TextChoices):
         MENTION = "mention", "Mentioned"
         ASSIGNED = "assigned", "Work assigned"
-        REOPENED = "reopened", "Work opened again"
         RECALLED = "recalled", "Work withdrawn"
         DRAWN = "drawn", "Checks sampled"
         EXPORT = "export", "Export ready"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 
 from annotation.models.base import PublicRow
 from annotation.models.constraints import either
@@ -108,58 +108,13 @@ class Summary(PublicRow):
         return not self.text.strip()
 
 
-class UnitChange(PublicRow):
-    """One act of a person on the units of a summary: two joined, one split, or a judged text opened again.
-
-    The units that it took away keep standing as rows, with what was ever said of them. Undoing it brings them
-    back as they were, and retires what it made: such units are `made_by` and `retired_by` the same change.
-    """
-
-    class Kind(models.TextChoices):
-        JOIN = "join", "Joined"
-        SPLIT = "split", "Split"
-        REOPEN = "reopen", "Opened again"
-
-    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="unit_changes")
-    kind = models.CharField(max_length=6, choices=Kind)
-    before = models.JSONField(
-        default=dict,
-        blank=True,
-        help_text="The units of claims, and evidence, as they were, so that undoing brings them back exactly.",
-    )
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        blank=True,
-        on_delete=models.PROTECT,
-        related_name="unit_changes",
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    undone_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("id",)
-
-    def __str__(self) -> str:
-        return f"{self.get_kind_display()} in {self.summary}"
-
-
-class CurrentUnits(models.Manager["Unit"]):
-    """Units as they are cut at present."""
-
-    def get_queryset(self) -> QuerySet[Unit]:
-        return super().get_queryset().filter(retired_by__isnull=True)
-
-
 class Unit(PublicRow):
     """A numbered piece of a summary (model or peer unit) or of a source document.
 
     Positions run from 1 over one summary, and over all documents of a set together, so that
-    a number names one passage of whatever text a claim is compared with. A unit that was joined or split
-    is retired: it keeps its row and the judgments of it, and `objects` leaves it out.
+    a number names one passage of whatever text a claim is compared with.
     """
 
-    # Most are units of documents, which no change touches: the other columns are indexed where they hold anything.
     summary = models.ForeignKey(
         Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="units", db_index=False
     )
@@ -170,15 +125,6 @@ class Unit(PublicRow):
     start = models.PositiveIntegerField(help_text="Offset of the first character.")
     end = models.PositiveIntegerField(help_text="Offset after the last character.")
     weight = models.FloatField(default=1.0)
-    made_by = models.ForeignKey(
-        UnitChange, null=True, blank=True, on_delete=models.PROTECT, related_name="made", db_index=False
-    )
-    retired_by = models.ForeignKey(
-        UnitChange, null=True, blank=True, on_delete=models.PROTECT, related_name="retired", db_index=False
-    )
-
-    objects = CurrentUnits()
-    all_units: models.Manager[Unit] = models.Manager()
 
     class Meta:
         ordering = ("summary_id", "document_id", "position")
@@ -189,7 +135,7 @@ class Unit(PublicRow):
             models.CheckConstraint(name="unit_position_from_1", condition=Q(position__gte=1)),
             models.UniqueConstraint(
                 fields=("summary", "position"),
-                condition=Q(summary__isnull=False, retired_by__isnull=True),
+                condition=Q(summary__isnull=False),
                 name="unit_position_in_summary",
             ),
             models.UniqueConstraint(
@@ -200,10 +146,6 @@ class Unit(PublicRow):
         )
         indexes = (
             models.Index(fields=("summary",), condition=Q(summary__isnull=False), name="unit_of_summary"),
-            models.Index(fields=("made_by",), condition=Q(made_by__isnull=False), name="unit_made_by"),
-            models.Index(
-                fields=("retired_by",), condition=Q(retired_by__isnull=False), name="unit_retired_by"
-            ),
         )
 
     def __str__(self) -> str:

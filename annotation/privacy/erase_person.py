@@ -24,7 +24,6 @@ from annotation.exports.services import remove_file
 from annotation.models import (
     Adjudication,
     Analysis,
-    ClaimChange,
     ClaimSet,
     Comment,
     Event,
@@ -172,7 +171,6 @@ def _remove_texts(person: User, gone: dict[str, int], *, dry_run: bool) -> None:
     written: list[tuple[models.QuerySet[Any], dict[str, object]]] = [
         (Verdict.objects.filter(person=person).exclude(reason=""), {"reason": ""}),
         (Adjudication.objects.filter(decided_by=person).exclude(reason=""), {"reason": ""}),
-        (ClaimChange.objects.filter(by=person).exclude(reason=""), {"reason": ""}),
         (UnitJudgment.objects.filter(assignment__sitting__assessor=person).exclude(note=""), {"note": ""}),
         (Comment.objects.filter(author=person), {"text": GONE, "withdrawn_at": now}),
     ]

@@ -74,10 +74,9 @@ DERIVED_COLUMNS = ("why", "state", "spread", "voices")
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
     """Bring the disputes of some summaries up to date. The caller owns the transaction and holds their locks.
 
-    No query where nothing is disputed and nothing was, one where nothing changed. Rows of claims that were reworded and
-    units that were cut otherwise go: there is nothing left to settle. They come back under the same public id where
-    that is undone. Decisions are rows of their own and stay. Adjudicators are told of what opened, and no longer once
-    none waits for them.
+    No query where nothing is disputed and nothing was, one where nothing changed. Rows of removed claims go: there is
+    nothing left to settle. Decisions are rows of their own and stay. Adjudicators are told of what opened, and no
+    longer once none waits for them.
     """
     disputed = [record.summary.pk for record in records if record.has_disputes]
     stored = stored_disputes(disputed) if disputed else {}

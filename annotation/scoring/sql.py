@@ -37,19 +37,19 @@ SELECT 'comparison' AS kind, id AS place, peer_id AS a, id AS b, model_id AS c, 
 FROM comparison
 UNION ALL
 SELECT 'unit', position, summary_id, id, NULL, NULL, public_id, NULL, NULL, weight, NULL
-FROM annotation_unit WHERE summary_id IN (SELECT model_id FROM comparison) AND retired_by_id IS NULL
+FROM annotation_unit WHERE summary_id IN (SELECT model_id FROM comparison)
 UNION ALL
 SELECT 'claim', claim.position, claim_set.summary_id, claim.id, claim.unit_id, NULL, claim.public_id, NULL, NULL,
     claim.weight, NULL
 FROM annotation_claimset claim_set
-LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.retired_by_id IS NULL
+LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.removed_at IS NULL
 WHERE claim_set.is_active
     AND claim_set.summary_id IN (SELECT model_id FROM comparison UNION SELECT id FROM peer)
 UNION ALL
 SELECT 'claim of documents', claim.position, claim_set.document_set_id, claim.id, NULL, NULL, claim.public_id,
     NULL, NULL, claim.weight, NULL
 FROM annotation_claimset claim_set
-LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.retired_by_id IS NULL
+LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.removed_at IS NULL
 WHERE claim_set.is_active
     AND claim_set.document_set_id IN (
         SELECT document_set_id FROM peer WHERE id NOT IN (SELECT peer_id FROM comparison)

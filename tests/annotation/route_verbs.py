@@ -44,15 +44,9 @@ POSTED = {
     "give-back-sitting",
     "join-units",
     "split-unit",
-    "undo-units",
-    "weigh-unit",
-    "reopen-units",
     "add-claim",
     "reword-claim",
-    "split-claim",
-    "join-claims",
-    "delete-claim",
-    "undo-claims",
+    "remove-claim",
     "request-export",
     "cancel-export",
     "import-upload",
@@ -120,10 +114,7 @@ WEB = {
     **dict.fromkeys(("import", "import-upload", "import-progress", "import-rejects"), Verb.IMPORT),
     **dict.fromkeys(("import-begin", "cancel-import"), Verb.IMPORT),
     **dict.fromkeys(("unit-texts", "units", "join-units", "split-unit"), Verb.CHANGE_UNITS),
-    **dict.fromkeys(("undo-units", "weigh-unit"), Verb.CHANGE_UNITS),
-    "reopen-units": Verb.REOPEN_UNITS,
-    **dict.fromkeys(("claims", "add-claim", "reword-claim", "split-claim"), Verb.CHANGE_CLAIMS),
-    **dict.fromkeys(("join-claims", "delete-claim", "undo-claims"), Verb.CHANGE_CLAIMS),
+    **dict.fromkeys(("claims", "add-claim", "reword-claim", "remove-claim"), Verb.CHANGE_CLAIMS),
     "project-settings": Verb.CHANGE_PROJECT,
     "close-project": Verb.CLOSE_PROJECT,
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
@@ -166,12 +157,11 @@ OWN = {
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
 
 NAMED_IN_FORM = {
-    *("start-run", "withdraw-verdict", "let-decide", "teach-judge"),
-    *("reword-claim", "split-claim", "delete-claim", "undo-claims"),
+    *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "reword-claim", "remove-claim"),
 }
 """Whose row is named in the form: whoever holds the verb and sends an empty one is told that there is none."""
 
-OF_TEXT_IN_HAND = {"units", "join-units", "split-unit", "undo-units", "weigh-unit"}
+OF_TEXT_IN_HAND = {"units", "join-units", "split-unit"}
 """Closed to whoever is judging that very text, whatever verbs they hold."""
 
 IN_SIGHT = {
@@ -221,8 +211,8 @@ OUTSIDE = {
 
 ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline", "Notice"), (Verb.VIEW_PROJECT,)),
-    **dict.fromkeys(("System", "Summary", "Unit", "UnitChange", "Comparison"), (Verb.VIEW_SCORES,)),
-    **dict.fromkeys(("ClaimSet", "Claim", "ClaimChange"), (Verb.VIEW_SCORES,)),
+    **dict.fromkeys(("System", "Summary", "Unit", "Comparison"), (Verb.VIEW_SCORES,)),
+    **dict.fromkeys(("ClaimSet", "Claim"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Check", "Verdict", "VerdictBatch", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Draw", "DrawnCheck", "Sitting", "Assignment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("UnitJudgment", "SummaryJudgment", "Score", "Analysis"), (Verb.VIEW_SCORES,)),

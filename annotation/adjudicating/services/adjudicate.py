@@ -151,7 +151,7 @@ def _decide_check(check: Check, label: str, said: DecisionDetails) -> Adjudicati
     _keep_own_apart(check.project, check, None, said.by)
     if not check.is_current:
         raise Conflict(
-            "The claim was reworded after you opened the page, and the new wording is checked instead.",
+            "The claim was reworded or removed after you opened the page, so it is no longer checked.",
             code="newer_claim",
         )
     voice = _adopted(voices, said.adopt)

@@ -191,7 +191,7 @@ def percent_ratings(
     """Assessors' percents. One query.
 
     An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id. Hidden
-    repeats, and units that were joined, split or reworded since, are left out. `peer_ids` and `people` as of
+    repeats, and claims that were removed since, are left out. `peer_ids` and `people` as of
     `check_answers`.
     """
     people = people or People(project, named=True)

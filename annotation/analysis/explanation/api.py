@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.analysis.explanation.explanation import (
-    EarlierClaim,
     ExplainedClaim,
     ExplainedComparison,
     ExplainedUnit,
@@ -34,7 +33,6 @@ from annotation.reviewing.services.look_at_check import see_summary
 from annotation.scoring.judge_percents import JudgePercent
 from annotation.scoring.questions import AskedQuestion, QuestionSaid
 from annotation.scoring.records import score_rules, summary_records
-from annotation.texts.queries.claim_history import ToldChange
 from evaluation.blend import score
 
 
@@ -102,24 +100,6 @@ class ToldDisputeRow(serializers.Serializer[ToldDispute]):
     voices = serializers.IntegerField()
 
 
-class ToldChangeRow(serializers.Serializer[ToldChange]):
-    kind = serializers.CharField(help_text="In words: reworded, split, joined, deleted, added.")
-    who = serializers.CharField(help_text="Empty for the system.")
-    reason = serializers.CharField()
-    at = serializers.DateTimeField()
-    is_undone = serializers.BooleanField()
-
-
-class EarlierClaimRow(serializers.Serializer[EarlierClaim]):
-    """A claim that no longer counts; `change` retired it. Its answers are verdicts and decisions alike."""
-
-    id = serializers.CharField(source="claim_id")
-    check = serializers.CharField(source="check_id", allow_null=True)
-    text = serializers.CharField()
-    change = ToldChangeRow()
-    answers = StatementRow(many=True)
-
-
 class ExplainedClaimRow(serializers.Serializer[ExplainedClaim]):
     id = serializers.CharField(source="claim_id")
     check = serializers.CharField(source="check_id", allow_null=True, help_text="Null where none was made.")
@@ -128,8 +108,6 @@ class ExplainedClaimRow(serializers.Serializer[ExplainedClaim]):
     final_source = serializers.CharField(source="source", allow_null=True, help_text="Who decided it.")
     answers = StatementRow(many=True, help_text="In order, including withdrawn ones.")
     dispute = ToldDisputeRow(allow_null=True)
-    change = ToldChangeRow(allow_null=True, help_text="The act that made its words.")
-    earlier = EarlierClaimRow(many=True, help_text="Its wordings before, the nearest first.")
     comments = serializers.IntegerField(help_text="Comments on it, read at its own route.")
 
 
@@ -158,10 +136,6 @@ class ExplainedUnitRow(serializers.Serializer[ExplainedUnit]):
     comments = serializers.IntegerField(
         allow_null=True, help_text="Comments on it; null where a claim stands in for it and has them."
     )
-    emptied = ToldChangeRow(
-        allow_null=True,
-        help_text="The act that deleted the last of its claims, where it has no value for want of any.",
-    )
 
 
 class ExplainedComparisonRow(serializers.Serializer[ExplainedComparison]):
@@ -172,9 +146,6 @@ class ExplainedComparisonRow(serializers.Serializer[ExplainedComparison]):
     coverage = serializers.FloatField(source="score.coverage", allow_null=True)
     formula = serializers.CharField()
     units = ExplainedUnitRow(many=True)
-    gone = EarlierClaimRow(
-        many=True, help_text="Claims that nothing took the place of, and their wordings before."
-    )
 
 
 class FormulaRow(serializers.Serializer[Formula]):
@@ -222,9 +193,7 @@ class ExplanationRow(serializers.Serializer[Explanation]):
     peer_units = serializers.SerializerMethodField()
     comparisons = ExplainedComparisonRow(many=True)
     document_claims = ExplainedClaimRow(many=True, help_text="The reference where there is no model summary.")
-    document_claims_gone = EarlierClaimRow(many=True)
     peer_claims = ExplainedClaimRow(many=True, help_text="Compared with the source.")
-    peer_claims_gone = EarlierClaimRow(many=True)
     questions = ExplainedQuestionRow(many=True)
 
     @extend_schema_field(ReadUnitRow(many=True))
@@ -239,7 +208,7 @@ class SummaryExplanation(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show what the scores of a peer summary are made of.
 
-        Units, claims, every statement and who made it in order, decisions, earlier wordings, and each score as a
+        Units, claims, every statement and who made it in order, decisions, and each score as a
         formula with its numbers. Of a caller who may review it is kept that they have seen what the judge
         and others said of its checks: an answer of theirs counts from now on as given after that.
         """

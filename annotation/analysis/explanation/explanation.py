@@ -21,7 +21,6 @@ from annotation.analysis.explanation.statements import (
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
 from annotation.scoring.judge_percents import JudgePercent, judge_percents
 from annotation.scoring.questions import AskedQuestion, questions_to, ratings_of
-from annotation.texts.queries.claim_history import ClaimHistory, ToldChange, told
 from evaluation.blend import (
     ComparisonScore,
     ScoredClaim,
@@ -58,27 +57,8 @@ FLAGS: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierClaim:
-    """A claim that counts no more: an earlier wording, or one that was deleted. `change` took it away.
-
-    A claim that was split stands before each of its parts; `is_repeated` tells that it has been told of already. Its
-    `answers` are verdicts and decisions alike.
-    """
-
-    claim_id: str
-    check_id: str | None
-    text: str
-    change: ToldChange
-    answers: tuple[ExplainedAnswer, ...]
-    is_repeated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ExplainedClaim:
-    """A claim, what everybody answered in order, what stands, and the wordings before this one, the nearest first.
-
-    `change` is the act that made its words, None where it came so; `comments` counts what people say of it.
-    """
+    """A claim, what everybody answered in order, and what stands; `comments` counts what people say of it."""
 
     claim_id: str
     check_id: str | None
@@ -87,8 +67,6 @@ class ExplainedClaim:
     source: str | None
     answers: tuple[ExplainedAnswer, ...]
     dispute: ToldDispute | None = None
-    change: ToldChange | None = None
-    earlier: tuple[EarlierClaim, ...] = ()
     comments: int = 0
 
 
@@ -97,7 +75,6 @@ class ExplainedUnit:
     """A model unit. `formula` says how its value was computed, empty where nothing had to be.
 
     `comments` counts what people say of it; None where a claim stands in for it, on which people speak instead.
-    `emptied` is the act that deleted the last of its claims, where it has no value for want of any; None elsewhere.
     """
 
     unit_id: str
@@ -111,22 +88,17 @@ class ExplainedUnit:
     claims: tuple[ExplainedClaim, ...]
     dispute: ToldDispute | None = None
     comments: int | None = None
-    emptied: ToldChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedComparison:
-    """One model summary's part in the coverage.
-
-    `gone` are claims of it that nothing took the place of, each with its wordings before, the nearest first.
-    """
+    """One model summary's part in the coverage."""
 
     summary_id: str
     reference: str
     score: ComparisonScore
     formula: str
     units: tuple[ExplainedUnit, ...]
-    gone: tuple[EarlierClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +110,7 @@ class Explanation:
     peer_units: tuple[tuple[int, str], ...]
     comparisons: tuple[ExplainedComparison, ...]
     document_claims: tuple[ExplainedClaim, ...]
-    document_claims_gone: tuple[EarlierClaim, ...]
     peer_claims: tuple[ExplainedClaim, ...]
-    peer_claims_gone: tuple[EarlierClaim, ...]
     questions: tuple[AskedQuestion, ...]
     formulas: tuple[Formula, ...]
     flags: tuple[str, ...]
@@ -171,9 +141,7 @@ def explain(
             for made in value.comparisons
         ),
         document_claims=tuple(rows.claim(claim) for claim in value.document_claims),
-        document_claims_gone=() if value.comparisons else rows.gone(document_set_id=summary.document_set_id),
         peer_claims=tuple(rows.claim(claim) for claim in value.peer_claims),
-        peer_claims_gone=rows.gone(summary_id=summary.pk),
         questions=questions,
         formulas=formulas_of(
             project,
@@ -198,10 +166,8 @@ class _Rows:
     units: dict[str, Unit]
     by_judges: dict[tuple[int, str], list[JudgePercent]]
     said: Statements
-    history: ClaimHistory
     comments: dict[int | None, int]
     unit_comments: dict[int | None, int]
-    told_of: set[int]
 
     @classmethod
     def load(cls, project: Project, summary: Summary) -> _Rows:
@@ -211,9 +177,8 @@ class _Rows:
             Q(summary_id__in=[*models, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
-        claims = Claim.objects.filter(claim_set__in=active).select_related("made_by__by")
-        # Of every wording, also of those that count no more.
-        checks = Check.objects.filter(peer=summary, claim__claim_set__in=active).select_related("claim")
+        claims = Claim.objects.filter(claim_set__in=active)
+        checks = Check.objects.filter(peer=summary, claim__in=claims).select_related("claim")
         return cls(
             project=project,
             claims={claim.public_id: claim for claim in claims},
@@ -222,10 +187,8 @@ class _Rows:
             units={unit.public_id: unit for unit in Unit.objects.filter(summary_id__in=models)},
             by_judges=_by_judges(summary),
             said=Statements.of(summary),
-            history=ClaimHistory.load(active),
             comments=comments_on("claim_id", claim__claim_set__in=active),
             unit_comments=comments_on("unit_id", unit__summary_id__in=models),
-            told_of=set(),
         )
 
     def comparison(
@@ -242,7 +205,6 @@ class _Rows:
                 self.unit(row, number, unit, covered[unit.unit_id])
                 for number, unit in enumerate(units, start=1)
             ),
-            gone=self.gone(summary_id=row.model_id),
         )
 
     def unit(
@@ -250,20 +212,18 @@ class _Rows:
     ) -> ExplainedUnit:
         row = self.units.get(unit.unit_id)
         place = comparison.pk, unit.unit_id
-        deleted = self.history.deleted_from(row) if row and not unit.claims and not coverage.source else ()
         return ExplainedUnit(
             unit_id=unit.unit_id,
             number=number,
             text=_cut(comparison.model.text, row) if row else self.claims[unit.unit_id].text,
             coverage=coverage,
-            source=SOURCES[coverage.source] if coverage.source else _nothing_said(deleted),
+            source=SOURCES[coverage.source] if coverage.source else "not judged",
             formula=unit_formula(self.project, unit, coverage),
             percents=self.said.percents.get(place, ()),
             by_judges=tuple(self.by_judges.get(place, ())),
             claims=tuple(self.claim(claim) for claim in unit.claims),
             dispute=self.said.unit_disputes.get(place),
             comments=self.unit_comments.get(row.pk, 0) if row else None,
-            emptied=deleted[-1] if deleted else None,
         )
 
     def claim(self, claim: ScoredClaim) -> ExplainedClaim:
@@ -276,34 +236,7 @@ class _Rows:
             source=claim.final_source,
             answers=self.said.answers.get(check.pk, ()) if check else (),
             dispute=self.said.check_disputes.get(check.pk) if check else None,
-            change=told(row.made_by) if row.made_by else None,
-            earlier=tuple(self._earlier(each) for each in self.history.earlier(row)),
             comments=self.comments.get(row.pk, 0),
-        )
-
-    def gone(
-        self, *, summary_id: int | None = None, document_set_id: int | None = None
-    ) -> tuple[EarlierClaim, ...]:
-        """Claims of one text that nothing took the place of, each with its wordings before."""
-        return tuple(
-            self._earlier(wording)
-            for claim in self.history.gone()
-            if (claim.claim_set.summary_id, claim.claim_set.document_set_id) == (summary_id, document_set_id)
-            for wording in (claim, *self.history.earlier(claim))
-        )
-
-    def _earlier(self, claim: Claim) -> EarlierClaim:
-        check = self.checks.get(claim.public_id)
-        assert claim.retired_by is not None, "it counts no more because somebody changed it"
-        is_repeated = claim.pk in self.told_of
-        self.told_of.add(claim.pk)
-        return EarlierClaim(
-            claim_id=claim.public_id,
-            check_id=check.public_id if check else None,
-            text=claim.text,
-            change=told(claim.retired_by),
-            answers=self.said.answers.get(check.pk, ()) if check else (),
-            is_repeated=is_repeated,
         )
 
 
@@ -311,14 +244,6 @@ def comments_on(place: str, **places: object) -> dict[int | None, int]:
     """How many comments stand on each of some claims or units, by the key in the column `place`."""
     rows = Comment.objects.filter(withdrawn_at=None, **places).order_by()
     return dict(rows.values_list(place).annotate(Count("pk")))
-
-
-def _nothing_said(deleted: Sequence[ToldChange]) -> str:
-    """Why a unit has no value; `deleted` are the acts that deleted its claims, one of each."""
-    if not deleted:
-        return "not judged"
-    what = "all its claims were deleted, the last one" if len(deleted) > 1 else "its only claim was deleted"
-    return f"{what} by {deleted[-1].who or 'the system'}"
 
 
 def _in_words(flag: str, summary: Summary) -> str:

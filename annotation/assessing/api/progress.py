@@ -58,7 +58,6 @@ class OwnSetRow(serializers.Serializer[OwnSet]):
     is_complete = serializers.BooleanField(source="work.is_complete")
     is_pulled = serializers.BooleanField(help_text="Taken from the queue.")
     lease_until = serializers.DateTimeField(source="work.lease_until", allow_null=True)
-    reopened_at = serializers.DateTimeField(allow_null=True, help_text="When it was reopened after closing.")
     closed_at = serializers.DateTimeField(source="work.closed_at", allow_null=True)
 
 

@@ -7,7 +7,6 @@ there is work to do: who knows of them looks out for them, and copies their firs
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from annotation.assessing.queries.assessment import SetWork, own_work
@@ -28,14 +27,11 @@ PACE_MINUTES = 10
 
 @dataclass(frozen=True, slots=True)
 class OwnSet:
-    """One of the person's document sets, and the time spent on it. `reopened_at` is set while an owner has opened
-    it again after it was closed.
-    """
+    """One of the person's document sets, and the time spent on it."""
 
     work: SetWork
     effort: Effort
     is_pulled: bool
-    reopened_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +86,10 @@ def own_desk(project: Project, person: User) -> OwnDesk:
     """The person's own work in the project. The number of queries does not grow with it."""
     sittings = Sitting.objects.filter(assessor=person, document_set__project=project)
     efforts = effort_by_sitting(sittings)
-    rows: dict[str, tuple[Effort, bool, datetime | None]] = {}
-    for row in sittings.order_by().only("public_id", "is_pulled", "reopened_at"):
-        rows[row.public_id] = efforts.get(row.pk, Effort()), row.is_pulled, row.reopened_at
+    rows = {
+        row.public_id: (efforts.get(row.pk, Effort()), row.is_pulled)
+        for row in sittings.order_by().only("public_id", "is_pulled")
+    }
     sets = [OwnSet(work, *rows[work.sitting_id]) for work in own_work(project, person)]
     opened = [own for own in sets if own.work.closed_at is None]
     offer = queue_offer(project, person)

@@ -8,15 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from django.db.models import BooleanField, ExpressionWrapper, F, Q
-
 from annotation.exports.answers.answer import GivenAnswer
 from annotation.models import (
     Assignment,
     SummaryJudgment,
     UnitJudgment,
 )
-from annotation.models.judgment import GIVEN_BLIND
 from annotation.scoring.judge_percents import judge_percents
 
 if TYPE_CHECKING:
@@ -24,14 +21,11 @@ if TYPE_CHECKING:
 
 
 def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
-    # What was submitted once stays told when its set is opened again because its units were cut otherwise.
-    opened_again = Q(is_current=False, created_at__lt=F("assignment__sitting__reopened_at"))
     closed = UnitJudgment.objects.filter(
-        Q(assignment__state=Assignment.State.SUBMITTED) | opened_again,
+        assignment__state=Assignment.State.SUBMITTED,
         assignment__comparison__peer_id__in=peer_ids,
         percent__isnull=False,
     )
-    closed = closed.annotate(is_blind=ExpressionWrapper(GIVEN_BLIND, BooleanField()))
     for row in closed.order_by("pk").values_list(
         "assignment__comparison__peer_id",
         "assignment__comparison__model__external_id",
@@ -45,9 +39,8 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAns
         "assignment__submitted_at",
         "is_current",
         "assignment__repeat_of_id",
-        "unit__retired_by_id",
         "guideline__version",
-        "is_blind",
+        "assignment__sitting__may_have_seen",
         named=True,
     ):
         yield GivenAnswer(
@@ -63,9 +56,9 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAns
             value=str(row.percent),
             evidence=row.marks,
             submitted_at=row.assignment__submitted_at,
-            superseded=not row.is_current or row.unit__retired_by_id is not None,
+            superseded=not row.is_current,
             guideline_version=row.guideline__version,
-            blind=row.is_blind,
+            blind=not row.assignment__sitting__may_have_seen,
         )
 
 

@@ -10,7 +10,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q
 
 from annotation.core.bulk_rows import create
 from annotation.judging.services.asked_texts import TextToJudge
-from annotation.models import Claim, ClaimChange, ClaimOrigin, ClaimSet, DocumentSet, Summary
+from annotation.models import Claim, ClaimOrigin, ClaimSet, DocumentSet, Summary
+from annotation.models.claim import CHANGED_BY_PEOPLE
 from evaluation.judging.protocol import ExtractedClaim
 
 _IN_ORDER = Prefetch("claims", queryset=Claim.objects.order_by("position"))
@@ -31,8 +32,8 @@ class ActiveClaims:
         for key in document_sets:
             self._of_documents.pop(key, None)
         owned = Q(summary_id__in=summaries) | Q(document_set_id__in=document_sets)
-        changes = ClaimChange.objects.filter(claim_set=OuterRef("pk"), undone_at=None)
-        sets = ClaimSet.objects.filter(owned, is_active=True).annotate(is_changed=Exists(changes))
+        changed = Claim.all_claims.filter(CHANGED_BY_PEOPLE, claim_set=OuterRef("pk"))
+        sets = ClaimSet.objects.filter(owned, is_active=True).annotate(is_changed=Exists(changed))
         for each in sets.prefetch_related(_IN_ORDER):
             self._take(each, list(each.claims.all()), maker="" if each.is_changed else each.origin_name)
 

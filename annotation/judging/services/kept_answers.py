@@ -222,7 +222,7 @@ def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]
             peer_id=peer,
             document_set_id=peers[peer].document_set_id,
             side=wanted[claim, peer],
-            is_current=claims[claim].retired_by_id is None and claims[claim].claim_set.is_active,
+            is_current=claims[claim].removed_at is None and claims[claim].claim_set.is_active,
             has_number=has_number(claims[claim].text),
             queue_key=new_queue_key(),
         )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Count, Exists, OuterRef, Sum
+from django.db.models import Count
 from django.utils import timezone
 
 from annotation.core import jobs
@@ -28,8 +27,6 @@ from annotation.judging.services.judges import (
 from annotation.judging.services.let_decide import decide
 from annotation.judging.services.permit_texts import permit_texts
 from annotation.models import (
-    DocumentSet,
-    Event,
     Job,
     Judge,
     Project,
@@ -43,9 +40,6 @@ from annotation.scoring.rescore import mark_due, rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-CLAIMS_CHANGED = "claims were changed"
-"""Why a run was started that nobody asked for by itself, as the log says it."""
 
 
 def start_run(
@@ -147,95 +141,6 @@ def faults_of_start(
         except Invalid as fault:
             found.append(fault)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class AskedAgain:
-    """The run in which a judge answers what has come open, None where it waits for the next one.
-
-    `waits` says why in words, where what the judge may cost is the reason.
-    """
-
-    run: Run | None = None
-    waits: str = ""
-
-
-@transaction.atomic
-def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User | None) -> AskedAgain:
-    """Let the project's deciding judge answer what has come open in one document set since it was there.
-
-    The caller has asked whether `by` may have it so. A run of this judge that is under way goes there again, what
-    it is doing there at the moment begins anew, and nothing is paid twice; else a new one begins over this set alone.
-    The runs that begin so share one cap, for whoever changes claims need not be somebody who may spend: that of the
-    last run that somebody started. The checks stay unscored until the next run where that is used up, where there
-    is no deciding judge, it cannot be asked, or its run under way is after other metrics.
-    """
-    project = _locked(document_set.project)
-    judge = project.deciding_judge
-    if judge is None or faults_of_start(
-        project=project, judge=judge, metrics=metrics, n_questions=None, max_cost=None
-    ):
-        return AskedAgain()
-    total = Summary.objects.filter(document_set=document_set, is_peer=True).count()
-    under_way = Run.objects.select_for_update(of=("self",), no_key=True).filter(
-        project=project, judge=judge, state=Run.State.ACTIVE
-    )
-    run = under_way.select_related("project", "judge").first()
-    if run is not None:
-        if run.is_trial or not set(metrics) <= set(run.metrics):
-            return AskedAgain()
-        jobs.enqueue([jobs.do_again(run, document_set, total=total)])
-        return AskedAgain(run)
-    left = _left_for_changes(project, judge)
-    if left.waits:
-        return AskedAgain(waits=left.waits)
-    cap = left.cap
-    run = Run(project=project, judge=judge, metrics=names_once(metrics), max_cost=cap)
-    told = {
-        "document_sets": 1,
-        "document_set": document_set.external_id,
-        "max_cost": cap,
-        "because": CLAIMS_CHANGED,
-    }
-    jobs.enqueue(_begin(run, [(document_set.pk, total)], by=by, told=told))
-    return AskedAgain(run)
-
-
-@dataclass(frozen=True, slots=True)
-class _CapLeft:
-    """What a run may cost that a change of claims starts, None for no cap; or why it starts none."""
-
-    cap: float | None = None
-    waits: str = ""
-
-
-def _left_for_changes(project: Project, judge: Judge) -> _CapLeft:
-    """What is left of the cap of the last run that somebody started, after those that changes of claims started since.
-
-    One of these that was stopped had no room for another call, or met what the next one would meet too.
-    """
-    if not has_price(judge):
-        return _CapLeft()
-    started_so = Event.objects.filter(
-        project=project, verb="start run", target_id=OuterRef("public_id"), data__because=CLAIMS_CHANGED
-    )
-    runs = Run.objects.filter(project=project, judge=judge)
-    last = runs.filter(~Exists(started_so)).order_by("pk").last()
-    if last is None:
-        return _CapLeft(
-            waits=f"Nobody has started a run of {judge.name} here yet, and it costs money, so open checks "
-            "wait for the first run."
-        )
-    if last.max_cost is None or without_a_price(judge):
-        return _CapLeft()
-    since = runs.filter(pk__gt=last.pk)
-    left = last.max_cost - since.aggregate(spent=Sum("cost", default=0.0))["spent"]
-    if left <= 0 or since.filter(state=Run.State.STOPPED).exists():
-        return _CapLeft(
-            waits=f"What {judge.name} may cost for changed claims before its next run is used up, so open "
-            "checks wait for that run."
-        )
-    return _CapLeft(cap=left)
 
 
 @transaction.atomic

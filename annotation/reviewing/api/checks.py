@@ -383,8 +383,7 @@ class CheckVerdicts(ApiView):
 
         Needs the verb "review". The answer confirms or changes what stood before, and the scores of
         the summary follow at once. A change of mind is another answer; the earlier one is kept. A claim that was
-        changed since takes no answer in its old words (409) but from somebody for whom a random sample still waits
-        for it; such an answer moves no score.
+        removed since takes no answer (409).
         """
         project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
         answer = self.body(NewVerdict)

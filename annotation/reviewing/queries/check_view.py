@@ -29,7 +29,6 @@ from annotation.reviewing.queries import sql
 from annotation.reviewing.queries.planted import label_to_plant, planted_verdict
 from annotation.reviewing.queries.reveal import is_shown_to_all
 from annotation.reviewing.queries.sight import CheckAsSeen, met_by, seen_by, told_of
-from annotation.sampling.queries.check_samples import is_asked_in_old_words
 from annotation.texts.queries.check_text import (
     WHOLE_TEXT_UP_TO,
     ContextUnit,
@@ -165,7 +164,7 @@ class Outcome:
 
     @property
     def other_label(self) -> str:
-        """The judge's label where the reader's own is another, so that they may take it over; nothing in old words."""
+        """The judge's label where the reader's own is another, so that they may take it over."""
         if not self.is_current or self.judge is None or self.judge.label is None or self.own is None:
             return ""
         return "" if self.judge.label == self.own.label else self.judge.label
@@ -173,18 +172,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One check in a reviewer's hands: the claim, the text it is compared with, and what has been said.
-
-    `is_asked_in_old_words` tells that the claim was changed since, and that a random draw still waits for an answer of
-    the reader to it as it was: it moves no score.
-    """
+    """One check in a reviewer's hands: the claim, the text it is compared with, and what has been said."""
 
     check_id: str
     claim_id: str
     side: str
     claim: str
     is_current: bool
-    is_asked_in_old_words: bool
     unit_number: int | None
     context: tuple[ContextUnit, ...]
     passages: tuple[Passage, ...]
@@ -195,11 +189,6 @@ class CheckView:
     text_id: str
     may_ask_judge: bool
     outcome: Outcome
-
-    @property
-    def is_open(self) -> bool:
-        """Whether an answer is taken."""
-        return self.is_current or self.is_asked_in_old_words
 
 
 def check_of(project: Project, public_id: str) -> Check:
@@ -273,7 +262,6 @@ def check_view(
         side=check.side,
         claim=check.claim.text,
         is_current=check.is_current,
-        is_asked_in_old_words=is_asked_in_old_words(check, person),
         unit_number=check.claim.unit.position if check.claim.unit else None,
         context=texts.context,
         passages=passages,

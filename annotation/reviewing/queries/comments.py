@@ -86,7 +86,7 @@ class Thread:
 
 
 def claim_in_sight(project: Project, person: User, public_id: str) -> Claim:
-    """A claim of the project, also one that was reworded since, for somebody who may read claims.
+    """A claim of the project, also one that was removed since, for somebody who may read claims.
 
     Raises NotFound.
     """
@@ -102,7 +102,7 @@ def unit_in_sight(project: Project, person: User, public_id: str) -> Unit:
 
     Raises NotFound.
     """
-    rows = Unit.all_units.select_related("summary__document_set", "document__document_set")
+    rows = Unit.objects.select_related("summary__document_set", "document__document_set")
     unit = rows.filter(_units_of(project), public_id=public_id).first()
     if unit is None or not _may_read_unit(project, person, unit):
         raise NotFound("There is no such unit in this project.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
 
-from annotation.core.known_checks import knows_the_truth
+from annotation.core.known_checks import knows, knows_the_truth
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid
@@ -34,7 +34,6 @@ from annotation.reviewing.queries.reveal import keeps_back, plants
 from annotation.reviewing.queries.sight import CheckAsSeen, as_seen, taken_for_true
 from annotation.sampling.queries.check_samples import (
     CheckSample,
-    answerable_in_samples,
     check_samples,
     open_samples,
 )
@@ -382,10 +381,7 @@ def _is_taken_so(seen: CheckAsSeen, filters: Filter) -> bool:
 
 
 def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> QuerySet[Check]:
-    """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order.
-
-    Claims that were changed since are among them, in the words that were drawn.
-    """
+    """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order."""
     draws = Draw.objects.filter(project=project, public_id=filters.draw)
     draw = draws.only("cancelled_at").first()
     if draw is None:
@@ -397,7 +393,7 @@ def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> Q
     waiting = Check.objects.filter(project=project, drawn__draw=draw, drawn__verdict__isnull=True)
     if filters.side:
         waiting = waiting.filter(side=filters.side)
-    return answerable_in_samples(waiting, reader.person).alias(drawn_as=F("drawn__pk")).order_by("drawn_as")
+    return waiting.exclude(knows(reader.person)).alias(drawn_as=F("drawn__pk")).order_by("drawn_as")
 
 
 def by_system(asked: str) -> Q:

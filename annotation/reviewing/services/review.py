@@ -10,7 +10,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.known_checks import knew_earlier_words
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import (
@@ -26,7 +25,6 @@ from annotation.models import (
 from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
 from annotation.reviewing.services.lease_check import let_go
 from annotation.reviewing.services.look_at_check import disclose, reveal
-from annotation.sampling.queries.check_samples import is_asked_in_old_words
 from annotation.sampling.services.finish_sample import finish_check_samples
 from annotation.scoring.records import SummaryRecord, peers
 from annotation.scoring.rescore import rescore_held, rescore_now
@@ -104,8 +102,8 @@ def override(
     answer of somebody who knew nothing is also that of every draw in which the check waits.
 
     Raises Conflict `newer_verdict` where another answer came or went since (`is_own`: by themselves); what meets
-    somebody else's other answer is kept, set aside. Conflict `claim_changed` where these words are no longer checked
-    and no draw waits for them. Invalid for what a field cannot hold.
+    somebody else's other answer is kept, set aside. Conflict `claim_changed` where the claim is no longer
+    checked. Invalid for what a field cannot hold.
     """
     _validate(
         label=label,
@@ -139,7 +137,7 @@ def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) ->
     before = before_answer(check, by, verb=Verb.REVIEW)
     if held:
         before.check.peer = held[0]
-    if not before.check.is_current and not is_asked_in_old_words(before.check, by):
+    if not before.check.is_current:
         raise _claim_changed(answer)
     _check_units(before.check, answer.evidence)
     if _is_overtaken(before, answer, by=by, seen=seen):
@@ -176,7 +174,6 @@ def _let_stand(
 
 
 def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
-    """The check as it stands since; in old words it is none of those that score."""
     scored = (row.check for record in records for row in record.checks if row.check.pk == check.pk)
     now = next(scored, check)
     now.project, now.claim, now.peer = check.project, check.claim, check.peer
@@ -257,15 +254,12 @@ def _logged(verdict: Verdict) -> dict[str, object]:
 
 
 def _known(before: BeforeAnswer, by: User, *, claimed: str) -> str:
-    """What the person knew of the judge's verdict before this answer, or else of another's answer.
-
-    Whoever knew what was said of the claim in words that it had before knows.
-    """
+    """What the person knew of the judge's verdict before this answer, or else of another's answer."""
     check, look = before.check, before.look
     if look is not None and look.revealed_at is not None:
         return Verdict.Shown.PLANTED if look.is_fooling else Verdict.Shown.JUDGE
     own = [said.is_set_aside for said in before.said if said.person_id == by.pk]
-    if not all(own) or knew_earlier_words(check, by) or _says_so(check, claimed):
+    if not all(own) or _says_so(check, claimed):
         return Verdict.Shown.JUDGE
     return Verdict.Shown.PERSON if own else Verdict.Shown.NOTHING
 
@@ -402,8 +396,8 @@ _GONE_IN_BETWEEN = (
 
 def _claim_changed(answer: Answer) -> Conflict:
     return Conflict(
-        "The claim was reworded after you opened it, so this wording is no longer checked. Your answer is "
-        "kept here. Continue with the current wording.",
+        "The claim was reworded or removed after you opened it, so it is no longer checked. Your answer is "
+        "kept here. Continue with the next claim.",
         code="claim_changed",
         details={
             "yours": {"label": answer.label, "reason": answer.reason},

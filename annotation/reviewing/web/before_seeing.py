@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from django.shortcuts import render
 
+from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb
 from annotation.models import DrawnCheck
 from annotation.models.assignment import AWAITED
-from annotation.sampling.queries.check_samples import answerable_in_samples
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -29,7 +29,7 @@ def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> 
         return None
     # From what waits, which is little: of all its checks a page may mean a million.
     waiting = DrawnCheck.objects.filter(AWAITED, draw__project=room.project).values("check_row")
-    lost = answerable_in_samples(checks.filter(pk__in=waiting), request.user).order_by().count()
+    lost = checks.filter(pk__in=waiting).exclude(knows(request.user)).order_by().count()
     if not lost:
         return None
     query = request.GET.copy()

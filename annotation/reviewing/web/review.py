@@ -366,8 +366,6 @@ def _movement(
     request: Request, room: Room, row: Check, moved: list[ScoreChange], *, is_told: bool = False
 ) -> str:
     """How the scores moved by an answer to `row`, in words; empty for whoever must not be told."""
-    if not row.is_current:
-        return "Scores do not change because the claim was reworded. The answer counts only in the sample."
     is_hidden = hides_movement(room.project, reader_of(request, room), is_told=is_told)
     return "" if is_hidden else in_words(moved)
 

@@ -12,9 +12,7 @@ from django.db import connection
 from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from annotation.core.known_checks import knows, knows_in_other_words, knows_of_earlier_words
 from annotation.models import SIDE_SCORES, Check, CheckLook, Draw, DrawnCheck, Verdict
-from annotation.models.assignment import AWAITED
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -46,28 +44,6 @@ def drawable(project: Project, side: str = "") -> QuerySet[Check]:
     """The checks that a sample can take, of one side where it is named: in force, and not decided by a rule."""
     checks = Check.objects.filter(project=project, is_current=True, **({"side": side} if side else {}))
     return checks.exclude(final_source=Check.Decider.RULE)
-
-
-def answerable_in_samples(checks: QuerySet[Check], person: User) -> QuerySet[Check]:
-    """Those of drawn checks to which the person can still give an answer that knows nothing.
-
-    A claim that was changed since is asked in its old words, because an estimate's frame keeps them: one reworded claim
-    would hold its draw open for ever. It is asked of those alone who have met no other wording of it.
-    """
-    knowing = knows(person) | knows_of_earlier_words(person)
-    # In this order: what is in force is not looked up any further.
-    return checks.exclude(knowing).filter(Q(is_current=True) | ~knows_in_other_words(person))
-
-
-def is_asked_in_old_words(check: Check, person: User) -> bool:
-    """Whether a sample waits for the person's answer to a check whose claim was changed since. One query, if at all.
-
-    The answer counts in the sample and moves no score.
-    """
-    if check.is_current:
-        return False
-    drawn = Exists(DrawnCheck.objects.filter(AWAITED, check_row=OuterRef("pk")))
-    return answerable_in_samples(Check.objects.filter(drawn, pk=check.pk), person).exists()
 
 
 def is_kept_by_a_sample(verdict: Verdict) -> bool:

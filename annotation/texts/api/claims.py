@@ -13,12 +13,10 @@ from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only
 from annotation.api.fields import WordChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
-from annotation.core.refusals import NotFound
-from annotation.models import Claim, ClaimChange, ClaimOrigin, DocumentSet, Project
-from annotation.texts.queries.claims import changes_in, claims_in, owner_of, text_with_claims
+from annotation.models import Claim, ClaimOrigin, DocumentSet
+from annotation.texts.queries.claims import claims_in, document_set_of, owner_of, text_with_claims
 from annotation.texts.services import change_claims
-from annotation.texts.services.change_claims import MOST_PARTS, Changed
-from annotation.texts.services.wording import LONGEST_CHANGE_REASON, LONGEST_WORDING
+from annotation.texts.services.wording import LONGEST_WORDING
 
 LARGEST_UNIT_NUMBER = 2_147_483_647
 
@@ -47,11 +45,11 @@ class ClaimRow(serializers.Serializer[Claim]):
     )
     version = serializers.IntegerField(source="claim_set.version")
     is_active = serializers.SerializerMethodField(
-        help_text="Whether it is currently checked in this wording."
+        help_text="Whether it is checked: neither removed nor in a replaced list."
     )
 
     def get_is_active(self, claim: Claim) -> bool:
-        return claim.claim_set.is_active and claim.retired_by_id is None
+        return claim.claim_set.is_active and claim.removed_at is None
 
     def get_document_set(self, claim: Claim) -> str:
         return _set_of(claim).public_id
@@ -61,25 +59,7 @@ class ClaimRow(serializers.Serializer[Claim]):
 
 
 def _set_of(claim: Claim) -> DocumentSet:
-    summary = claim.claim_set.summary
-    document_set = summary.document_set if summary else claim.claim_set.document_set
-    assert document_set is not None, "the database holds a claim set to one text"
-    return document_set
-
-
-class ClaimDetail(ClaimRow):
-    supersedes = serializers.CharField(
-        source="supersedes.public_id", allow_null=True, default=None, help_text="The claim it replaces."
-    )
-    made_by = serializers.CharField(
-        source="made_by.public_id", allow_null=True, default=None, help_text="The change that made it."
-    )
-    retired_by = serializers.CharField(
-        source="retired_by.public_id",
-        allow_null=True,
-        default=None,
-        help_text="The change that removed it.",
-    )
+    return document_set_of(owner_of(claim.claim_set))
 
 
 class ClaimQuery(serializers.Serializer[Any]):
@@ -90,18 +70,17 @@ class ClaimQuery(serializers.Serializer[Any]):
     system = serializers.CharField(
         required=False, help_text="Claims of that system's summaries; needs the verb view scores."
     )
-    active = serializers.BooleanField(default=True, help_text="Current claims, or replaced and changed ones.")
+    active = serializers.BooleanField(default=True, help_text="Current claims, or replaced and removed ones.")
 
 
-class _Reasoned(serializers.Serializer[Any]):
-    reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_CHANGE_REASON)
+class Rewording(serializers.Serializer[Any]):
+    text = serializers.CharField(max_length=LONGEST_WORDING)
 
 
-class Adding(_Reasoned):
+class Adding(Rewording):
     text_id = serializers.CharField(
         help_text="Id of the summary it is taken from, or of the document set for its documents."
     )
-    text = serializers.CharField(max_length=LONGEST_WORDING)
     unit = serializers.IntegerField(
         default=None,
         allow_null=True,
@@ -109,60 +88,6 @@ class Adding(_Reasoned):
         max_value=LARGEST_UNIT_NUMBER,
         help_text="Unit number; required in a model summary that is scored by units.",
     )
-
-
-class Rewording(_Reasoned):
-    text = serializers.CharField(max_length=LONGEST_WORDING)
-
-
-class SplittingClaim(_Reasoned):
-    texts = serializers.ListField(
-        child=serializers.CharField(max_length=LONGEST_WORDING), min_length=2, max_length=MOST_PARTS
-    )
-
-
-class JoiningClaims(_Reasoned):
-    claims = serializers.ListField(
-        child=serializers.CharField(), min_length=2, max_length=100, help_text="Ids, all of one unit."
-    )
-    text = serializers.CharField(max_length=LONGEST_WORDING)
-
-
-class Deleting(_Reasoned):
-    """Why, if that is to be told."""
-
-
-class ClaimChangeRow(serializers.Serializer[ClaimChange]):
-    id = serializers.CharField(source="public_id")
-    kind = WordChoice(choices=ClaimChange.Kind.choices)
-    text_id = serializers.SerializerMethodField(
-        help_text="The summary, or the document set of the documents."
-    )
-    reason = serializers.CharField()
-    by = serializers.CharField(source="by.username", allow_null=True, default=None)
-    created_at = serializers.DateTimeField()
-    undone_at = serializers.DateTimeField(allow_null=True)
-
-    def get_text_id(self, change: ClaimChange) -> str:
-        return owner_of(change.claim_set).public_id
-
-
-class ChangedRow(serializers.Serializer[Changed]):
-    change = ClaimChangeRow()
-    claims = ClaimRow(many=True, help_text="Claims that it created or restored.")
-    run = serializers.CharField(
-        source="run.public_id",
-        allow_null=True,
-        default=None,
-        help_text="The run that answers open checks; null if there is none.",
-    )
-    waits = serializers.CharField(
-        help_text="Why open checks wait for the next run, if cost is the reason; otherwise empty."
-    )
-
-
-class ChangeQuery(serializers.Serializer[Any]):
-    text_id = serializers.CharField(required=False, help_text="Changes of the claims of that text.")
 
 
 class Claims(ApiView):
@@ -178,127 +103,56 @@ class Claims(ApiView):
         scope = claims_in(project)
         return self.page(_wanted(scope, query), ClaimRow, query=query, scope=scope)
 
-    @operation("add_claim", request=Adding, responses={201: ChangedRow})
+    @operation("add_claim", request=Adding, responses={201: ClaimRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Add a claim to a text, as the last one of its unit; it is compared with what the others are."""
+        """Add a claim to a text; it is compared with what the others are compared with."""
         project = self.enter(Verb.CHANGE_CLAIMS)
         asked = self.body(Adding)
         owner = text_with_claims(project, asked.pop("text_id"))
-        return _changed(change_claims.add_claim(owner=owner, by=self.person, **asked), status=201)
+        made = change_claims.add_claim(owner=owner, by=self.person, **asked)
+        return Response(ClaimRow(made).data, status=201)
 
 
 class OneClaim(ApiView):
     tag = "claims"
 
-    @operation("get_claim", responses=ClaimDetail)
+    @operation("get_claim", responses=ClaimRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a claim, what it replaces and what took its place. A wording stays readable for ever."""
+        """Show a claim, removed or not."""
         project = self.enter(*READ_CONTENT)
-        return Response(_shown(only(_whole(project), public_id, "claim")))
+        return Response(ClaimRow(only(claims_in(project), public_id, "claim")).data)
 
 
 class _OfClaim(ApiView):
     tag = "claims"
 
     def claim(self) -> Claim:
-        """The claim. The services refuse one that was changed meanwhile."""
         project = self.enter(Verb.CHANGE_CLAIMS)
-        return only(_whole(project), self.kwargs["public_id"], "claim")
+        return only(claims_in(project), self.kwargs["public_id"], "claim")
 
 
 class ClaimReword(_OfClaim):
-    @operation("reword_claim", request=Rewording, responses=ChangedRow)
+    @operation("reword_claim", request=Rewording, responses=ClaimRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Give a claim other words.
+        """Put a claim with other words at the place of one. Shows the new claim, whose checks have no answers.
 
-        The old wording keeps its answers; the new one is asked again. Refused (`newer_claims`), with both
-        versions, where the claim was changed since, and (`decided`) to those who may not adjudicate where an
-        adjudicator's decision rests on it.
+        Refused (`newer_claims`), with both versions, where the claim was removed since; (`sampled`) while a random
+        sample waits for it; (`decided`) to those who may not adjudicate where an adjudicator's decision rests on it.
         """
         claim, asked = self.claim(), self.body(Rewording)
-        return _changed(change_claims.reword_claim(claim=claim, by=self.person, **asked))
+        return Response(ClaimRow(change_claims.reword_claim(claim=claim, by=self.person, **asked)).data)
 
 
-class ClaimSplit(_OfClaim):
-    @operation("split_claim", request=SplittingClaim, responses=ChangedRow)
+class ClaimRemove(_OfClaim):
+    @operation("remove_claim", responses={204: None})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Put several claims in the place of one; each has its whole weight. Refused as rewording is."""
-        claim, asked = self.claim(), self.body(SplittingClaim)
-        return _changed(change_claims.split_claim(claim=claim, by=self.person, **asked))
-
-
-class ClaimDelete(_OfClaim):
-    @operation("delete_claim", request=Deleting, responses=ChangedRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take a claim away: nothing is asked of it any more. Refused as rewording is."""
-        claim, asked = self.claim(), self.body(Deleting)
-        return _changed(change_claims.delete_claim(claim=claim, by=self.person, **asked))
-
-
-class ClaimsJoin(ApiView):
-    tag = "claims"
-
-    @operation("join_claims", request=JoiningClaims, responses=ChangedRow)
-    def post(self, request: Request, slug: str) -> Response:
-        """Put one claim in the place of several of one unit, with the largest weight. Refused as rewording is."""
-        project = self.enter(Verb.CHANGE_CLAIMS)
-        asked = self.body(JoiningClaims)
-        wanted = dict.fromkeys(asked.pop("claims"))
-        rows = {claim.public_id: claim for claim in claims_in(project).filter(public_id__in=wanted)}
-        for public_id in wanted:
-            if public_id not in rows:
-                raise NotFound("There is no such claim in this project.")
-        claims = [rows[public_id] for public_id in wanted]
-        return _changed(change_claims.join_claims(claims=claims, by=self.person, **asked))
-
-
-class ClaimChanges(ApiView):
-    tag = "claims"
-
-    @operation("list_claim_changes", parameters=[ChangeQuery, PageQuery], responses=ClaimChangeRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List what people changed of the claims, the first change first."""
-        project = self.enter(*READ_CONTENT)
-        query = self.query(ChangeQuery, PageQuery)
-        scope = changes_in(project)
-        rows = scope
-        if "text_id" in query:
-            rows = scope.filter(
-                Q(claim_set__summary__public_id=query["text_id"])
-                | Q(claim_set__document_set__public_id=query["text_id"])
-            )
-        return self.page(rows, ClaimChangeRow, query=query, scope=scope)
-
-
-class ClaimChangeUndo(ApiView):
-    tag = "claims"
-
-    @operation("undo_claim_change", responses=ChangedRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take the last change of a text's claims back; their answers come back with them.
-
-        Refused (`newer_claims`) where others stand upon it, (`nothing_to_undo`) where it was undone, and (`decided`) to
-        those who may not adjudicate where an adjudicator's decision rests on what it made.
-        """
-        project = self.enter(Verb.CHANGE_CLAIMS)
-        change = only(changes_in(project), public_id, "change of claims")
-        return _changed(change_claims.undo_claim_change(change=change, by=self.person))
-
-
-def _whole(project: Project) -> QuerySet[Claim]:
-    return claims_in(project).select_related("supersedes", "made_by", "retired_by")
-
-
-def _shown(claim: Claim) -> dict[str, Any]:
-    return ClaimDetail(claim).data
-
-
-def _changed(changed: Changed, *, status: int = 200) -> Response:
-    return Response(ChangedRow(changed).data, status=status)
+        """Remove a claim: it is no longer checked. Refused as rewording is."""
+        change_claims.remove_claim(claim=self.claim(), by=self.person)
+        return Response(status=204)
 
 
 def _wanted(claims: QuerySet[Claim], query: dict[str, Any]) -> QuerySet[Claim]:
-    checked = Q(claim_set__is_active=True, retired_by__isnull=True)
+    checked = Q(claim_set__is_active=True, removed_at__isnull=True)
     claims = claims.filter(checked if query["active"] else ~checked)
     if "summary" in query:
         claims = claims.filter(claim_set__summary__public_id=query["summary"])

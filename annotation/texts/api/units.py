@@ -1,7 +1,4 @@
-"""How summaries are cut into units: joining, splitting, undoing, weighing, and opening judged ones again.
-
-Open to the blind, who learn no system here, save for opening units again.
-"""
+"""How summaries are cut into units. Open to the blind, who learn no system here."""
 
 from __future__ import annotations
 
@@ -12,11 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery
-from annotation.api.fields import Told
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Summary
-from annotation.texts.queries.unit_locks import Dropped
 from annotation.texts.queries.unit_texts import (
     Cut,
     CutUnit,
@@ -27,8 +22,6 @@ from annotation.texts.queries.unit_texts import (
     text_to_cut,
 )
 from annotation.texts.services import change_units
-from annotation.texts.services.reopen_units import reopen_units
-from annotation.texts.words import dropped_in_words, undo_in_words
 
 LARGEST_OFFSET = 2_147_483_647
 SEEN = "The `cut` that you saw: refused (`newer_cut`) with both versions if it has changed."
@@ -45,9 +38,6 @@ class TextRow(serializers.Serializer[UnitText]):
     target_words = serializers.IntegerField(allow_null=True)
     system = serializers.CharField(allow_null=True, help_text="Null where unknown, and to the blind.")
     units = serializers.IntegerField()
-    changes = serializers.IntegerField(help_text="Current joins and splits by people.")
-    changed_by = serializers.CharField(allow_null=True, help_text="Who made the latest change.")
-    changed_at = serializers.DateTimeField(allow_null=True)
     is_judged = serializers.BooleanField(help_text="Its units are locked.")
 
 
@@ -60,30 +50,6 @@ class CutUnitRow(serializers.Serializer[CutUnit]):
     weight = serializers.FloatField()
 
 
-class ConsequenceRow(serializers.Serializer[Dropped]):
-    """What opening the units again would undo; all of it is kept as rows."""
-
-    number = serializers.IntegerField(help_text="Judgments that would no longer count.")
-    judgments = serializers.SerializerMethodField()
-    answers = serializers.SerializerMethodField(help_text="About unmarked peer units.")
-    decisions = serializers.SerializerMethodField(help_text="Percents of adjudicators.")
-    evidence = serializers.IntegerField(help_text="Answers to checks whose evidence moves with the words.")
-    assessors = serializers.ListField(child=serializers.CharField())
-    reopened = serializers.ListField(
-        child=serializers.CharField(), help_text="Assessors whose closed sets are reopened."
-    )
-    in_words = Told(dropped_in_words)
-
-    def get_judgments(self, dropped: Dropped) -> int:
-        return len(dropped.judgments)
-
-    def get_answers(self, dropped: Dropped) -> int:
-        return len(dropped.answers)
-
-    def get_decisions(self, dropped: Dropped) -> int:
-        return len(dropped.decisions)
-
-
 class CutRow(serializers.Serializer[Cut]):
     """The units of a summary as they stand."""
 
@@ -93,13 +59,8 @@ class CutRow(serializers.Serializer[Cut]):
         source="token", help_text="Identifies this version of the units; send it with changes."
     )
     units = CutUnitRow(many=True)
-    changes = serializers.IntegerField(help_text="Current joins and splits by people.")
-    undo = Told(undo_in_words, help_text="The change that undo would revert; empty for none.")
-    is_judged = serializers.BooleanField()
+    is_judged = serializers.BooleanField(help_text="Its units are locked.")
     is_running = serializers.BooleanField(help_text="A judge is running on the document set.")
-    reopening = ConsequenceRow(
-        source="dropped", allow_null=True, help_text="Null where nothing is judged, and to the blind."
-    )
 
 
 class Joining(serializers.Serializer[Any]):
@@ -113,26 +74,6 @@ class Splitting(serializers.Serializer[Any]):
         min_value=0, max_value=LARGEST_OFFSET, help_text="Offset in the summary's text at which it is split."
     )
     seen = serializers.CharField(help_text=SEEN)
-
-
-class Undoing(serializers.Serializer[Any]):
-    seen = serializers.CharField(help_text=SEEN)
-
-
-class Weighing(serializers.Serializer[Any]):
-    unit = serializers.CharField()
-    weight = serializers.FloatField(help_text="Above 0 and up to 1000.")
-    seen = serializers.FloatField(
-        default=None,
-        allow_null=True,
-        help_text="The weight that you saw: refused (`newer_weight`) with both values if it has changed.",
-    )
-
-
-class Reopening(serializers.Serializer[Any]):
-    expected = serializers.IntegerField(
-        min_value=0, max_value=LARGEST_OFFSET, help_text="`reopening.number`: refused if it has changed."
-    )
 
 
 class Texts(ApiView):
@@ -157,8 +98,8 @@ class Texts(ApiView):
 class _OfSummary(ApiView):
     tag = "units"
 
-    def summary(self, verb: Verb = Verb.CHANGE_UNITS) -> Summary:
-        return text_to_cut(self.enter(verb), self.person, self.kwargs["public_id"])
+    def summary(self) -> Summary:
+        return text_to_cut(self.enter(Verb.CHANGE_UNITS), self.person, self.kwargs["public_id"])
 
     def cut(self, summary: Summary) -> Response:
         return Response(CutRow(cut_of(summary, self.person)).data)
@@ -177,7 +118,7 @@ class UnitsJoin(_OfSummary):
         """Join a unit with the one after it.
 
         The new unit has their weight, the larger one where they differ, so a pyramid's sum of weights falls by the
-        smaller. Refused where the units are judged (`judged`) or a judge is running on the set (`running`).
+        smaller. Refused where the summary is judged (`judged`) or a judge is running on the set (`running`).
         """
         summary, asked = self.summary(), self.body(Joining)
         change_units.join_units(summary=summary, by=self.person, unit_id=asked["unit"], seen=asked["seen"])
@@ -196,43 +137,4 @@ class UnitsSplit(_OfSummary):
         change_units.split_unit(
             summary=summary, by=self.person, unit_id=asked["unit"], at=asked["at"], seen=asked["seen"]
         )
-        return self.cut(summary)
-
-
-class UnitsUndo(_OfSummary):
-    @operation("undo_unit_change", request=Undoing, responses=CutRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take back the last join or split that stands; refused as joining is.
-
-        The units come back with the weights that they had.
-        """
-        summary, asked = self.summary(), self.body(Undoing)
-        change_units.undo_unit_change(summary=summary, by=self.person, seen=asked["seen"])
-        return self.cut(summary)
-
-
-class UnitsWeigh(_OfSummary):
-    @operation("weigh_unit", request=Weighing, responses=CutRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Give a unit of a model summary its weight; the scores follow."""
-        summary, asked = self.summary(), self.body(Weighing)
-        change_units.weigh_unit(
-            summary=summary,
-            by=self.person,
-            unit_id=asked["unit"],
-            weight=asked["weight"],
-            seen=asked["seen"],
-        )
-        return self.cut(summary)
-
-
-class UnitsReopen(_OfSummary):
-    @operation("reopen_units", request=Reopening, responses=CutRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Open the units of a judged summary again; needs the verb "reopen units".
-
-        What was said of them is kept and no longer counts; closed sets are opened again for their assessors.
-        """
-        summary, asked = self.summary(Verb.REOPEN_UNITS), self.body(Reopening)
-        reopen_units(summary=summary, by=self.person, expected=asked["expected"])
         return self.cut(summary)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from annotation.core import by_hand
-from annotation.models import Check
-from annotation.texts import sql
+from annotation.models import Check, Document, Unit
 
 if TYPE_CHECKING:
     from annotation.models import Summary
@@ -52,35 +50,36 @@ class TextsAround:
 
 
 def texts_around(check: Check) -> TextsAround:
-    """The text that decides the check and the claim's own, as they are cut at present."""
+    """The text that decides the check, and the claim's own unit with its neighbours."""
     unit, source = check.claim.unit, check.claim.claim_set.summary
-    if unit is None or source is None:
-        return TextsAround(compared=compared_text(check), context=())
-    held, key = _held(check)
-    place = (source.pk, unit.position - 1, unit.position + 1)
-    rows = by_hand.rows(sql.UNITS_AND_CONTEXT.format(held=held, context=sql.CONTEXT), [key, *place])
-    return TextsAround(
-        compared=tuple(_in_text(check, [row for is_context, *row in rows if not is_context])),
-        context=tuple(
-            ContextUnit(number=number, text=source.text[start:end], is_here=key == unit.pk)
-            for is_context, _, key, number, start, end in rows
-            if is_context
-        ),
-    )
+    context: tuple[ContextUnit, ...] = ()
+    if unit is not None and source is not None:
+        near = source.units.filter(position__range=(unit.position - 1, unit.position + 1))
+        context = tuple(
+            ContextUnit(number=each.position, text=source.text[each.start : each.end], is_here=each == unit)
+            for each in near.order_by("position")
+        )
+    return TextsAround(compared=compared_text(check), context=context)
 
 
 def compared_text(check: Check) -> tuple[TextUnit, ...]:
     """The units of the text that decides the check: the peer summary, or its source documents."""
-    held, key = _held(check)
-    return tuple(_in_text(check, [row for _, *row in by_hand.rows(sql.UNITS_OF.format(held=held), [key])]))
+    if check.side == Check.Side.REFERENCE:
+        return tuple(text_of(check.peer))
+    document_set = check.peer.document_set_id
+    texts = dict(Document.objects.filter(document_set=document_set).values_list("pk", "text"))
+    units = Unit.objects.filter(document__document_set=document_set).order_by("position")
+    before, found = None, []
+    for document, number, start, end in units.values_list("document_id", "position", "start", "end"):
+        found.append(_numbered(number, start, end, texts[document], is_new_text=document != before))
+        before = document
+    return tuple(found)
 
 
 def text_of(summary: Summary) -> list[TextUnit]:
-    """The units of a summary as they are cut at present."""
-    return [
-        _numbered(number, start, end, summary.text)
-        for *_, number, start, end in by_hand.rows(sql.UNITS_OF.format(held=sql.OF_SUMMARY), [summary.pk])
-    ]
+    """The units of a summary."""
+    units = summary.units.order_by("position").values_list("position", "start", "end")
+    return [_numbered(number, start, end, summary.text) for number, start, end in units]
 
 
 def found_passages(claim: str, texts: Sequence[str]) -> frozenset[int]:
@@ -106,24 +105,6 @@ def shown_places(count: int, interesting: Collection[int], *, whole_text: bool) 
         near for place in interesting for near in range(place - PASSAGE_MARGIN, place + PASSAGE_MARGIN + 1)
     } or set(range(WHOLE_TEXT_UP_TO))
     return [place for place in range(count) if place in wanted]
-
-
-def _held(check: Check) -> tuple[str, int]:
-    """Where the units of the text that decides the check are, as part of a statement with the key that it asks for."""
-    if check.side == Check.Side.REFERENCE:
-        return sql.OF_SUMMARY, check.peer_id
-    return sql.OF_DOCUMENTS, check.peer.document_set_id
-
-
-def _in_text(check: Check, rows: Iterable[Sequence[Any]]) -> Iterator[TextUnit]:
-    """Units with their words; those of a summary belong to no document."""
-    texts: dict[int | None, str] = {None: check.peer.text}
-    if check.side == Check.Side.PEER:
-        texts = dict(by_hand.rows(sql.DOCUMENTS, [check.peer.document_set_id]))
-    before: int | None = None
-    for document, _, number, start, end in rows:
-        yield _numbered(number, start, end, texts[document], is_new_text=document != before)
-        before = document
 
 
 def _words(text: str) -> set[str]:

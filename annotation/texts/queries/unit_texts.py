@@ -10,21 +10,31 @@ import hashlib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, Model, OuterRef, Q
 
 from annotation.core.paging import page_after
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.core.search import holds
-from annotation.core.unit_lists import with_linked_claims
-from annotation.models import DocumentSet, Job, Project, Sitting, Summary, Unit, UnitChange
-from annotation.texts.queries.unit_locks import Dropped, dropped_by_reopening, judged_texts
+from annotation.models import (
+    Adjudication,
+    DocumentSet,
+    Job,
+    Project,
+    QuestionAnswer,
+    Rating,
+    Sitting,
+    Summary,
+    SummaryJudgment,
+    Unit,
+    UnitJudgment,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -41,10 +51,10 @@ BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class UnitText:
-    """A summary in the list: how many units it has, and the changes that people made to them.
+    """A summary in the list, with the number of its units.
 
     `system` is None where it is unknown, and to the blind; `reference_id`, which may be its author's letter, is empty
-    to them. `changed_by` made the last change that stands.
+    to them.
     """
 
     summary_id: str
@@ -56,9 +66,6 @@ class UnitText:
     system: str | None
     opening: str
     units: int
-    changes: int
-    changed_by: str | None
-    changed_at: datetime | None
     is_judged: bool
 
 
@@ -100,38 +107,21 @@ class CutUnit:
     words: tuple[Word, ...]
 
 
-class LastChange(NamedTuple):
-    """A join or split, and the numbers of the units that it made."""
-
-    kind: str
-    units: tuple[int, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A summary's units as they stand, and what may be done with them.
-
-    `token` names this cut: whoever changes it says which one they saw. `undo` is what undoing would take
-    back, None for nothing. `dropped` is None while nothing is judged, and to the blind, who learn no more than
-    `is_judged`.
-    """
+    """A summary's units; `token` names this cut: whoever changes it says which one they saw."""
 
     summary_id: str
-    set_id: str
     document_set: str
     is_model: bool
     is_peer: bool
-    has_weights: bool
     reference_id: str
     target_words: int | None
     system: str | None
     token: str
     units: tuple[CutUnit, ...]
-    changes: int
-    undo: LastChange | None
     is_judged: bool
     is_running: bool
-    dropped: Dropped | None
     previous_id: str | None
     next_id: str | None
 
@@ -180,10 +170,7 @@ def list_texts(project: Project, person: User, summaries: Sequence[Summary]) -> 
     units = dict(
         Unit.objects.filter(summary__in=keys).order_by().values_list("summary_id").annotate(Count("pk"))
     )
-    changes: dict[int, list[tuple[str | None, datetime]]] = defaultdict(list)
-    for key, name, at in _standing(keys).values_list("summary_id", "by__username", "created_at"):
-        changes[key].append((name, at))
-    judged = judged_texts(keys)
+    judged = judged_summaries(keys)
     return [
         UnitText(
             summary_id=summary.public_id,
@@ -195,9 +182,6 @@ def list_texts(project: Project, person: User, summaries: Sequence[Summary]) -> 
             system=_author(summary, blind=blind),
             opening=_opening(summary.text),
             units=units.get(summary.pk, 0),
-            changes=len(changes[summary.pk]),
-            changed_by=changes[summary.pk][-1][0] if changes[summary.pk] else None,
-            changed_at=changes[summary.pk][-1][1] if changes[summary.pk] else None,
             is_judged=summary.pk in judged,
         )
         for summary in summaries
@@ -241,26 +225,19 @@ def cut_of(summary: Summary, person: User) -> Cut:
     project = summary.document_set.project
     blind = is_blind(person, project)
     units = current_units(summary)
-    changes = list(_standing([summary.pk]).values_list("pk", "kind"))
-    is_judged = bool(judged_texts([summary.pk]))
     before, after = _neighbours(summary)
     return Cut(
         summary_id=summary.public_id,
-        set_id=summary.document_set.public_id,
         document_set=summary.document_set.external_id,
         is_model=summary.is_model,
         is_peer=summary.is_peer,
-        has_weights=has_weights(summary),
         reference_id="" if blind else summary.external_id,
         target_words=summary.target_words,
         system=_author(summary, blind=blind),
         token=token_of(units),
         units=tuple(_cut_unit(unit, summary.text) for unit in units),
-        changes=len(changes),
-        undo=_last_change(*changes[-1]) if changes else None,
-        is_judged=is_judged,
+        is_judged=bool(judged_summaries([summary.pk])),
         is_running=is_being_judged(summary),
-        dropped=dropped_by_reopening(summary) if is_judged and not blind else None,
         previous_id=before,
         next_id=after,
     )
@@ -271,25 +248,36 @@ def current_units(summary: Summary) -> list[Unit]:
 
 
 def token_of(units: Sequence[Unit]) -> str:
-    """A name for a cut: another one for every other series of units, the same one again after undoing."""
+    """A name for a cut: another one for every other series of units."""
     names = ",".join(unit.public_id for unit in units)
     return hashlib.sha256(names.encode()).hexdigest()[:16]
 
 
-def has_weights(summary: Summary) -> bool:
-    """Whether the weights of its units count: it is a model summary whose claims do not stand in for them."""
-    return summary.is_model and bool(with_linked_claims([summary.pk]))
+_ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
+    (Verdict, ("check_row__peer", "check_row__claim__claim_set__summary")),
+    (Adjudication, ("check_row__peer", "check_row__claim__claim_set__summary")),
+    (Adjudication, ("comparison__peer", "comparison__model")),
+    (UnitJudgment, ("assignment__comparison__peer", "assignment__comparison__model")),
+    (SummaryJudgment, ("peer",)),
+    (QuestionAnswer, ("summary",)),
+    (Rating, ("summary",)),
+)
+"""What people and judges say, by how it leads to the summary that it is about or goes by."""
+
+
+def judged_summaries(keys: Iterable[int]) -> set[int]:
+    """Those of these summaries of which somebody, or a judge, has said something, whatever their role."""
+    answered = Q()
+    for kind, paths in _ANSWERS:
+        for path in paths:
+            answered |= Q(Exists(kind._default_manager.filter(**{path: OuterRef("pk")})))
+    return set(Summary.objects.filter(answered, pk__in=keys).order_by().values_list("pk", flat=True))
 
 
 def is_being_judged(summary: Summary) -> bool:
     """Whether a judge works, or is about to work, at the summary's document set."""
     jobs = Job.objects.filter(document_set=summary.document_set_id)
     return jobs.filter(state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
-
-
-def last_change(summary: Summary) -> UnitChange | None:
-    """The join or split that undoing takes back; None where no change stands."""
-    return _standing([summary.pk]).last()
 
 
 def summaries_in_order(summaries: QuerySet[Summary]) -> QuerySet[Summary]:
@@ -351,16 +339,6 @@ def _cut_unit(unit: Unit, text: str) -> CutUnit:
         weight=unit.weight,
         words=tuple(words_of(text, unit.start, unit.end)),
     )
-
-
-def _standing(summary_ids: Collection[int]) -> QuerySet[UnitChange]:
-    changes = UnitChange.objects.filter(summary__in=summary_ids, undone_at__isnull=True)
-    return changes.exclude(kind=UnitChange.Kind.REOPEN).order_by("pk")
-
-
-def _last_change(change_id: int, kind: str) -> LastChange:
-    made = Unit.objects.filter(made_by=change_id).order_by("position").values_list("position", flat=True)
-    return LastChange(kind, tuple(made))
 
 
 def _neighbours(summary: Summary) -> tuple[str | None, str | None]:

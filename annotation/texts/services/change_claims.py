@@ -1,159 +1,297 @@
-"""A reviewer corrects the claims of a text: rewords, splits, joins, deletes or adds some, and undoes that.
+"""A reviewer adds, removes and rewords the claims of a text.
 
-Claims are never edited. What was changed is retired and keeps every answer given to it; what takes its place is a
-new claim of the same unit, compared with the same texts. Its checks are open again, for people at once and for the
-deciding judge in a run of its own over that document set, where this judge has answered for these claims before.
+A claim is never edited. A removed one keeps its row and every answer to it, and is no longer checked. Rewording
+removes a claim and puts a new one at its place, whose checks have no answer yet.
 
-Because a wording never changes, the id of a claim says which one somebody had on screen: where it has been changed
-since, Conflict (code `newer_claims`) carries both versions and nothing is written.
-
-A claim on which an adjudicator's decision rests is changed by those alone who may adjudicate: else whoever does not
-like a decision would put the claim into other words. Whose decision falls by it is told so.
+An act locks the sittings that hold a model summary, the summaries of the document set, and the list of claims, in
+this order, as cutting units does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
 
-from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Invalid
-from annotation.models import Claim, ClaimChange, ClaimSet
-from annotation.texts.queries.claims import ClaimOwner, document_set_of, of_owner
-from annotation.texts.services.claim_desk import ClaimDesk, hold_claims, new_claim_set
-from annotation.texts.services.wording import bare, claim_words
+from annotation.core.current_checks import put_in_force
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require, verbs_in
+from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.unit_lists import has_claims_as_units
+from annotation.models import (
+    Adjudication,
+    Check,
+    CheckLook,
+    Claim,
+    ClaimOrigin,
+    ClaimSet,
+    Comparison,
+    DocumentSet,
+    DrawnCheck,
+    Summary,
+    Unit,
+    Verdict,
+)
+from annotation.models.assignment import AWAITED
+from annotation.models.claim import has_number, new_queue_key
+from annotation.scoring.rescore import rescore_now
+from annotation.texts.queries.claims import (
+    ClaimOwner,
+    claims_of,
+    document_set_of,
+    is_judged_as_unit,
+    needs_unit,
+    of_owner,
+    owner_of,
+    units_of,
+)
+from annotation.texts.services.change_units import hold, load_forms_anew
+from annotation.texts.services.wording import bare, claim_words, place_in_text, same
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from annotation.models import Run
-
-MOST_PARTS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What was done: the change, the claims that it made or brought back, and the run that answers them, if any.
-
-    `waits` says why the judge answers them in its next run only, where what it may cost is the reason.
-    """
-
-    change: ClaimChange
-    claims: tuple[Claim, ...]
-    run: Run | None
-    waits: str = ""
+CLAIMS_LOCKED = (
+    "The claims of this text are locked: they replace its units, and assessors have given them percents. "
+    "Import corrected claims as another model summary of the set."
+)
+PeerSide = tuple[int, str]
+"""A peer summary by its key, and the side of the check."""
 
 
-def reword_claim(*, claim: Claim, by: User | None, text: str, reason: str = "") -> Changed:
-    """Give a claim other words. Its unit and weight stay; its checks are asked again.
+@transaction.atomic
+def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None = None) -> Claim:
+    """Add a claim to a summary, or to the documents of a set.
 
-    Raises Invalid where the words are empty, too long, the same as before (white space, and marks at the ends, make
-    no others) or those of another claim of the text; Conflict where the claim was changed since (`newer_claims`) or
-    stands in for a unit that was judged (`judged`); NotAllowed to whoever may not change claims, and (code `decided`)
-    to whoever may not adjudicate where an adjudicator's decision rests on it.
+    `unit` is the number of its unit, which must be named in a model summary whose claims are linked to units. The
+    claim is compared with the texts that the others are compared with; the first one of a text with all there are.
+    Raises as `reword_claim`, and Invalid where there is no such unit, or none is named.
     """
     words = claim_words(text)
-    with transaction.atomic():
-        desk = ClaimDesk.of(claim.claim_set, by, yours=_yours("reword", [claim], [words]))
-        gone = desk.take([claim])
-        if bare(words) == bare(claim.text):
-            raise Invalid(
-                "The wording is unchanged: white space and punctuation at the ends do not count.",
-                field="text",
-                code="same_words",
-            )
-        change = desk.put(ClaimChange.Kind.REWORD, gone, [words], reason=reason)
-    return _done(desk, change)
+    require(by, document_set_of(owner).project, Verb.CHANGE_CLAIMS)
+    _hold(owner)
+    claim_set = ClaimSet.objects.filter(of_owner(owner), is_active=True).first() or _new_claim_set(owner, by)
+    _refuse_judged(claim_set)
+    claims = claims_of(claim_set)
+    _refuse_twin(words, claims)
+    made = _create(claim_set, words, _unit(owner, claims, unit), position=_last(claims) + 1)
+    _ask(made, _pairs(claims) if claims else _all_pairs(owner))
+    _settle("add claim", owner, by, made, after=words)
+    return made
 
 
-def split_claim(*, claim: Claim, by: User | None, texts: Sequence[str], reason: str = "") -> Changed:
-    """Put two to ten claims in the place of one. Each belongs to its unit and has its whole weight.
+@transaction.atomic
+def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
+    """Put a claim with other words at the place of one; its unit, weight and comparisons stay.
 
-    Raises as `reword_claim`, and Invalid where there are too few or too many parts or two are the same.
-    """
-    words = [claim_words(text, field="texts") for text in texts]
-    if not 2 <= len(words) <= MOST_PARTS:
-        raise Invalid(f"A claim is split into 2 to {MOST_PARTS} claims, one per line.", field="texts")
-    with transaction.atomic():
-        desk = ClaimDesk.of(claim.claim_set, by, yours=_yours("split", [claim], words))
-        change = desk.put(ClaimChange.Kind.SPLIT, desk.take([claim]), words, reason=reason)
-    return _done(desk, change)
-
-
-def join_claims(*, claims: Sequence[Claim], by: User | None, text: str, reason: str = "") -> Changed:
-    """Put one claim in the place of several of one unit, with the largest weight among them.
-
-    Raises as `reword_claim`, and Invalid where there is only one or they belong to different texts or units: a
-    unit that lost its claims would have none to be scored by.
+    Whoever answered the old words, or was shown what others said of them, is not blind to the new ones. Raises
+    Invalid where the words are empty, too long, the same as before (white space, and marks at the ends, make no
+    others) or those of another claim of the text; Conflict where the claim was removed since (`newer_claims`), a
+    random sample waits for it (`sampled`) or it replaces a unit that was judged (`judged`); NotAllowed to whoever may
+    not change claims, and (`decided`) to whoever may not adjudicate where an adjudicator's decision rests on it.
     """
     words = claim_words(text)
-    wanted = list({claim.pk: claim for claim in claims}.values())
-    if len(wanted) < 2:
-        raise Invalid("Select at least two claims to join.", field="claims")
-    if len({claim.claim_set_id for claim in wanted}) > 1 or len({claim.unit_id for claim in wanted}) > 1:
+    owner, claims = _begin(claim, by, yours=words)
+    if bare(words) == bare(claim.text):
         raise Invalid(
-            "Only claims of the same unit can be joined. These belong to different units.", field="claims"
+            "The wording is unchanged: white space and punctuation at the ends do not count.",
+            field="text",
+            code="same_words",
         )
-    with transaction.atomic():
-        desk = ClaimDesk.of(wanted[0].claim_set, by, yours=_yours("join", wanted, [words]))
-        change = desk.put(ClaimChange.Kind.JOIN, desk.take(wanted), [words], reason=reason)
-    return _done(desk, change)
+    _refuse_twin(words, [each for each in claims if each != claim])
+    pairs = _pairs([claim])
+    _remove(claim)
+    made = _create(claim.claim_set, words, claim.unit, position=claim.position, instead_of=claim)
+    _ask(made, pairs)
+    _copy_looks(claim, made)
+    _settle("reword claim", owner, by, made, before=claim.text, after=words)
+    return made
 
 
-def delete_claim(*, claim: Claim, by: User | None, reason: str = "") -> Changed:
-    """Take a claim away; nothing is asked of it any more. Raises as `reword_claim`."""
-    with transaction.atomic():
-        desk = ClaimDesk.of(claim.claim_set, by, yours=_yours("delete", [claim], []))
-        change = desk.put(ClaimChange.Kind.DELETE, desk.take([claim]), [], reason=reason)
-    return _done(desk, change)
+@transaction.atomic
+def remove_claim(*, claim: Claim, by: User | None) -> None:
+    """Take a claim out of its text: it is no longer checked. Raises as `reword_claim`."""
+    owner, _ = _begin(claim, by)
+    _remove(claim)
+    _settle("remove claim", owner, by, claim, before=claim.text)
 
 
-def add_claim(
-    *, owner: ClaimOwner, by: User | None, text: str, unit: int | None = None, reason: str = ""
-) -> Changed:
-    """Add a claim to a summary or to the documents of a set, as the last one of its unit.
-
-    `unit` is the number of the unit that says so. It must be named in a model summary whose claims are linked to
-    units. The claim is compared with the texts that the others are compared with; the first one of a text against
-    all that there are. Raises as `reword_claim`, and Invalid where there is no such unit, or none is named.
-    """
-    words = claim_words(text)
+def _begin(claim: Claim, by: User | None, *, yours: str = "") -> tuple[ClaimOwner, list[Claim]]:
+    """The text and its claims, held, once it is sure that this one may be changed."""
+    owner = owner_of(claim.claim_set)
     project = document_set_of(owner).project
     require(by, project, Verb.CHANGE_CLAIMS)
-    with transaction.atomic():
-        hold_claims(owner)
-        claim_set = ClaimSet.objects.filter(of_owner(owner), is_active=True).first() or new_claim_set(
-            owner, by
+    _hold(owner)
+    claim_set = ClaimSet.objects.select_for_update(of=("self",)).get(pk=claim.claim_set_id)
+    claims = claims_of(claim_set)
+    if not claim_set.is_active or claim not in claims:
+        raise _newer_claims(claim, claims if claim_set.is_active else [], yours)
+    _refuse_judged(claim_set)
+    if DrawnCheck.objects.filter(AWAITED, check_row__claim=claim).exists():
+        raise Conflict(
+            "A random sample waits for an answer to this claim, so it stays as it is until the sample is finished.",
+            code="sampled",
         )
-        desk = ClaimDesk.of(claim_set, by, yours={"act": "add", "unit": unit, "texts": [words]})
-        change = desk.put(ClaimChange.Kind.ADD, [], [words], reason=reason, unit=desk.unit(unit))
-    return _done(desk, change)
+    decided = Adjudication.objects.filter(check_row__claim=claim, withdrawn_at=None)
+    if by is not None and Verb.ADJUDICATE not in verbs_in(by, project) and decided.exists():
+        raise NotAllowed(
+            "An adjudicator resolved a dispute on this claim, so only adjudicators can change it.",
+            code="decided",
+        )
+    return owner, claims
 
 
-def undo_claim_change(*, change: ClaimChange, by: User | None) -> Changed:
-    """Take the last change of a text's claims back: its claims come back with their answers, what it made goes.
-
-    Raises Conflict where it is no longer the last one that stands (`newer_claims`, with the one that is) or was
-    undone already (`nothing_to_undo`); NotAllowed (`decided`) to whoever may not adjudicate where a decision rests on
-    what it made; else as `reword_claim`.
-    """
-    with transaction.atomic():
-        desk = ClaimDesk.of(change.claim_set, by, yours={"act": "undo", "change": change.public_id})
-        desk.undo(change)
-    return _done(desk, change)
+def _newer_claims(claim: Claim, claims: Sequence[Claim], yours: str) -> Conflict:
+    now = next((each for each in claims if each.position == claim.position), None)
+    return Conflict(
+        f"“{claim.text}” was changed after you opened it, so your change was not saved and is kept here. Check the "
+        "current claims, then repeat it if needed.",
+        code="newer_claims",
+        details={"yours": yours, "theirs": {"id": now.public_id, "text": now.text} if now else None},
+    )
 
 
-def _yours(act: str, claims: Sequence[Claim], texts: Sequence[str]) -> dict[str, object]:
-    return {
-        "act": act,
-        "claims": [{"id": claim.public_id, "text": claim.text} for claim in claims],
-        "texts": list(texts),
-    }
+def _refuse_judged(claim_set: ClaimSet) -> None:
+    if is_judged_as_unit(claim_set):
+        raise Conflict(CLAIMS_LOCKED, code="judged")
 
 
-def _done(desk: ClaimDesk, change: ClaimChange) -> Changed:
-    asked = desk.judge_again(change)
-    return Changed(change, desk.new_claims, asked.run, asked.waits)
+def _refuse_twin(words: str, claims: Iterable[Claim]) -> None:
+    if same(words) in {same(claim.text) for claim in claims}:
+        raise Invalid(f"“{words}” is already a claim of this text.", field="text", code="twin")
+
+
+def _hold(owner: ClaimOwner) -> None:
+    """Let nobody judge, save, close, review, cut or change claims of the document set at the same time."""
+    if isinstance(owner, Summary) and owner.is_model:
+        sittings = hold(owner)
+        if has_claims_as_units(Claim.objects.filter(claim_set__summary=owner, claim_set__is_active=True)):
+            # Their forms list the claims in the place of units.
+            load_forms_anew(sittings)
+        return
+    if isinstance(owner, DocumentSet):
+        # Before its summaries, as whoever keeps a judge's claims does.
+        list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
+    held = Summary.objects.filter(document_set=document_set_of(owner))
+    list(held.select_for_update(of=("self",)).order_by("pk").only("pk"))
+
+
+def _new_claim_set(owner: ClaimOwner, by: User | None) -> ClaimSet:
+    latest = ClaimSet.objects.filter(of_owner(owner)).aggregate(latest=Max("version"))["latest"]
+    return ClaimSet.objects.create(
+        **({"document_set": owner} if isinstance(owner, DocumentSet) else {"summary": owner}),
+        version=(latest or 0) + 1,
+        origin=ClaimOrigin.PERSON,
+        origin_name=by.get_username() if by else "the operator",
+    )
+
+
+def _unit(owner: ClaimOwner, claims: Sequence[Claim], number: int | None) -> Unit | None:
+    if number is None:
+        if needs_unit(owner, claims):
+            raise Invalid(
+                "Enter the claim's unit, because the model summary is scored by unit.", field="unit"
+            )
+        return None
+    unit = units_of(owner).filter(position=number).first()
+    if unit is None:
+        raise Invalid(f"There is no unit {number} in this text.", field="unit")
+    if isinstance(owner, Summary) and owner.is_model and has_claims_as_units(claims):
+        raise Invalid("The claims of this text do not belong to units. Leave the unit empty.", field="unit")
+    return unit
+
+
+def _last(claims: Iterable[Claim]) -> int:
+    return max((claim.position for claim in claims), default=0)
+
+
+def _create(
+    claim_set: ClaimSet, words: str, unit: Unit | None, *, position: int, instead_of: Claim | None = None
+) -> Claim:
+    start, end = place_in_text(words, owner_of(claim_set), unit, instead_of)
+    return Claim.objects.create(
+        claim_set=claim_set,
+        unit=unit,
+        position=position,
+        text=words,
+        start=start,
+        end=end,
+        weight=instead_of.weight if instead_of else 1.0,
+        origin=ClaimOrigin.PERSON,
+    )
+
+
+def _remove(claim: Claim) -> None:
+    claim.removed_at = timezone.now()
+    claim.save(update_fields=["removed_at"])
+    put_in_force(Check.objects.filter(claim=claim))
+
+
+def _pairs(claims: Sequence[Claim]) -> list[PeerSide]:
+    """The texts that these claims are compared with."""
+    checks = Check.objects.filter(claim__in=claims)
+    return list(checks.order_by("peer_id", "side").values_list("peer_id", "side").distinct())
+
+
+def _all_pairs(owner: ClaimOwner) -> list[PeerSide]:
+    """Every text with which the claims of a text can be compared."""
+    pairs = [(peer, Check.Side.REFERENCE.value) for peer in _compared_with(owner)]
+    if isinstance(owner, Summary) and owner.is_peer:
+        pairs.append((owner.pk, Check.Side.PEER.value))
+    return pairs
+
+
+def _compared_with(owner: ClaimOwner) -> list[int]:
+    """The peers that a model summary is compared with; the documents, where a peer has no model summary."""
+    if isinstance(owner, Summary):
+        return list(
+            Comparison.objects.filter(model=owner).order_by("peer_id").values_list("peer_id", flat=True)
+        )
+    peers = Summary.objects.filter(document_set=owner, is_peer=True, comparisons_as_peer=None)
+    return list(peers.order_by("pk").values_list("pk", flat=True))
+
+
+def _ask(claim: Claim, pairs: Iterable[PeerSide]) -> None:
+    document_set = document_set_of(owner_of(claim.claim_set))
+    Check.objects.bulk_create(
+        Check(
+            project_id=document_set.project_id,
+            claim=claim,
+            peer_id=peer,
+            document_set=document_set,
+            side=side,
+            has_number=has_number(claim.text),
+            queue_key=new_queue_key(),
+        )
+        for peer, side in pairs
+    )
+
+
+def _copy_looks(old: Claim, made: Claim) -> None:
+    """Looks of the old checks are looks of the new ones, and so are answers: what comes later is not blind."""
+    checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))
+    looks = CheckLook.objects.filter(check_row__claim=old, revealed_at__isnull=False)
+    answers = Verdict.objects.filter(check_row__claim=old, person__isnull=False).order_by("pk")
+    seen: dict[tuple[int, int], datetime | None] = {}
+    for peer, person, at in chain(
+        looks.values_list("check_row__peer_id", "person_id", "revealed_at"),
+        answers.values_list("check_row__peer_id", "person_id", "created_at"),
+    ):
+        seen.setdefault((checks[peer], person), at)
+    CheckLook.objects.bulk_create(
+        CheckLook(check_row_id=check, person_id=person, revealed_at=at)
+        for (check, person), at in seen.items()
+    )
+
+
+def _settle(verb: str, owner: ClaimOwner, by: User | None, claim: Claim, **words: str) -> None:
+    project = document_set_of(owner).project
+    peers = sorted({peer for peer, _ in _all_pairs(owner)})
+    if peers:
+        rescore_now(project=project, summary_ids=peers)
+    log(project=project, actor=by, verb=verb, target=claim, data={"text": owner.public_id, **words})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from annotation.core.refusals import Invalid
@@ -14,29 +14,20 @@ if TYPE_CHECKING:
     from annotation.texts.queries.claims import ClaimOwner
 
 LONGEST_WORDING = 1000
-LONGEST_CHANGE_REASON = 2000
 SAYING = "%‰‱#&@*†‡§\\/"
 """Signs that Unicode counts among the marks, and that say something wherever they stand."""
 
 
-def claim_words(text: str, *, field: str = "text") -> str:
+def claim_words(text: str) -> str:
     """The words of a claim as they are kept, with single blanks. Raises Invalid where there are none or too many."""
     words = " ".join(text.split())
     if not words:
-        raise Invalid("Enter a claim.", field=field)
+        raise Invalid("Enter a claim.", field="text")
     if len(words) > LONGEST_WORDING:
         raise Invalid(
-            f"A claim has at most {LONGEST_WORDING} characters; this one has {len(words)}.", field=field
+            f"A claim has at most {LONGEST_WORDING} characters; this one has {len(words)}.", field="text"
         )
     return words
-
-
-def reason_words(text: str) -> str:
-    """A reason as it is kept. Raises Invalid where it is too long."""
-    reason = text.strip()
-    if len(reason) > LONGEST_CHANGE_REASON:
-        raise Invalid(f"A reason has at most {LONGEST_CHANGE_REASON} characters.", field="reason")
-    return reason
 
 
 def same(text: str) -> str:
@@ -65,7 +56,7 @@ def _is_mark(sign: str, *, but: Collection[str] = ()) -> bool:
 
 
 def place_in_text(
-    text: str, owner: ClaimOwner, unit: Unit | None, gone: Sequence[Claim]
+    text: str, owner: ClaimOwner, unit: Unit | None, instead_of: Claim | None
 ) -> tuple[int | None, int | None]:
     """Where the words stand: in what the old claim covered, else in its unit, else in the summary; or nowhere.
 
@@ -76,7 +67,9 @@ def place_in_text(
     )
     if not source:
         return None, None
-    spans = [(claim.start, claim.end) for claim in gone if claim.start is not None and claim.end is not None]
+    spans = []
+    if instead_of is not None and instead_of.start is not None and instead_of.end is not None:
+        spans.append((instead_of.start, instead_of.end))
     if unit is not None:
         spans.append((unit.start, unit.end))
     elif isinstance(owner, Summary):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -16,15 +15,12 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Claim, ClaimSet
 from annotation.texts.queries.claims import (
     ClaimOwner,
-    changes_in,
     claim_text,
     claims_in,
     of_owner,
     text_with_claims,
 )
 from annotation.texts.services import change_claims
-from annotation.texts.services.change_claims import Changed
-from annotation.texts.words import CLAIMS_LOCKED
 from annotation.web.htmx import Request
 from annotation.web.listing import listing_of
 from annotation.web.numbers import need_whole_number
@@ -44,70 +40,42 @@ def claims(request: Request, slug: str, text_id: str) -> HttpResponse:
 
 @screen("POST")
 def add(request: Request, slug: str, text_id: str) -> HttpResponse:
-    def act(room: Room, owner: ClaimOwner) -> Changed:
+    def act(room: Room, owner: ClaimOwner) -> Claim:
         unit = _number(request.POST.get("unit", ""))
-        return change_claims.add_claim(owner=owner, unit=unit, **_worded(request))
+        return change_claims.add_claim(owner=owner, unit=unit, by=request.user, text=_text(request))
 
     return _change(request, slug, text_id, act, "Added.")
 
 
 @screen("POST")
 def reword(request: Request, slug: str, text_id: str) -> HttpResponse:
-    def act(room: Room, owner: ClaimOwner) -> Changed:
-        return change_claims.reword_claim(claim=_claim(room, owner, request), **_worded(request))
+    def act(room: Room, owner: ClaimOwner) -> Claim:
+        claim = _claim(room, owner, request)
+        return change_claims.reword_claim(claim=claim, by=request.user, text=_text(request))
 
     return _change(request, slug, text_id, act, "Reworded.")
 
 
 @screen("POST")
-def split(request: Request, slug: str, text_id: str) -> HttpResponse:
-    def act(room: Room, owner: ClaimOwner) -> Changed:
-        texts = _lines(request.POST.get("texts", ""))
-        return change_claims.split_claim(
-            claim=_claim(room, owner, request), texts=texts, **_reasoned(request)
-        )
+def remove(request: Request, slug: str, text_id: str) -> HttpResponse:
+    def act(room: Room, owner: ClaimOwner) -> None:
+        change_claims.remove_claim(claim=_claim(room, owner, request), by=request.user)
 
-    return _change(request, slug, text_id, act, "Split.")
-
-
-@screen("POST")
-def join(request: Request, slug: str, text_id: str) -> HttpResponse:
-    def act(room: Room, owner: ClaimOwner) -> Changed:
-        claims = [_claim_of(room, owner, each) for each in request.POST.getlist("claim")]
-        return change_claims.join_claims(claims=claims, **_worded(request))
-
-    return _change(request, slug, text_id, act, "Joined.")
-
-
-@screen("POST")
-def delete(request: Request, slug: str, text_id: str) -> HttpResponse:
-    def act(room: Room, owner: ClaimOwner) -> Changed:
-        return change_claims.delete_claim(claim=_claim(room, owner, request), **_reasoned(request))
-
-    return _change(request, slug, text_id, act, "Deleted.")
-
-
-@screen("POST")
-def undo(request: Request, slug: str, text_id: str) -> HttpResponse:
-    def act(room: Room, owner: ClaimOwner) -> Changed:
-        change = found(changes_in(room.project), request.POST.get("change", ""), "change of claims")
-        return change_claims.undo_claim_change(change=change, by=request.user)
-
-    return _change(request, slug, text_id, act, "Undone.")
+    return _change(request, slug, text_id, act, "Removed.")
 
 
 def _change(
-    request: Request, slug: str, text_id: str, act: Callable[[Room, ClaimOwner], Changed], said: str
+    request: Request, slug: str, text_id: str, act: Callable[[Room, ClaimOwner], Claim | None], said: str
 ) -> HttpResponse:
     """Do it and go back to the claims; a refusal shows them as they stand, with what was typed."""
     room, owner = _enter(request, slug, text_id)
     try:
-        changed = act(room, owner)
+        made = act(room, owner)
     except (Conflict, Invalid, NotAllowed) as refusal:
         return _show(request, room, owner, refusal)
-    messages.success(request, f"{said} {_what_follows(room, changed)}".rstrip())
+    messages.success(request, said)
     page = reverse("claims", kwargs={"slug": room.project.slug, "text_id": owner.public_id})
-    return redirect(f"{page}#claim-{changed.claims[0].public_id}" if changed.claims else page)
+    return redirect(f"{page}#claim-{made.public_id}" if made else page)
 
 
 def _enter(request: Request, slug: str, text_id: str) -> tuple[Room, ClaimOwner]:
@@ -116,37 +84,20 @@ def _enter(request: Request, slug: str, text_id: str) -> tuple[Room, ClaimOwner]
 
 
 def _claim(room: Room, owner: ClaimOwner, request: Request) -> Claim:
-    return _claim_of(room, owner, request.POST.get("claim", ""))
-
-
-def _claim_of(room: Room, owner: ClaimOwner, public_id: str) -> Claim:
-    """The claim of that id in the text, whether or not it still stands: the service says where it does not."""
+    """The claim in the text, removed or not: the service refuses one that was removed."""
     lists = ClaimSet.objects.filter(of_owner(owner))
-    return found(claims_in(room.project).filter(claim_set__in=lists), public_id, "claim")
+    claims = claims_in(room.project).filter(claim_set__in=lists)
+    return found(claims, request.POST.get("claim", ""), "claim")
 
 
-def _reasoned(request: Request) -> dict[str, Any]:
-    return {"by": request.user, "reason": request.POST.get("reason", "")}
-
-
-def _worded(request: Request) -> dict[str, Any]:
-    return {**_reasoned(request), "text": request.POST.get("text", "")}
-
-
-def _what_follows(room: Room, changed: Changed) -> str:
-    if changed.waits:
-        return changed.waits
-    if changed.run is None or room.project.deciding_judge is None:
-        return ""
-    return f"Open checks are sent to {room.project.deciding_judge.name}."
+def _text(request: Request) -> str:
+    return request.POST.get("text", "")
 
 
 def _show(
     request: Request, room: Room, owner: ClaimOwner, refusal: Conflict | Invalid | NotAllowed | None = None
 ) -> HttpResponse:
     """The claims as they stand. With a refusal beside it what was wanted, so that nothing typed is lost."""
-    yours = refusal.details.get("yours") if refusal else None
-    theirs = refusal.details.get("theirs") if refusal else None
     text = claim_text(owner, names_systems=CheckReader.holding(request.user, room.verbs).names_systems)
     # The whole page at each search: the script has a hand on the claims that it was opened with.
     page = reverse("claims", args=[room.project.slug, owner.public_id])
@@ -158,21 +109,11 @@ def _show(
         "groups": text.holding(listing.words),
         "is_searched": listing.words or text.count >= MANY_CLAIMS,
         "refusal": refusal,
-        "wanted": _wanted(request) if refusal else [],
-        "why_locked": CLAIMS_LOCKED,
-        "yours": yours,
-        "theirs": theirs,
+        "wanted": _text(request) if refusal else "",
+        "theirs": refusal.details.get("theirs") if refusal else None,
+        "why_locked": change_claims.CLAIMS_LOCKED,
     }
     return render(request, "texts/claims/page.html", context, status=status_of(refusal) if refusal else 200)
-
-
-def _wanted(request: Request) -> list[str]:
-    """The words that were typed."""
-    return _lines(request.POST.get("texts", "")) or _lines(request.POST.get("text", ""))
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _number(text: str) -> int | None:

@@ -1,6 +1,6 @@
 // The claims of a text: a hand on one of them, and keys that open the forms beside it. The forms do the work.
 (() => {
-  const TYPED = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+  const TYPED = "input, textarea, select, [contenteditable]";
   const claims = [...document.querySelectorAll("[data-claim]")];
   let hand = -1;
 
@@ -15,10 +15,9 @@
     const details = place?.querySelector(`[data-tool="${tool}"]`);
     if (!details) return;
     details.open = true;
-    beginJoining(details);
-    const field = details.querySelector("textarea, [name=reason]");
-    field?.focus();
-    field?.select?.();
+    const field = details.querySelector("textarea, button");
+    field.focus();
+    field.select?.();
   }
 
   const inHand = () => claims[hand];
@@ -28,11 +27,8 @@
     j: () => take(hand + 1),
     k: () => take(hand - 1),
     r: () => open("r", inHand()),
-    s: () => open("s", inHand()),
     d: () => open("d", inHand()),
     a: () => open("a", unit()),
-    m: () => open("m", unit()),
-    x: () => inHand()?.querySelector("[data-tick]")?.click(),
   };
 
   document.addEventListener("keydown", (event) => {
@@ -43,33 +39,12 @@
     keys[event.key]();
   }, { capture: true });
 
-  // A claim is one line, so that Enter sends it; parts of a split stand on lines of their own.
+  // A claim is one line, so that Enter sends it.
   document.addEventListener("keydown", (event) => {
     const field = event.target;
     if (event.key !== "Enter" || event.isComposing || !field.matches?.("#claims textarea")) return;
-    if (!event.ctrlKey && !event.metaKey && (event.shiftKey || field.name !== "text")) return;
     event.preventDefault();
     field.form.requestSubmit();
-  });
-
-  // The words of the ticked claims are what joining begins with.
-  function beginJoining(tool) {
-    if (tool.dataset?.tool !== "m" || !tool.open) return;
-    const field = tool.querySelector("textarea");
-    const ticked = [...tool.closest(".unit").querySelectorAll("[data-tick]:checked")];
-    if (field.value || !ticked.length) return;
-    field.value = ticked.map((tick) => tick.closest("[data-claim]").querySelector("[data-text]").textContent).join(" ");
-  }
-  // By pointer; the browser tells of it a moment later, which a key does not wait for.
-  document.addEventListener("toggle", (event) => beginJoining(event.target), { capture: true });
-
-  // How many answers of people joining would leave behind.
-  document.addEventListener("change", (event) => {
-    const told = event.target.matches?.("[data-tick]") && event.target.closest(".unit").querySelector("[data-stays]");
-    if (!told) return;
-    const ticked = [...event.target.closest(".unit").querySelectorAll("[data-tick]:checked")];
-    const count = ticked.reduce((sum, tick) => sum + Number(tick.dataset.answered), 0);
-    told.textContent = `People have answered ${count} check${count === 1 ? "" : "s"} of the selected claims.`;
   });
 
   // One form of a claim is open at a time, and the first field has the hand.

@@ -19,8 +19,6 @@
     hand = Math.max(0, Math.min(place, all.length - 1));
     all.forEach((unit, at) => at === hand ? unit.setAttribute("aria-current", "true") : unit.removeAttribute("aria-current"));
     setCursor(0);
-    const back = document.querySelector('[data-act] [data-key="u"]');
-    if (back) back.form.elements.hand.value = hand + 1;
     if (isFocused) all[hand].focus();
   }
 
@@ -46,8 +44,6 @@
     k: () => take(hand - 1),
     m: () => inHand()?.querySelector("[data-join]")?.requestSubmit(),
     s: split,
-    u: () => document.querySelector('#units [data-key="u"]')?.click(),
-    w: () => inHand()?.querySelector("[name=weight]")?.select(),
     ArrowRight: () => step(1),
     ArrowLeft: () => step(-1),
   };

@@ -20,8 +20,6 @@ from annotation.models import (
     CallClaim,
     CallStart,
     CheckLook,
-    ClaimChange,
-    ClaimSet,
     Draw,
     DrawnCheck,
     Export,
@@ -42,7 +40,6 @@ from annotation.models import (
     SetupLink,
     SummaryJudgment,
     TextPermission,
-    UnitChange,
     VerdictBatch,
     Worker,
 )
@@ -85,7 +82,6 @@ TELLING = {
     "Check",
     "CheckLook",
     "Claim",
-    "ClaimChange",
     "ClaimSet",
     "Comment",
     "Comparison",
@@ -106,7 +102,6 @@ TELLING = {
     "SummaryJudgment",
     "System",
     "Unit",
-    "UnitChange",
     "UnitJudgment",
     "Verdict",
     "VerdictBatch",
@@ -131,7 +126,6 @@ def fill(world: World) -> None:
     DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
     CheckLook.objects.get_or_create(check_row=world.check("alder", 1), person=world.rex)
     VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
-    ClaimChange.objects.create(claim_set=ClaimSet.objects.get(), kind="reword", by=world.rex)
     Analysis.objects.create(
         project=world.project, kind="judge", key="k", inputs="", seed=1, payload={}, seconds=0
     )
@@ -169,7 +163,6 @@ def _fill_what_is_kept(world: World) -> None:
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
     JudgeExamples.objects.create(judge=own, base=world.judge)
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
-    UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)

@@ -15,9 +15,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.admin import rows as admin_rows
 from annotation.assessing.services.assign import assign
-from annotation.models import Check, CheckLook, Comment, Judge, Membership, Project, Role, Unit, Verdict
+from annotation.models import Check, CheckLook, Comment, Judge, Membership, Project, Role, Verdict
 from annotation.reviewing.services.review import override
-from annotation.texts.services.change_units import join_units
 from tests.annotation.admin.rows import EDITABLE, MODELS, OF_MACHINE, OWN, address, fill
 from tests.annotation.answering import say
 from tests.annotation.api.routes import grow
@@ -217,16 +216,6 @@ def test_a_list_cannot_be_filtered_by_what_lies_behind_a_relation(world: World, 
     for lookup in ("person__password__startswith", "check_row__project__memberships__user__password"):
         answer = staff("olga").get(address(Verdict), {lookup: "a"})
         assert answer.status_code == 400
-
-
-def test_units_that_were_joined_are_listed_with_what_retired_them(world: World, staff: StaffDoor) -> None:
-    model = world.models["bridge"]
-    gone = world.units("bridge")
-    change = join_units(summary=model, by=world.olga, unit_id=gone[0].public_id)
-    for name in ("root", "olga"):
-        page = staff(name).get(address(Unit), {"q": model.public_id})
-        assert {row.pk for row in page.context["cl"].queryset} >= {unit.pk for unit in gone}
-        assert str(change) in page.content.decode()
 
 
 def test_moments_are_told_in_24_hours(world: World, staff: StaffDoor) -> None:

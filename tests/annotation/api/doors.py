@@ -41,15 +41,9 @@ IN_API: dict[str, str] = {
     # Texts
     "join-units": "join_units",
     "split-unit": "split_unit",
-    "undo-units": "undo_unit_change",
-    "weigh-unit": "weigh_unit",
-    "reopen-units": "reopen_units",
     "add-claim": "add_claim",
     "reword-claim": "reword_claim",
-    "split-claim": "split_claim",
-    "join-claims": "join_claims",
-    "delete-claim": "delete_claim",
-    "undo-claims": "undo_claim_change",
+    "remove-claim": "remove_claim",
     "ask-questions": "ask_questions",
     "retire-question": "retire_question",
     # Judges and runs

@@ -31,7 +31,6 @@ from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
-from annotation.texts.services.change_claims import add_claim
 from tests.annotation.cast import World, add_imported_verdict
 from tests.annotation.imports.refused import refused_import
 
@@ -90,27 +89,13 @@ IN_PROJECT = (
         (Verb.CHANGE_UNITS,),
         {"unit": "{unit}", "at": 3, "seen": "x"},
     ),
-    Route("post", _in("summaries/{summary}/units/undo/"), (Verb.CHANGE_UNITS,), {"seen": "x"}),
-    Route(
-        "post", _in("summaries/{summary}/units/weigh/"), (Verb.CHANGE_UNITS,), {"unit": "{unit}", "weight": 2}
-    ),
-    Route("post", _in("summaries/{summary}/units/reopen/"), (Verb.REOPEN_UNITS,), {"expected": 0}),
     Route("get", _in("claims/"), READERS),
     Route(
         "post", _in("claims/"), (Verb.CHANGE_CLAIMS,), {"text_id": "{text}", "text": "It shuts", "unit": 1}
     ),
     Route("get", _in("claims/{claim}/"), READERS),
     Route("post", _in("claims/{claim}/reword/"), (Verb.CHANGE_CLAIMS,), {"text": "The port shuts"}),
-    Route("post", _in("claims/{claim}/split/"), (Verb.CHANGE_CLAIMS,), {"texts": ["It shuts", "In April"]}),
-    Route("post", _in("claims/{claim}/delete/"), (Verb.CHANGE_CLAIMS,)),
-    Route(
-        "post",
-        _in("claims/join/"),
-        (Verb.CHANGE_CLAIMS,),
-        {"claims": ["{claim}", "{twin}"], "text": "It shuts"},
-    ),
-    Route("get", _in("claim-changes/"), READERS),
-    Route("post", _in("claim-changes/{change}/undo/"), (Verb.CHANGE_CLAIMS,)),
+    Route("post", _in("claims/{claim}/remove/"), (Verb.CHANGE_CLAIMS,)),
     Route("get", _in("checks/"), READERS),
     Route("get", _in("checks/{check}/"), READERS),
     Route("post", _in("checks/{check}/verdicts/"), (Verb.REVIEW,), {"label": "yes"}),
@@ -342,7 +327,6 @@ def ids_of(world: World) -> dict[str, str]:
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @olga.")
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
-    added = add_claim(owner=world.models["port"], by=world.rex, text="The quay is southern", unit=2)
     closed = Project.objects.create(slug="quay", name="Quay study", deleted_at=timezone.now())
     Membership.objects.create(project=closed, user=world.olga, roles=[Role.OWNER])
     return {
@@ -358,9 +342,7 @@ def ids_of(world: World) -> dict[str, str]:
         "document_set": world.sets["port"].public_id,
         "summary": world.peers["port", "alder"].public_id,
         "claim": check.claim.public_id,
-        "twin": world.check("alder", 2).claim.public_id,
         "text": world.models["port"].public_id,
-        "change": added.change.public_id,
         "check": check.public_id,
         "comparison": world.comparison("bridge", "alder").public_id,
         "unit": world.units("bridge")[0].public_id,
@@ -426,7 +408,6 @@ def as_pattern(route: Route) -> tuple[str, str]:
         "comment",
         "notice",
         "unit",
-        "change",
         "own_judge",
     ):
         path = path.replace(f"{{{name}}}", "<slug:public_id>")

@@ -151,15 +151,6 @@ def test_claims_of_documents_and_of_a_system_are_found(world: World, client_of: 
     assert [row["text"] for row in results(client, "claims/?system=birch")] == ["summary"]
 
 
-def test_a_replaced_claim_is_named_by_its_successor(world: World, client_of: ApiDoor) -> None:
-    old = world.check("alder", 1).claim
-    new = Claim.objects.create(
-        claim_set=old.claim_set, position=9, text="It closes", origin="person", supersedes=old
-    )
-    shown = client_of("rex").get(f"{HERE}claims/{new.public_id}/").json()
-    assert shown["supersedes"] == old.public_id
-
-
 def test_scores_carry_the_columns_of_the_export(world: World, client_of: ApiDoor) -> None:
     (row,) = results(client_of("vic"), f"scores/?system=alder&document_set={world.sets['port'].public_id}")
     # Unit 1 has yes, no -> 1/2; unit 2 has yes -> 1. Mean 0.75. Words: 13 of 20, so brevity 7/20.

@@ -4,14 +4,12 @@ import ast
 
 from annotation.assessing.services.recall_sitting import GIVE_BACK
 from annotation.core.event_words import EVENT_WORDS, in_words
-from annotation.models import ClaimChange, UnitChange
 from tests.sources import modules
 
 # Put together as they are written down: the kinds of changes, and who gives back what they pulled.
 PUT_TOGETHER = {GIVE_BACK, "add member", "change member", "remove member"}
-PUT_TOGETHER |= {f"{kind} claim{'s' * (kind == 'join')}" for kind in ClaimChange.Kind.values}
-PUT_TOGETHER |= {f"{kind} unit{'s' * (kind != 'split')}" for kind in UnitChange.Kind.values}
-PUT_TOGETHER |= {"undo claim change", "undo unit change"}
+PUT_TOGETHER |= {f"{act} claim" for act in ("add", "remove", "reword")}
+PUT_TOGETHER |= {"join units", "split unit"}
 PUT_TOGETHER |= {f"{act} project" for act in ("archive", "delete", "restore")} | {"open project again"}
 PUT_TOGETHER |= {f"{act} judge" for act in ("add", "change", "archive", "restore")}
 

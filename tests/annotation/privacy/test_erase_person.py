@@ -32,7 +32,6 @@ from annotation.exports.write import write_file
 from annotation.management.commands.verify_scores import differences
 from annotation.models import (
     SCORES,
-    ClaimChange,
     Comment,
     Event,
     ImportedPerson,
@@ -82,12 +81,6 @@ def quill(world: World) -> User:
     Invitation.objects.filter(accepted_by=person).update(email="old.quillmaster@example.org")
     again = invite(project=world.project, roles=[Role.VIEWER], by=world.olga)
     Invitation.objects.filter(secret_hash=hash_of(_secret(again))).update(email=person.email.upper())
-    ClaimChange.objects.create(
-        claim_set=world.check("alder", 1).claim.claim_set,
-        kind="reword",
-        by=person,
-        reason="Because I, Ada, know.",
-    )
     override(check=world.check("birch", 1), by=person, label="yes", reason="Because I, Ada, say so.")
     override(check=world.check("birch", 1), by=world.rex, label="no", reason="It does not.")
     claim = world.check("alder", 1).claim
@@ -129,7 +122,6 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Assignment.reviewer",
     "Check.leased_to",
     "CheckLook.person",
-    "ClaimChange.by",
     "Comment.author",
     "Dispute.leased_to",
     "Event.actor",
@@ -143,14 +135,12 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Sitting.assessor",
     "System.person",
     "TextPermission.given_by",
-    "UnitChange.by",
     "Verdict.person",
     "VerdictBatch.by",
 }
 FREE_TEXTS_OF_PEOPLE = {
     # With `remove_texts`.
     "Adjudication.reason",
-    "ClaimChange.reason",
     "Comment.text",
     "Verdict.reason",
     # With the account, or emptied.
@@ -302,7 +292,6 @@ def test_what_they_wrote_freely_stays_or_goes(world: World, quill: User, remove_
     erase_person(person=quill, by=None, remove_texts=remove_texts)
     verdict = Verdict.objects.get(person=quill)
     comment = Comment.objects.get(author=quill)
-    assert (ClaimChange.objects.get(by=quill).reason == "") == remove_texts
     assert (verdict.label, verdict.reason) == ("yes", "" if remove_texts else "Because I, Ada, say so.")
     assert (comment.text, comment.withdrawn_at is not None) == (
         "(erased)" if remove_texts else "Mine.",

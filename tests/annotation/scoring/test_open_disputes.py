@@ -18,7 +18,7 @@ from annotation.projects.services.change_project import change_project
 from annotation.projects.services.read_notices import mark_all_read
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.scoring.rescore import rescore
-from annotation.texts.services.change_claims import reword_claim, undo_claim_change
+from annotation.texts.services.change_claims import reword_claim
 from tests.annotation.cast import World, add_imported_verdict
 from tests.annotation.exports.acts import assess_and_close
 
@@ -191,16 +191,6 @@ def test_what_is_no_longer_in_force_is_no_dispute(world: World) -> None:
     assert any("no longer in force" in line for line in complaints())
     rescore(project=world.project)
     assert queue() == []
-
-
-def test_undoing_what_was_done_to_a_claim_brings_its_dispute_back_under_the_same_id(world: World) -> None:
-    check = answered(world, "no", "yes")
-    before = Dispute.objects.get().public_id
-    changed = reword_claim(claim=check.claim, by=world.cleo, text="Otherwise worded")
-    assert not Dispute.objects.exists()
-    undo_claim_change(change=changed.change, by=world.cleo)
-    assert Dispute.objects.get(check_row=check).public_id == before
-    assert complaints() == []
 
 
 def test_disputes_that_are_thrown_away_are_rebuilt_under_their_ids(world: World) -> None:

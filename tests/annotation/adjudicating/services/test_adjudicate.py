@@ -17,13 +17,10 @@ from annotation.adjudicating.services.adjudicate import (
     withdraw_decision,
 )
 from annotation.adjudicating.services.take_dispute import take_next
-from annotation.assessing.services.recall_sitting import recall
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Adjudication, Dispute, Event, Membership, Project, Role, Score, Sitting
+from annotation.models import Adjudication, Dispute, Event, Membership, Project, Role, Score
 from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_verdict
 from annotation.scoring.rescore import rescore
-from annotation.texts.queries.unit_locks import dropped_by_reopening
-from annotation.texts.services.reopen_units import reopen_units
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 
@@ -264,20 +261,6 @@ def test_an_assessor_who_adjudicates_leaves_their_own_units_to_others(world: Wor
             by=world.ana,
             percent=60,
         )
-    assert refused.value.code == "own_judgment"
-
-
-def test_also_where_their_work_was_opened_again_and_taken_away(world: World) -> None:
-    assessed(world)
-    Membership.objects.filter(user=world.ana).update(roles=[Role.ASSESSOR, Role.ADJUDICATOR])
-    sitting = Sitting.objects.get(assessor=world.ana)
-    model = world.models["port"]
-    reopen_units(summary=model, by=world.olga, expected=dropped_by_reopening(model).number)
-    recall(sitting=sitting, by=world.olga)
-    comparison, unit = world.comparison("port", "alder"), world.units("port")[0]
-    assert not any(voice.is_own for voice in voices_on_unit(comparison, unit, world.ana))
-    with pytest.raises(NotAllowed) as refused:
-        decide_unit(comparison=comparison, unit=unit, by=world.ana, percent=60, reason="A bit more.")
     assert refused.value.code == "own_judgment"
 
 

@@ -16,7 +16,7 @@ from annotation.analysis.agreement.ratings import (
     whole_ratings,
 )
 from annotation.assessing.services.close_sitting import close_sitting
-from annotation.models import Assignment, UnitChange, UnitJudgment, Verdict, VerdictBatch
+from annotation.models import Verdict, VerdictBatch
 from tests.annotation.answering import add_checks, say
 from tests.annotation.cast import add_imported_verdict, answer_rest, finish
 from tests.annotation.sitting import repeat, sit
@@ -110,19 +110,6 @@ def test_percents_are_those_of_closed_sets_without_hidden_repeats(world: World) 
     found = percent_ratings(world.project)
     assert sorted(each.value for each in found) == [0, 0, 20, 60]
     assert {(each.rater, each.cluster) for each in found} == {("ana", "set port")}
-
-
-def test_percents_of_units_that_are_cut_anew_are_left_out(world: World) -> None:
-    sitting = sit(world, "ana", "port")
-    judge_units(sitting, "alder", (20, [1], 0), (60, [1], 0))
-    judge_units(sitting, "birch", (0, [], 0), (0, [], 0))
-    finish(sitting)
-    change = UnitChange.objects.create(summary=world.models["port"], kind="join")
-    unit = world.units("port")[0]
-    unit.retired_by = change
-    unit.save(update_fields=["retired_by"])
-    assert sorted(each.value for each in percent_ratings(world.project)) == [0, 60]
-    assert UnitJudgment.objects.filter(assignment__state=Assignment.State.SUBMITTED).count() == 4
 
 
 def test_quality_answers_are_kept_by_question(world: World) -> None:

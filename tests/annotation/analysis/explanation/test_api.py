@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from annotation.adjudicating.services.adjudicate import decide_check
-from annotation.models import CheckLook, Claim
+from annotation.models import CheckLook
 from annotation.reviewing.services.review import override, withdraw_verdict
-from annotation.texts.services.change_claims import reword_claim
 from tests.annotation.cast import add_imported_verdict
 
 if TYPE_CHECKING:
@@ -65,20 +64,6 @@ def test_every_statement_names_its_author_in_order(world: World, client_of: ApiD
     assert (claim["dispute"]["state"], claim["dispute"]["voices"]) == ("settled", 2)
     # Unsure is not yes: one of two.
     assert (unit["coverage"], unit["formula"]) == (0.5, "1 yes / 2 scored")
-
-
-def test_earlier_wordings_keep_their_verdicts(world: World, client_of: ApiDoor) -> None:
-    claim = Claim.objects.get(text="its wall is weak")
-    reword_claim(claim=claim, by=world.rex, text="The wall is weak", reason="Whose wall?")
-    told = explained(world, client_of)["comparisons"][0]["units"][0]["claims"][1]
-    assert (told["text"], told["final_label"], told["answers"]) == ("The wall is weak", None, [])
-    [earlier] = told["earlier"]
-    assert (earlier["text"], earlier["change"]["who"], earlier["change"]["reason"]) == (
-        "its wall is weak",
-        "rex",
-        "Whose wall?",
-    )
-    assert [(each["who"], each["answer"]) for each in earlier["answers"]] == [("lexical", "no")]
 
 
 def test_a_model_summary_has_no_scores_to_explain(world: World, client_of: ApiDoor) -> None:

@@ -18,7 +18,6 @@ from annotation.models import Check, Claim, ClaimSet, Comparison, Summary, Verdi
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.scoring.records import score_rules, summary_records
-from annotation.texts.services.change_claims import delete_claim, reword_claim, split_claim, undo_claim_change
 from evaluation.blend import ScoredComparison, ScoredSummary, ScoredUnit, score
 from tests.annotation.answering import look, say
 from tests.annotation.cast import add_imported_verdict, finish
@@ -272,94 +271,6 @@ def test_people_and_the_judge_have_formulas_of_their_own(world: World) -> None:
     assert formulas["coverage_human"] == ("(0.40 + 0.40) / 2", 0.4)
     assert formulas["coverage_judge"] == ("(0.50 + 1.00) / 2", 0.75)
     assert formulas["human_share"] == ("(1.00 + 1.00) / 2", 1.0)
-
-
-def test_a_reworded_claim_tells_what_it_was_and_what_was_said_of_it(world: World) -> None:
-    override(check=world.check("alder", 2), by=world.rex, label="yes", reason="it leans")
-    claim = Claim.objects.get(text="its wall is weak")
-    reword_claim(claim=claim, by=world.cleo, text="The harbour's wall is weak", reason="Stands alone")
-    again = Claim.objects.get(text="The harbour's wall is weak")
-    reword_claim(claim=again, by=world.cleo, text="The wall of the harbour is weak")
-    told = claims_of_alder(world)[1]
-    assert (told.text, told.answers) == ("The wall of the harbour is weak", ())
-    assert told.change is not None
-    assert (told.change.kind, told.change.who) == ("reworded", "cleo")
-    assert [(each.text, each.change.reason) for each in told.earlier] == [
-        ("The harbour's wall is weak", ""),
-        ("its wall is weak", "Stands alone"),
-    ]
-    assert [(answer.who, answer.label) for answer in told.earlier[1].answers] == [
-        ("lexical", "no"),
-        ("rex", "yes"),
-    ]
-
-
-def test_a_claim_that_was_split_is_told_of_once(world: World) -> None:
-    claim = Claim.objects.get(text="The harbour closes in April")
-    split_claim(claim=claim, by=world.cleo, texts=["The harbour closes", "It closes in April"])
-    first, second = claims_of_alder(world)[:2]
-    assert [(each.text, each.is_repeated) for each in first.earlier] == [
-        ("The harbour closes in April", False)
-    ]
-    assert [(each.text, each.is_repeated) for each in second.earlier] == [
-        ("The harbour closes in April", True)
-    ]
-
-
-def test_deleted_claims_and_undone_wordings_are_listed_with_their_verdicts(world: World) -> None:
-    delete_claim(claim=Claim.objects.get(text="its wall is weak"), by=world.cleo, reason="No claim")
-    changed = reword_claim(
-        claim=Claim.objects.get(text="The harbour closes in April"), by=world.cleo, text="It shuts in April"
-    )
-    undo_claim_change(change=changed.change, by=world.cleo)
-    made = explanation(world, world.peers["port", "alder"]).comparisons[0]
-    gone = {each.text: each for each in made.gone}
-    assert set(gone) == {"its wall is weak", "It shuts in April"}
-    deleted = gone["its wall is weak"]
-    assert (deleted.change.kind, deleted.change.reason) == ("deleted", "No claim")
-    assert [(answer.who, answer.label) for answer in deleted.answers] == [("lexical", "no")]
-    assert gone["It shuts in April"].change.is_undone
-    assert [claim.earlier for claim in claims_of_alder(world)] == [(), ()]
-
-
-def test_a_deleted_claim_brings_all_its_wordings_with_what_was_said_and_decided_of_them(world: World) -> None:
-    check = world.check("alder", 2)
-    override(check=check, by=world.rex, label="yes", reason="it leans")
-    decide_check(check=check, by=world.cleo, label="no", reason="another wall")
-    reword_claim(claim=check.claim, by=world.cleo, text="The wall is weak", reason="Stands alone")
-    again = Claim.objects.get(text="The wall is weak")
-    reword_claim(claim=again, by=world.cleo, text="The wall gives way")
-    delete_claim(claim=Claim.objects.get(text="The wall gives way"), by=world.rex, reason="No claim")
-    gone = explanation(world, world.peers["port", "alder"]).comparisons[0].gone
-    assert [(each.text, each.change.kind, each.change.who) for each in gone] == [
-        ("The wall gives way", "deleted", "rex"),
-        ("The wall is weak", "reworded", "cleo"),
-        ("its wall is weak", "reworded", "cleo"),
-    ]
-    assert [(answer.who, answer.kind, answer.label) for answer in gone[2].answers] == [
-        ("lexical", "judge", "no"),
-        ("rex", "reviewer", "yes"),
-        ("cleo", "adjudicator", "no"),
-    ]
-
-
-def test_a_unit_whose_only_claim_was_deleted_says_who_did_it_and_when(world: World) -> None:
-    only = Claim.objects.get(text="Ferries move to the southern quay")
-    changed = delete_claim(claim=only, by=world.rex, reason="No claim")
-    first, second = explanation(world, world.peers["port", "alder"]).comparisons[0].units
-    assert (second.coverage.value, second.source) == (None, "its only claim was deleted by rex")
-    assert second.emptied is not None
-    assert (second.emptied.at, second.emptied.reason) == (changed.change.created_at, "No claim")
-    assert first.emptied is None
-    undo_claim_change(change=changed.change, by=world.rex)
-    assert explanation(world, world.peers["port", "alder"]).comparisons[0].units[1].emptied is None
-
-
-def test_of_several_deleted_claims_the_last_one_is_told(world: World) -> None:
-    for text, person in (("its wall is weak", world.cleo), ("The harbour closes in April", world.rex)):
-        delete_claim(claim=Claim.objects.get(text=text), by=person)
-    first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
-    assert first.source == "all its claims were deleted, the last one by rex"
 
 
 def test_comments_on_a_claim_are_counted(world: World) -> None:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_check
-from annotation.models import Claim
 from annotation.reviewing.services.review import override, withdraw_verdict
-from annotation.texts.services.change_claims import delete_claim, split_claim
 from tests.accessibility import runs_off, violations
 from tests.annotation.answering import answer_fourteen
 from tests.annotation.cast import add_imported_verdict
@@ -27,7 +25,7 @@ BIAS = "/p/harbour/settings/bias/"
 
 
 def tell_a_story(world: World) -> str:
-    """Verdicts, one taken back, a decision, a claim split and another deleted; the address that tells of them."""
+    """Verdicts, one taken back, a decision; the address that tells of them."""
     check = world.check("alder", 1)
     first = override(check=check, by=world.rex, label="no", reason="Not in so many words.").verdict
     override(check=check, by=world.rex, label="yes", evidence=[1], confidence=0.8)
@@ -37,13 +35,6 @@ def tell_a_story(world: World) -> str:
         check=check, by=world.cleo, label="unsure", reason="It does not say when.", is_guideline_gap=True
     )
     override(check=world.check("alder", 3), by=world.rex, label="no", error_type="wrong_entity")
-    split_claim(
-        claim=Claim.objects.get(text="Ferries move to the southern quay"),
-        by=world.cleo,
-        texts=["Ferries move", "The southern quay is used"],
-        reason="Two facts",
-    )
-    delete_claim(claim=Claim.objects.get(text="its wall is weak"), by=world.cleo, reason="Not checkable")
     return f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
 
 
@@ -61,12 +52,8 @@ def test_on_paper_everything_is_unfolded_and_ways_elsewhere_are_gone(world: Worl
     page = sign_in(desk(), "cleo")
     address = tell_a_story(world)
     page.goto(address)
-    earlier = page.get_by_text("Not checkable")
-    assert not earlier.is_visible()
     assert not page.locator(".printed").is_visible()
     page.emulate_media(media="print")
-    assert earlier.is_visible()
-    assert page.get_by_text("Two facts").first.is_visible()
     assert page.locator(":is(.top, .trail, .screen-only):visible").count() == 0
     assert address in page.locator(".printed").inner_text()
     assert "printed by cleo on" in page.locator(".printed").inner_text()

@@ -204,11 +204,11 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
 
 def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: World) -> None:
     asked = drawn(world)
+    for check in asked:
+        override(check=check, by=world.cleo, label="yes")
     reword_claim(claim=asked[0].claim, by=world.rex, text="The new hall opens at dusk.")
     gone = Check.objects.filter(pk__in=[each.pk for each in asked], is_current=False).count()
     assert gone >= 1
-    for check in asked:
-        override(check=check, by=world.cleo, label="yes")
     found = judge_quality(world.project)
     assert found["basis"]["kind"] == "drawn"
     # What the sentence counts is what the figures rest on.

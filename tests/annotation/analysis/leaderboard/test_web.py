@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
-from django.utils.formats import date_format
 
 from annotation.analysis.leaderboard import system_scores
 from annotation.analysis.leaderboard import web as scores
-from annotation.models import Analysis, CheckLook, Claim, DocumentSet, Score, Summary, System, Verdict, Worker
+from annotation.models import Analysis, CheckLook, DocumentSet, Score, Summary, System, Verdict, Worker
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
-from annotation.texts.services.change_claims import delete_claim
 from tests.annotation.conftest import HTMX
 from tests.annotation.mixing import mix_summarization
 from tests.annotation.planning import answer_draw, lay_sets
@@ -191,17 +189,6 @@ def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> N
     page = vic.get(f"/p/harbour/scores/summaries/{world.peers['bridge', 'alder'].public_id}/")
     assert page.status_code == 200
     assert "not judged" in page.content.decode()
-
-
-def test_a_unit_without_claims_says_who_deleted_them(world: World, vic: Client) -> None:
-    only = Claim.objects.get(text="Ferries move to the southern quay")
-    changed = delete_claim(claim=only, by=world.rex, reason="No claim")
-    page = vic.get(f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/").content.decode()
-    at = date_format(timezone.localtime(changed.change.created_at), "j M Y, H:i")
-    assert f'its only claim was deleted by rex, {at} <span dir="auto">“No claim”</span>' in " ".join(
-        page.split()
-    )
-    assert "not judged" not in page
 
 
 def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: Client) -> None:

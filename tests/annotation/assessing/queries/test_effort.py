@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from annotation.assessing.queries.effort import Effort, effort_by_person, effort_by_sitting, total_effort
 from annotation.assessing.services.recall_sitting import recall
-from annotation.models import Claim, ClaimChange, ClaimSet, Sitting, SummaryJudgment, Unit, UnitChange
+from annotation.models import Claim, ClaimSet, Sitting, SummaryJudgment
 from tests.annotation.cast import World
 from tests.annotation.sitting import say, sit
 
@@ -57,14 +58,6 @@ def test_what_was_taken_away_is_time_but_no_result(world: World) -> None:
     assert effort_by_sitting(Sitting.objects.all())[sitting.pk].judged_units == 1
 
 
-def test_a_unit_that_was_cut_anew_is_no_result(world: World) -> None:
-    sitting = sit(world, "ana", "bridge")
-    say(sitting, "alder", (60, [1], 1_000), (20, [1], 1_000))
-    change = UnitChange.objects.create(summary=world.models["bridge"], kind="split")
-    Unit.objects.filter(pk=world.units("bridge")[0].pk).update(retired_by=change)
-    assert of(world, "ana").judged_units == 1
-
-
 def test_a_claim_of_a_replaced_set_is_no_result(world: World) -> None:
     claims = ClaimSet.objects.create(summary=world.models["bridge"], origin="import")
     first, second = (
@@ -75,7 +68,7 @@ def test_a_claim_of_a_replaced_set_is_no_result(world: World) -> None:
     for claim in (first, second):
         assignment.unit_judgments.create(claim=claim, percent=20, marks=[1], active_ms=500)
     assert of(world, "ana").judged_units == 2
-    Claim.objects.filter(pk=first.pk).update(retired_by=ClaimChange.objects.create(claim_set=claims))
+    Claim.objects.filter(pk=first.pk).update(removed_at=timezone.now())
     assert of(world, "ana").judged_units == 1
     ClaimSet.objects.filter(pk=claims.pk).update(is_active=False)
     assert (of(world, "ana").judged_units, of(world, "ana").active_ms) == (0, 1_000)

@@ -104,11 +104,3 @@ def test_a_pace_is_told_from_ten_minutes_on(world: World, ms: int, pace: float |
     # Two units in twice 5 minutes: 12 an hour.
     say(sit(world, "ana", "port"), "alder", (60, [1], ms), (20, [2], ms))
     assert own_desk(world.project, world.ana).pace == (pace and pytest.approx(pace))
-
-
-def test_a_set_that_was_opened_again_says_so(world: World) -> None:
-    sitting = sit(world, "ana", "port")
-    when = timezone.now()
-    Sitting.objects.filter(pk=sitting.pk).update(reopened_at=when)
-    (own,) = own_desk(world.project, world.ana).open
-    assert own.reopened_at == when

@@ -27,8 +27,8 @@ from annotation.models import (
     Sitting,
     Summary,
     SummaryJudgment,
-    UnitChange,
     UnitJudgment,
+    Verdict,
 )
 from annotation.texts.services.change_units import join_units
 from evaluation.metrics import quality_questions
@@ -268,30 +268,6 @@ def test_units_of_other_texts_and_summaries_of_other_sets_are_not_found(world: W
         UnitAct(3, assignment_of(sitting), "nosuchunit", 20),
     ]
     assert {code for _, _, code in said(send(world, sitting, *acts))} == {"not_found"}
-
-
-def test_a_unit_that_was_joined_meanwhile_is_refused(world: World) -> None:
-    sitting = sit(world)
-    unit = world.units("port")[0]
-    unit.retired_by = UnitChange.objects.create(summary=world.models["port"], kind="join")
-    unit.save()
-    act = UnitAct(1, assignment_of(sitting), unit.public_id, 20)
-    assert said(send(world, sitting, act)) == [(1, "refused", "not_found")]
-
-
-def test_judgments_of_a_retired_unit_are_not_progress(world: World) -> None:
-    sitting = sit(world)
-    acts = [on_unit(world, sitting, 1, marks=(1, 2)), on_unit(world, sitting, 2, unit=2)]
-    send(world, sitting, *acts)
-    unit = world.units("port")[0]
-    unit.retired_by = UnitChange.objects.create(summary=world.models["port"], kind="join")
-    unit.save()
-    saved = send(
-        world, sitting, UnitAct(3, assignment_of(sitting), world.units("port")[0].public_id, 40, (1,))
-    )
-    assert (saved.judged, saved.total) == (1, 1)
-    # Peer unit 2 was marked for the retired unit alone.
-    assert saved.gates[assignment_of(sitting)].unmarked == "open"
 
 
 def test_claims_stand_in_for_units_where_they_are_not_linked(world: World) -> None:
@@ -669,6 +645,7 @@ def test_the_number_of_queries_is_fixed(world: World) -> None:
 @pytest.fixture
 def joined_late(world: World) -> Iterator[None]:
     """The model units are joined after a save has read the sitting, at the moment at which it takes the turn."""
+    Verdict.objects.all().delete()
     left, first = [world.units("port")[0]], "UPDATE annotation_sitting"
 
     def join_first(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:

@@ -951,36 +951,11 @@ def drawn_in(draw: Draw, number: int) -> Check:
     return check
 
 
-def test_a_claim_that_was_reworded_since_is_asked_in_its_old_words_and_the_screen_says_why(
-    world: World, rex: Client, signed_in: Callable[[User], Client]
-) -> None:
-    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("100"))
-    draw = Draw.objects.get()
-    query, check = f"?draw={draw.public_id}", drawn_in(draw, 0)
-    reword_claim(claim=check.claim, by=world.cleo, text="Other words")
-    assert following(rex, query=query) == check.public_id
-    otherwise = "no" if check.judge_label == "yes" else "yes"
-    page = " ".join(rex.get(f"{at(check)}{query}").content.decode().split())
-    assert "This is an earlier wording" in page
-    assert 'value="yes" data-key="1" aria-pressed="false" >' in page
-    told = rex.post(
-        f"{at(check)}answer/{query}", {"label": otherwise, "seen": ""}, headers=HTMX
-    ).content.decode()
-    assert (
-        "Scores do not change because the claim was reworded. The answer counts only in the sample." in told
-    )
-    # Old words are answered once, so that there is nothing to change it to.
-    assert "Change to" not in told
-    again = rex.get(f"{at(check)}{query}").content.decode()
-    assert "so this wording is no longer checked" in again
-    assert "This is an earlier wording" not in again
-
-
-def test_old_words_outside_of_a_draw_take_no_answer(world: World, rex: Client) -> None:
+def test_a_removed_claim_takes_no_answer(world: World, rex: Client) -> None:
     check = world.check("alder", 1)
     reword_claim(claim=check.claim, by=world.cleo, text="Other words")
     page = " ".join(rex.get(at(check)).content.decode().split())
-    assert "so this wording is no longer checked" in page
+    assert "so it is no longer checked" in page
     assert 'value="yes" data-key="1" aria-pressed="false" disabled' in page
 
 

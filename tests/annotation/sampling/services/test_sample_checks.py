@@ -11,17 +11,14 @@ from annotation.analysis.estimates.samples import samples
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Check, Claim, Draw, DrawnCheck, Event, Notice, Project, Score
+from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.queries.review_queue import Filter, queue
-from annotation.reviewing.services.lease_check import keep
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.sampling.queries.check_samples import check_samples, open_samples
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import sample_checks
-from annotation.scoring.score_changes import TOLD as SCORES
-from annotation.texts.services.change_claims import reword_claim
 from tests.annotation.answering import look
 
 if TYPE_CHECKING:
@@ -128,69 +125,6 @@ def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew
     override(check=world.check("alder", 2), by=world.cleo, label="no")
     drawn = draw(world, share=1.0)
     assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, drawn))
-
-
-def other_words(check: Check) -> Check:
-    """The check against the same summary of the claim that took this one's place."""
-    return Check.objects.select_related("project", "claim").get(
-        peer=check.peer, claim__made_by=Claim.all_claims.get(pk=check.claim_id).retired_by
-    )
-
-
-def reworded(world: World) -> tuple[Draw, Check]:
-    """Everything is drawn, then Cleo rewords alder's first claim; a judge has not answered the new words."""
-    drawn, check = draw(world, share=1.0), world.check("alder", 1)
-    reword_claim(claim=check.claim, by=world.cleo, text="The harbour shuts in April")
-    return drawn, Check.objects.select_related("project", "peer", "claim").get(pk=check.pk)
-
-
-def test_a_claim_that_was_reworded_is_answered_in_the_words_that_were_drawn(world: World) -> None:
-    drawn, check = reworded(world)
-    assert not check.is_current
-    assert check.public_id in waiting(world, drawn)
-    before = list(Score.objects.order_by("pk").values_list(*SCORES))
-    verdict = override(check=check, by=world.rex, label="no").verdict
-    assert drawn.drawn_checks.get(check_row=check).verdict == verdict
-    assert check.public_id not in waiting(world, drawn)
-    assert list(Score.objects.order_by("pk").values_list(*SCORES)) == before
-    check.refresh_from_db()
-    assert (check.human_label, check.final_label, check.is_disputed) == (None, "yes", False)
-
-
-def test_a_draw_is_complete_though_a_claim_of_it_was_reworded(world: World) -> None:
-    drawn, _ = reworded(world)
-    assert [row.answered for row in open_samples(world.project)] == [0]
-    for name in waiting(world, drawn):
-        override(check=Check.objects.get(public_id=name), by=world.rex, label="yes")
-    assert open_samples(world.project) == []
-
-
-def test_old_words_are_asked_once_and_in_draws_alone(world: World) -> None:
-    _, check = reworded(world)
-    override(check=check, by=world.rex, label="no")
-    for person in (world.rex, world.cleo):
-        with pytest.raises(Conflict) as refused:
-            override(check=check, by=person, label="yes")
-        assert refused.value.code == "claim_changed"
-
-
-def test_old_words_are_not_asked_of_whoever_has_met_the_new_ones(world: World) -> None:
-    drawn, check = reworded(world)
-    override(check=other_words(check), by=world.rex, label="yes")
-    assert check.public_id not in waiting(world, drawn)
-    with pytest.raises(Conflict):
-        override(check=check, by=world.rex, label="no")
-    assert drawn.drawn_checks.get(check_row=check).verdict is None
-    override(check=check, by=world.cleo, label="no")
-    assert drawn.drawn_checks.get(check_row=check).verdict is not None
-
-
-def test_old_words_on_somebodys_screen_are_said_to_be_held(world: World) -> None:
-    drawn, check = reworded(world)
-    keep(check=check, by=world.cleo)
-    (row,) = open_samples(world.project, but=world.rex)
-    assert row.held is not None
-    assert (row.draw_id, row.held.count) == (drawn.public_id, 1)
 
 
 def test_reviewers_are_told_and_the_log_too(world: World) -> None:

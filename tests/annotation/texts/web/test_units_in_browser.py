@@ -1,4 +1,4 @@
-"""Units are joined, split and undone by keys, by a mouse, by a finger and without scripts."""
+"""Units are joined and split by keys, by a mouse, by a finger and without scripts."""
 
 from __future__ import annotations
 
@@ -56,12 +56,9 @@ def test_by_keys_alone_as_fast_as_they_are_pressed(world: World, opened: Callabl
     for key in ("j", "k", *["ArrowRight"] * 4, "s"):
         page.keyboard.press(key)
     expect_units(page, "The harbour closes in", "April because its wall is weak.", SECOND)
-    page.locator("#said", has_text="Split into units 1 and 2. 3 units.").wait_for()
+    page.locator("#said", has_text="Split. 3 units.").wait_for()
     # Nothing is waited for: what comes while a form is on its way is done after it.
-    for key in ("j", "m", "u", "u"):
-        page.keyboard.press(key)
-    expect_units(page, FIRST, SECOND)
-    for key in ("k", "m"):
+    for key in ("m", "m"):
         page.keyboard.press(key)
     expect_units(page, f"{FIRST} {SECOND}")
     assert [unit.position for unit in current_units(model)] == [1]
@@ -76,9 +73,6 @@ def test_a_click_on_the_border_joins_and_one_into_the_text_splits(
     expect_units(page, "The harbour closes in April", "because its wall is weak.", SECOND)
     page.get_by_role("button", name="Join 2 and 3").click()
     expect_units(page, "The harbour closes in April", f"because its wall is weak. {SECOND}")
-    page.get_by_role("button", name="Undo the join").click()
-    page.get_by_role("button", name="Undo the split").click()
-    expect_units(page, FIRST, SECOND)
 
 
 def test_words_are_marked_with_the_mouse_and_nothing_is_split(
@@ -121,18 +115,6 @@ def test_without_scripts_the_forms_do_it(world: World, opened: Callable[..., Pag
     page.get_by_role("button", name="Split unit 1").click()
     page.get_by_role("button", name="Join 2 and 3").click()
     assert [unit.position for unit in current_units(world.models["bridge"])] == [1, 2]
-    page.get_by_role("button", name="Undo the join").click()
-    page.locator("#unit-3").get_by_label("Weight").fill("3")
-    page.get_by_role("button", name="Save the weight of unit 3").click()
-    assert [unit.weight for unit in current_units(world.models["bridge"])] == [1, 1, 3]
-
-
-def test_a_weight_is_typed_and_saved_by_enter(world: World, opened: Callable[..., Page]) -> None:
-    page = opened(world.models["bridge"])
-    for key in ("j", "w", "4", "Enter"):
-        page.keyboard.press(key)
-    page.locator("#said", has_text="Unit 2 has the weight 4.").wait_for(state="attached")
-    assert [unit.weight for unit in current_units(world.models["bridge"])] == [1, 4]
 
 
 def test_whoever_is_later_sees_what_the_other_did_and_goes_on(
@@ -142,25 +124,7 @@ def test_whoever_is_later_sees_what_the_other_did_and_goes_on(
     page = opened(model)
     join_units(summary=model, by=world.olga, unit_id=current_units(model)[0].public_id)
     page.keyboard.press("m")
-    page.get_by_text("olga changed the units of this summary").wait_for()
-    expect_units(page, f"{FIRST} {SECOND}")
-    page.keyboard.press("u")
-    expect_units(page, FIRST, SECOND)
-
-
-def test_the_owner_types_the_number_to_open_judged_units(world: World, opened: Callable[..., Page]) -> None:
-    model = world.models["bridge"]
-    judge(world, model)
-    page = opened(model, "olga")
-    page.get_by_text("Unlock…").click()
-    page.get_by_text("1 judgment of 1 assessor on this summary will no longer count").wait_for()
-    page.get_by_label("type the number").fill("2")
-    page.get_by_role("button", name="Unlock the units").click()
-    page.get_by_text("Not 2 but 1 judgments").wait_for()
-    page.get_by_text("Unlock…").click()
-    page.get_by_label("type the number").fill("1")
-    page.get_by_role("button", name="Unlock the units").click()
-    page.get_by_role("button", name="Join 1 and 2").click()
+    page.get_by_text("Someone changed the units of this summary").wait_for()
     expect_units(page, f"{FIRST} {SECOND}")
 
 
@@ -177,14 +141,8 @@ def test_axe_finds_nothing_wrong(world: World, opened: Callable[..., Page]) -> N
     page.keyboard.press("ArrowRight")
     page.locator("#unit-1 summary").click()
     found = violations(page)
-    page.keyboard.press("m")
-    page.get_by_role("button", name="Undo").wait_for()
-    found += violations(page)
-    page.keyboard.press("u")
-    expect_units(page, FIRST, SECOND)
     judge(world, world.models["bridge"])
     page.reload()
-    page.get_by_text("Unlock…").click()
     found += violations(page) + runs_off(page, PHONE)
     page.set_viewport_size(DESKTOP)
     page.goto("/p/harbour/units/")
