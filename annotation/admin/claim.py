@@ -9,11 +9,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotation.admin.filters import OfDocumentSet, OfJudge, OfSystem
-from annotation.admin.reach import person_of
 from annotation.admin.rows import NEWEST_ROWS_FIRST, READ_ANSWERS, Rows
 from annotation.admin.seen import TellingRows
-from annotation.core.permissions import Verb
-from annotation.models import Check, CheckLook, Claim, ClaimChange, ClaimSet, Verdict, VerdictBatch
+from annotation.models import Check, Claim, ClaimChange, ClaimSet, Verdict, VerdictBatch
 
 
 class CheckSet(OfDocumentSet):
@@ -136,26 +134,3 @@ class VerdictBatchAdmin(Rows):
     list_display = ("public_id", "project", "by", "count", "created_at", "withdrawn_at")
     list_select_related = ("project", "by")
     search_fields = ("public_id__exact", "by__username__exact")
-
-
-@admin.register(CheckLook)
-class CheckLookAdmin(Rows):
-    """What people were shown. Nobody reads of themselves here, superusers neither: it may tell what is planted."""
-
-    project_paths = ("check_row__project",)
-    view_verbs = (Verb.VIEW_BIAS,)
-    list_display = (
-        "public_id",
-        "check_row",
-        "person",
-        "opened_at",
-        "revealed_at",
-        "planted_label",
-        "disclosed_at",
-    )
-    list_select_related = ("check_row", "person")
-    search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
-    sortable_by = ()
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).exclude(person=person_of(request))

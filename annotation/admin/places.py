@@ -110,7 +110,6 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "Adjudication": _decision,
     "Assignment": lambda _: RowPage(Verb.ASSIGN, "assignments"),
     "Check": _check,
-    "CheckLook": lambda look: _check(look.check_row),
     "Claim": lambda claim: _claims(claim.claim_set),
     "ClaimChange": lambda change: _claims(change.claim_set),
     "ClaimSet": _claims,

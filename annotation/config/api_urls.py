@@ -15,7 +15,7 @@ from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
 from annotation.projects.api import close_project, event_log, guidelines, members, notices, projects
-from annotation.reviewing.api import bias, checks, comments, review
+from annotation.reviewing.api import checks, comments, review
 from annotation.sample import api as samples
 from annotation.sampling.api import samples as draws
 from annotation.texts.api import claims, document_sets, summaries, units
@@ -81,8 +81,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("members/<slug:public_id>/", members.OneMember.as_view()),
     path("invitations/", members.Invitations.as_view()),
     path("invitations/<slug:public_id>/", members.OneInvitation.as_view()),
-    path("bias/", bias.BiasView.as_view()),
-    path("bias/file/", bias.BiasFile.as_view()),
     path("log/", event_log.Log.as_view()),
     path("log/file/", event_log.LogFile.as_view()),
     path("judges/", judges.Judges.as_view()),

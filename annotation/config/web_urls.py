@@ -30,7 +30,7 @@ from annotation.projects.web import (
     projects,
     settings,
 )
-from annotation.reviewing.web import bias, comments, review, review_queue
+from annotation.reviewing.web import comments, review, review_queue
 from annotation.sample import web as samples
 from annotation.texts.web import claims, units
 from annotation.watching import web as watching
@@ -152,8 +152,6 @@ project_urls = [
     path("settings/guidelines/write/", guidelines.write_guidelines, name="write-guidelines"),
     path("settings/guidelines/preview/", guidelines.preview_guidelines, name="preview-guidelines"),
     path("settings/guidelines/<int:version>/", guidelines.guideline, name="guideline"),
-    path("settings/bias/", bias.bias, name="bias"),
-    path("settings/bias/file/", bias.bias_file, name="bias-file"),
     path("settings/log/", event_log.event_log, name="log"),
     path("settings/log/file/", event_log.log_file, name="log-file"),
     path("comments/claims/<slug:claim_id>/", comments.claim_comments, name="claim-comments"),

@@ -49,7 +49,6 @@ class Verb(StrEnum):
     ADJUDICATE = "adjudicate"
     CHANGE_CLAIMS = "change claims"
     COMMENT = "comment"
-    VIEW_BIAS = "view bias"
     CHANGE_PROJECT = "change project"
     MANAGE_MEMBERS = "manage members"
     CLOSE_PROJECT = "archive or delete the project"
@@ -71,7 +70,6 @@ ROLE_VERBS: dict[Role, frozenset[Verb]] = {
         Verb.EXPORT,
         Verb.CHANGE_PROJECT,
         Verb.COMMENT,
-        Verb.VIEW_BIAS,
     },
     Role.ADJUDICATOR: _WATCH
     | {
@@ -109,7 +107,6 @@ ARCHIVED_VERBS = frozenset(
         Verb.VIEW_RUNS,
         Verb.VIEW_EVENTS,
         Verb.VIEW_FLAGS,
-        Verb.VIEW_BIAS,
         Verb.EXPORT,
         Verb.MANAGE_MEMBERS,
         Verb.CLOSE_PROJECT,

@@ -57,7 +57,6 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Guidelines", "guidelines", Verb.VIEW_PROJECT),
             ("People", "people", Verb.MANAGE_MEMBERS),
             ("Log", "log", Verb.VIEW_EVENTS),
-            ("Bias watch", "bias", Verb.VIEW_BIAS),
         ),
     ),
 )

@@ -19,7 +19,6 @@ from annotation.models import (
     CachedValue,
     CallClaim,
     CallStart,
-    CheckLook,
     ClaimChange,
     ClaimSet,
     Draw,
@@ -85,7 +84,6 @@ TELLING = {
     "Analysis",
     "Assignment",
     "Check",
-    "CheckLook",
     "Claim",
     "ClaimChange",
     "ClaimSet",
@@ -133,7 +131,6 @@ def fill(world: World) -> None:
     add_imported_verdict(world.check("alder", 1), "no")
     draw = Draw.objects.create(project=world.project, method="uniform", item="check", seed=1, frame=[])
     DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
-    CheckLook.objects.get_or_create(check_row=world.check("alder", 1), person=world.rex)
     VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
     ClaimChange.objects.create(claim_set=ClaimSet.objects.get(), kind="reword", by=world.rex)
     Analysis.objects.create(

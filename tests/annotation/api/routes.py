@@ -173,8 +173,6 @@ IN_PROJECT = (
     Route("get", _in("invitations/"), (Verb.MANAGE_MEMBERS,)),
     Route("post", _in("invitations/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
     Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),
-    Route("get", _in("bias/"), (Verb.VIEW_BIAS,)),
-    Route("get", _in("bias/file/"), (Verb.VIEW_BIAS,)),
     Route("get", _in("log/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("log/file/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
