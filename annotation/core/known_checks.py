@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection
 from django.db.models import BooleanField, F, Func, Q
 
-from annotation.models import Check, CheckLook
+from annotation.models import Check
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
     from django.db.models.sql.compiler import SQLCompiler
 
 # The statements by hand are defended by tests/bench/override.py (next claim of a random draw, of disagreements and of
@@ -66,12 +65,6 @@ _FAMILY = """
     )
 """
 _KNOWN_IN_OTHER_WORDS = f"EXISTS ({_FAMILY}{_MET})"
-# That the person takes a planted verdict for the judge's. As `CheckLook.is_fooling`.
-FOOLING = "look.revealed_at IS NOT NULL AND look.planted_label IS NOT NULL AND look.disclosed_at IS NULL"
-_FOOLED = """EXISTS (
-    SELECT 1 FROM annotation_checklook look
-    WHERE look.check_row_id = {check} AND look.person_id = %s AND {fooling}
-)""".replace("{fooling}", FOOLING)
 
 
 def knows(person: User) -> Q:
@@ -105,18 +98,6 @@ def knew_earlier_words(check: Check, person: User) -> bool:
         statement = "SELECT " + _KNOWN_EARLIER.format(claim="%s", peer="%s")
         cursor.execute(statement, [*keys, person.pk, person.pk])
         return bool(cursor.fetchone()[0])
-
-
-def knows_the_truth(person: User) -> Q:
-    """Those of them of which the person does not take a planted verdict for the judge's."""
-    return knows(person) & ~Q(_Asked(check=F("pk"), statement=_FOOLED, person=person))
-
-
-def fooled(person: User) -> QuerySet[CheckLook]:
-    """Looks after which the person takes a planted verdict for the judge's. As `CheckLook.is_fooling`."""
-    return CheckLook.objects.filter(
-        person=person, revealed_at__isnull=False, planted_label__isnull=False, disclosed_at__isnull=True
-    )
 
 
 class _Asked(Func):

@@ -310,7 +310,6 @@ class Migration(migrations.Migration):
                 ('dispute_voices', models.CharField(choices=[('people', 'People'), ('judge', 'People and the deciding judge')], default='people', help_text='Whose answers are compared with each other for that.', max_length=6, verbose_name='whose answers are compared with each other')),
                 ('audit_share', models.FloatField(default=0.05, help_text='Share of what people agree on that adjudicators look at all the same (0 to 1).', verbose_name='share to be audited')),
                 ('own_adjudication', models.BooleanField(default=False, verbose_name='adjudicators may resolve what they have judged themselves')),
-                ('planted_share', models.FloatField(default=0.0, help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's, to see who follows it; they are told after their answer (0 to 1).", verbose_name='share of control items')),
                 ('staged_until', models.DateTimeField(db_index=True, editable=False, help_text='Only while it hides the rows of an unfinished import: until then that import is known to be alive.', null=True)),
                 ('rescore_due_at', models.DateTimeField(editable=False, help_text='Since when all its scores are to be rebuilt; empty once they are.', null=True)),
                 ('archived_at', models.DateTimeField(editable=False, help_text='Since when it is read-only and out of lists.', null=True)),
@@ -1056,7 +1055,7 @@ class Migration(migrations.Migration):
                 ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
                 ('doubt', models.FloatField(blank=True, help_text='Of a panel: the share of its votes that differ from the label.', null=True)),
                 ('votes', models.JSONField(blank=True, default=list, help_text='Of a panel, or of raters in a file: names and labels.')),
-                ('shown', models.CharField(choices=[('nothing', 'Nothing'), ('judge', "The judge's verdict"), ('planted', 'A wrong verdict, a control item'), ('person', "Another's answer")], default='nothing', max_length=8)),
+                ('shown', models.CharField(choices=[('nothing', 'Nothing'), ('judge', "The judge's verdict"), ('person', "Another's answer")], default='nothing', max_length=8)),
                 ('active_ms', models.PositiveIntegerField(default=0, help_text='Time at the check before the answer, in ms, idle time left out.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
@@ -1161,15 +1160,12 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
                 ('opened_at', models.DateTimeField(auto_now_add=True)),
                 ('revealed_at', models.DateTimeField(blank=True, null=True)),
-                ('planted_label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
-                ('disclosed_at', models.DateTimeField(blank=True, null=True)),
                 ('check_row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='looks', to='annotation.check')),
                 ('person', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='check_looks', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ('id',),
-                'indexes': [models.Index(condition=models.Q(('disclosed_at__isnull', True), ('planted_label__isnull', False)), fields=['person'], name='check_look_untold')],
-                'constraints': [models.UniqueConstraint(fields=('person', 'check_row'), name='check_look_once'), models.CheckConstraint(condition=models.Q(('disclosed_at__isnull', True), ('planted_label__isnull', False), _connector='OR'), name='check_look_planted_before_disclosed')],
+                'constraints': [models.UniqueConstraint(fields=('person', 'check_row'), name='check_look_once')],
             },
         ),
         migrations.AddConstraint(
@@ -1199,10 +1195,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='project',
             constraint=models.CheckConstraint(condition=models.Q(('audit_share__gte', 0), ('audit_share__lte', 1)), name='project_audit_share_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='project',
-            constraint=models.CheckConstraint(condition=models.Q(('planted_share__gte', 0), ('planted_share__lte', 1)), name='project_planted_share_0_1'),
         ),
         migrations.AddConstraint(
             model_name='project',

@@ -371,7 +371,6 @@ class Verdict(PublicRow):
     class Shown(models.TextChoices):
         NOTHING = "nothing", "Nothing"
         JUDGE = "judge", "The judge's verdict"
-        PLANTED = "planted", "A wrong verdict, a control item"
         PERSON = "person", "Another's answer"
 
     # Not `check`: that is a class method of every Django model.
@@ -461,8 +460,6 @@ class CheckLook(PublicRow):
     """What one person was shown of one check, and when: written as it happens, once a check and person.
 
     `revealed_at` is when the judge's verdict came on their screen; before that they knew nothing of it.
-    `planted_label` is the wrong verdict that was shown in its place to see whether they would follow it, and
-    `disclosed_at` when they were told so.
     """
 
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="looks")
@@ -472,30 +469,10 @@ class CheckLook(PublicRow):
     )
     opened_at = models.DateTimeField(auto_now_add=True)
     revealed_at = models.DateTimeField(null=True, blank=True)
-    planted_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
-    disclosed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("id",)
-        constraints = (
-            models.UniqueConstraint(fields=("person", "check_row"), name="check_look_once"),
-            models.CheckConstraint(
-                name="check_look_planted_before_disclosed",
-                condition=Q(disclosed_at__isnull=True) | Q(planted_label__isnull=False),
-            ),
-        )
-        indexes = (
-            models.Index(
-                fields=("person",),
-                condition=Q(planted_label__isnull=False, disclosed_at__isnull=True),
-                name="check_look_untold",
-            ),
-        )
+        constraints = (models.UniqueConstraint(fields=("person", "check_row"), name="check_look_once"),)
 
     def __str__(self) -> str:
         return f"{self.person} at {self.check_row}"
-
-    @property
-    def is_fooling(self) -> bool:
-        """Whether the person takes a planted verdict for the judge's; in queries: `core.known_checks.fooled`."""
-        return self.revealed_at is not None and self.planted_label is not None and self.disclosed_at is None

@@ -43,16 +43,10 @@ def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[C
     )
 
 
-def look(check: Check, person: User, *, planted: str | None = None, told: bool = False) -> CheckLook:
-    """The person was shown the judge's verdict, or a planted one, an hour ago, and told so half an hour ago."""
-    now = timezone.now()
-    return CheckLook.objects.create(
-        check_row=check,
-        person=person,
-        revealed_at=now - timedelta(hours=1),
-        planted_label=planted,
-        disclosed_at=now - timedelta(minutes=30) if told else None,
-    )
+def look(check: Check, person: User) -> CheckLook:
+    """The person was shown the judge's verdict an hour ago."""
+    revealed_at = timezone.now() - timedelta(hours=1)
+    return CheckLook.objects.create(check_row=check, person=person, revealed_at=revealed_at)
 
 
 def say(

@@ -1,7 +1,7 @@
 """What people said before anybody had told them anything: the answers that agreement may be read from.
 
 A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's nor met another's; not
-one accepted in a list, and not one after a planted verdict. An answer that its owner took back later still counts:
+one accepted in a list. An answer that its owner took back later still counts:
 whoever differed from the judge would take back more than whoever did not. So does one that was set aside: else two who
 answer at once would count only where they agree. Percents and quality answers are those of closed sittings.
 """

@@ -66,10 +66,9 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     evidence = _numbers("Unit numbers.")
     votes = serializers.ListField(child=serializers.CharField(), help_text="Of a panel.")
     shown = serializers.CharField(
-        help_text="What a reviewer had seen of the judge's answer: nothing, judge or control item; person where they "
+        help_text="What a reviewer had seen of the judge's answer: nothing or judge; person where they "
         "knew another's answer alone."
     )
-    planted = serializers.CharField(help_text="The wrong verdict that they were shown; empty where none was.")
     in_list = serializers.IntegerField(help_text="Verdicts accepted in one act with this one; 0 for none.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")

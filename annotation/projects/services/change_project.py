@@ -71,7 +71,6 @@ RULES = (
     "dispute_voices",
     "audit_share",
     "own_adjudication",
-    "planted_share",
     "deciding_judge",
 )
 """What an owner or manager may change."""
@@ -90,7 +89,6 @@ UNSCORED_RULES = frozenset(
         "lease_minutes",
         "reveal",
         "own_adjudication",
-        "planted_share",
     }
 )
 """Those of them that move no score and no dispute."""

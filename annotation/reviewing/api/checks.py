@@ -14,8 +14,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
-from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from django.db.models import Prefetch, QuerySet
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,10 +29,9 @@ from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb, project_verbs_and, verbs_in
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid, Refusal
-from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
+from annotation.models import Adjudication, Check, ErrorType, Label, Project, Verdict
 from annotation.reviewing.queries.check_view import of_project
-from annotation.reviewing.queries.planted import planted_verdict
-from annotation.reviewing.queries.reveal import keeps_back, plants
+from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import by_system
 from annotation.reviewing.queries.sight import (
     COLUMNS_SEEN,
@@ -43,7 +42,7 @@ from annotation.reviewing.queries.sight import (
     told_of,
 )
 from annotation.reviewing.services.lease_check import keep
-from annotation.reviewing.services.look_at_check import look_at, see_checks, tell_planted
+from annotation.reviewing.services.look_at_check import look_at, see_checks
 from annotation.reviewing.services.review import (
     LONGEST_REASON,
     NOT_LOOKED,
@@ -70,14 +69,10 @@ ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_m
 
 @dataclass(frozen=True)
 class CheckAccess:
-    """What one person may see of the judge and of other people's answers in one project.
-
-    `is_fooled` as for `reveal.plants`.
-    """
+    """What one person may see of the judge and of other people's answers in one project."""
 
     project: Project
     reader: CheckReader
-    is_fooled: bool | None = None
 
     @classmethod
     def of(cls, project: Project, person: User) -> CheckAccess:
@@ -85,22 +80,14 @@ class CheckAccess:
 
     @cached_property
     def is_kept_back(self) -> bool:
-        return keeps_back(self.project, self.reader, is_fooled=self.is_fooled)
-
-    @cached_property
-    def may_plant(self) -> bool:
-        return self.is_kept_back and plants(self.project, self.person, is_fooled=self.is_fooled)
+        return keeps_back(self.project, self.reader)
 
     @property
     def person(self) -> User:
         return self.reader.person
 
     def annotated(self, checks: QuerySet[Check]) -> QuerySet[Any]:
-        """The checks as the person may see them, and of which planted verdict they have been told."""
-        told = CheckLook.objects.filter(
-            check_row=OuterRef("pk"), person=self.person, disclosed_at__isnull=False
-        )
-        checks = checks.annotate(planted_before=Subquery(told.values("planted_label")[:1]))
+        """The checks as the person may see them."""
         return as_seen(checks, self.person, is_kept_back=self.is_kept_back)
 
     def keep_seen(self, checks: Sequence[Check]) -> None:
@@ -154,13 +141,9 @@ class CheckRow(serializers.Serializer[Check]):
         if not access.is_kept_back:
             return shown
         shown |= {name: getattr(check, column) for name, column in COLUMNS_SEEN.items()}
-        # Known or not: beside a planted verdict the figure of the true one would stand.
         shown["doubt"] = None
         if not check.is_known:
             shown |= dict.fromkeys(OF_THE_JUDGE)
-        elif check.planted_now:
-            planted = planted_verdict(check, check.planted_now)
-            shown["judge_probability"] = planted.probability if planted else None
         return shown
 
 
@@ -211,26 +194,16 @@ class CheckDetail(CheckRow):
 
     verdicts = serializers.SerializerMethodField()
     adjudications = serializers.SerializerMethodField()
-    planted_label: Any = LabelField(
-        source="planted_before",
-        allow_null=True,
-        default=None,
-        help_text="A control item that the caller was shown, once disclosed.",
-    )
 
     @extend_schema_field(VerdictRow(many=True))
     def get_verdicts(self, check: Any) -> Any:
         access: CheckAccess = self.context["access"]
-        seen = CheckAsSeen(is_known=check.is_known, planted=check.planted_now)
-        # Made also where it is not shown, so that the true verdict takes as long.
-        may_plant = seen.is_known and access.may_plant
-        planted = planted_verdict(check, seen.planted or Label.NO) if may_plant else None
-        said: Any = told_of(seen, check.said, access.person, check, planted)
+        said: Any = told_of(check.said, access.person, is_known=check.is_known)
         return VerdictRow(said, many=True).data
 
     @extend_schema_field(AdjudicationRow(many=True))
     def get_adjudications(self, check: Any) -> Any:
-        decided: Any = check.decided if check.is_known and not check.planted_now else []
+        decided: Any = check.decided if check.is_known else []
         return AdjudicationRow(decided, many=True).data
 
 
@@ -296,21 +269,11 @@ class NewVerdict(serializers.Serializer[Any]):
     )
 
 
-@extend_schema_serializer(component_name="Told")
-class PlantedRow(serializers.Serializer[CheckLook]):
-    check = serializers.CharField(source="check_row.public_id")
-    planted_label: Any = LabelField()
-
-
 class GivenVerdict(serializers.Serializer[Any]):
     """The answer as it was kept, and what stands for the check now."""
 
     verdict = VerdictRow()
     check = CheckDetail()
-    disclosed_control_items = PlantedRow(
-        many=True,
-        help_text="Earlier checks whose displayed verdict was a control item.",
-    )
 
 
 class Checks(ApiView):
@@ -397,13 +360,8 @@ class CheckVerdicts(ApiView):
             shown=answer["shown"],
             seen=answer.get("seen", NOT_LOOKED),
         )
-        told: Any = tell_planted(project=project, by=self.person, but=check) if given.before.is_fooled else []
-        access = CheckAccess(given.check.project, CheckReader.holding(self.person, verbs), given.is_fooled)
-        shown = {
-            "verdict": VerdictRow(given.verdict).data,
-            "check": _detail_of(given, access),
-            "disclosed_control_items": PlantedRow(told, many=True).data,
-        }
+        access = CheckAccess(given.check.project, CheckReader.holding(self.person, verbs))
+        shown = {"verdict": VerdictRow(given.verdict).data, "check": _detail_of(given, access)}
         return Response(shown, status=status.HTTP_201_CREATED)
 
 
@@ -433,7 +391,6 @@ class OutcomeRow(serializers.Serializer[Any]):
     check = serializers.CharField()
     verdict = serializers.CharField(allow_null=True, help_text="Id of the verdict; null if refused.")
     error = ErrorBody(allow_null=True)
-    disclosed_control_items = PlantedRow(many=True, help_text="Control items disclosed after these answers.")
 
 
 class Outcomes(serializers.Serializer[Any]):
@@ -462,27 +419,14 @@ class CheckAnswersAtOnce(ApiView):
                         refusal.details["row"] = number
                         raise
                     check = str(answer.get("check", ""))
-                    results.append(
-                        {
-                            "check": check,
-                            "verdict": None,
-                            "error": error_of(refusal),
-                            "disclosed_control_items": [],
-                        }
-                    )
+                    results.append({"check": check, "verdict": None, "error": error_of(refusal)})
         return Response(Outcomes({"results": results}).data)
 
     def _answer(self, project: Project, *, check: str, **answer: Any) -> dict[str, Any]:
         _, _, asked = project_verbs_and(self.person, project.slug, Verb.REVIEW, _CHECK, check)
         row = of_project(asked, project)
         given = override(check=row, by=self.person, **answer)
-        told: Any = tell_planted(project=project, by=self.person, but=row) if given.before.is_fooled else []
-        return {
-            "check": check,
-            "verdict": given.verdict.public_id,
-            "error": None,
-            "disclosed_control_items": told,
-        }
+        return {"check": check, "verdict": given.verdict.public_id, "error": None}
 
 
 def _one_of_many(given: dict[str, Any]) -> dict[str, Any]:
@@ -523,15 +467,11 @@ def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
     if "disputed" in query:
         checks = checks.filter(seen_disputed=query["disputed"])
     if "unanswered" in query:
-        checks = checks.filter(_UNANSWERED if query["unanswered"] else ~_UNANSWERED)
+        checks = checks.filter(human_label__isnull=query["unanswered"])
     if "label" in query:
         label = None if query["label"] == UNSCORED else query["label"]
         checks = checks.filter(seen_final=label)
     return checks
-
-
-# That somebody answered everybody may know, but for a check at which a planted verdict stands.
-_UNANSWERED = Q(human_label__isnull=True) | Q(planted_now__isnull=False, own_label__isnull=True)
 
 
 def shown_detail(project: Project, public_id: str, person: User, *, asked: bool = False) -> dict[str, Any]:
@@ -570,10 +510,9 @@ def _detail_of(given: GivenAnswer, access: CheckAccess) -> dict[str, Any]:
     check: Any = given.check
     look, said = given.look, (*given.before.said, given.verdict)
     seen = seen_by(access.person, check, look, said) if access.is_kept_back else CheckAsSeen(is_known=True)
-    check.is_known, check.planted_now = seen.is_known, seen.planted
+    check.is_known = seen.is_known
     check.seen_judge, check.seen_human, check.seen_final = seen.judge, seen.human, seen.final
     check.seen_source, check.seen_disputed = seen.source, seen.disputed
-    check.planted_before = look.planted_label if look.disclosed_at else None
     check.said = said
     check.decided = list(_decisions().filter(check_row=check)) if given.before.is_decided else []
     return dict(CheckDetail(check, context={"access": access}).data)

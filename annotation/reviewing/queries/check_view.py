@@ -26,7 +26,6 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.planted import label_to_plant, planted_verdict
 from annotation.reviewing.queries.reveal import is_shown_to_all
 from annotation.reviewing.queries.sight import CheckAsSeen, met_by, seen_by, told_of
 from annotation.sampling.queries.check_samples import is_asked_in_old_words
@@ -126,11 +125,8 @@ class Outcome:
     """What has been said of a check, as far as this reader may know it now.
 
     `people` are all who answered, once the reader may know; else the reader alone, and the answer of somebody else that
-    they met when their own was set aside. `judge` is what they are shown as the judge's answer, which may be a planted
-    one as long as they have not been told; `planted` is the label that was planted, once they have been. `is_settled`
-    tells that an adjudicator has decided, so that no answer moves a score; that much everybody is told.
-    `coverage_stays_because` is told with the judge's answer: `percents` or `adjudicated` where an answer cannot move
-    coverage, else nothing.
+    they met when their own was set aside. `is_settled` tells that an adjudicator has decided; that is never hidden.
+    `coverage_stays_because` is `percents` or `adjudicated` where an answer cannot move coverage, else empty.
     """
 
     check_id: str
@@ -138,7 +134,6 @@ class Outcome:
     is_current: bool
     judge: JudgeAnswer | None
     is_judge_shown: bool
-    planted: str
     people: tuple[PersonAnswer, ...]
     own: PersonAnswer | None
     seen: str
@@ -292,12 +287,7 @@ def outcome_of(check: Check, person: User) -> Outcome:
     said = _said_of(check, person)
     look = _look_now(check, person, said)
     seen = seen_by(person, check, look, said.verdicts)
-    # Made also where it is not shown, so that the true verdict takes as long.
-    may_plant = seen.is_known and (
-        check.project.planted_share > 0 or (look is not None and look.planted_label)
-    )
-    planted = planted_verdict(check, seen.planted or Label.NO) if may_plant else None
-    told = told_of(seen, said.verdicts, person, check, planted)
+    told = told_of(said.verdicts, person, is_known=seen.is_known)
     judge = _judge_answer(check, _judges_verdict(check, told)) if seen.is_known else None
     people = _people(said, person)
     visible = {verdict.pk for verdict in (*told, *met_by(person, said.verdicts))}
@@ -308,11 +298,10 @@ def outcome_of(check: Check, person: User) -> Outcome:
         is_current=check.is_current,
         judge=judge,
         is_judge_shown=seen.is_known,
-        planted=look.planted_label or "" if look is not None and look.disclosed_at else "",
         people=tuple(one for key, one in people.items() if key in visible),
         own=own,
         seen=newest.verdict_id if newest else "",
-        decision=_decision(check, seen, own if seen.planted else newest, judge),
+        decision=_decision(check, seen, newest, judge),
         is_disputed=bool(seen.disputed),
         is_settled=check.final_source == Check.Decider.ADJUDICATOR,
         coverage_stays_because=_why_coverage_stays(check) if seen.is_known else "",
@@ -327,9 +316,7 @@ def _look_now(check: Check, person: User, said: _AllSaid) -> CheckLook | None:
     has_answered = any(one.person_id == person.pk and not one.is_set_aside for one in said.verdicts)
     if not has_answered and not is_shown_to_all(project):
         return look
-    return CheckLook(
-        check_row=check, person=person, revealed_at=now(), planted_label=label_to_plant(check, person)
-    )
+    return CheckLook(check_row=check, person=person, revealed_at=now())
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +357,7 @@ def _people(said: _AllSaid, person: User) -> dict[int, PersonAnswer]:
             error_type=verdict.error_type,
             error=verdict.get_error_type_display() if verdict.error_type else "",
             confidence=verdict.confidence,
-            saw_judge=verdict.shown in (Verdict.Shown.JUDGE, Verdict.Shown.PLANTED),
+            saw_judge=verdict.shown == Verdict.Shown.JUDGE,
             met_another=verdict.shown == Verdict.Shown.PERSON,
             in_batch=verdict.batch_id is not None,
             at=verdict.created_at,

@@ -15,20 +15,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef
-
 from annotation.core.by_hand import Part, kept_plan
-from annotation.core.known_checks import fooled, knows_the_truth
+from annotation.core.known_checks import knows
 from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import NotFound
-from annotation.models import Check, CheckLook, Claim, Project, Verdict
+from annotation.models import Check, CheckLook, Claim, Project
 from annotation.reviewing.queries import sql
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
-
 
 _LOOK = Part(CheckLook, "look")
 _CHECK = Part(Check, "annotation_check")
@@ -43,24 +39,9 @@ class CheckAndLook:
     has_answered: bool
 
 
-def plants(project: Project, person: User, *, is_fooled: bool | None = None) -> bool:
-    """Whether the person may at this moment take a planted verdict of the project for the judge's.
-
-    A project that plants no more still has to tell of those that were shown before: until then all that is said to
-    this person goes by what they were shown. `is_fooled` is whether there are any, where the caller has asked.
-    """
-    if project.planted_share > 0 or is_fooled is not None:
-        return project.planted_share > 0 or bool(is_fooled)
-    return fooled(person).filter(check_row__project=project).exists()
-
-
-def keeps_back(project: Project, reader: CheckReader, *, is_fooled: bool | None = None) -> bool:
-    """Whether what others said stays hidden from the reader until they have answered, or were shown it.
-
-    Where wrong verdicts are planted, a list of the true ones would give them away. `is_fooled` as for `plants`.
-    """
-    is_shown = project.reveal == Project.Reveal.SHOWN
-    return reader.must_wait and (not is_shown or plants(project, reader.person, is_fooled=is_fooled))
+def keeps_back(project: Project, reader: CheckReader) -> bool:
+    """Whether others' answers are hidden from the reader until they have answered or were shown them."""
+    return reader.must_wait and project.reveal != Project.Reveal.SHOWN
 
 
 def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
@@ -71,17 +52,7 @@ def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
     if not keeps_back(project, reader):
         return False
     checks = Check.objects.filter(claim=claim, is_current=True).exclude(final_source=Check.Decider.RULE)
-    return checks.filter(~knows_the_truth(reader.person)).exists()
-
-
-def hides_movement(project: Project, reader: CheckReader, *, is_told: bool = False) -> bool:
-    """Whether the reader must not be told how an answer moved the scores of its summary.
-
-    The movement follows from what the judge and others said of the summary's other claims, so it is told only to
-    those who may view the scores. Where wrong verdicts are planted it would give this one away, unless they are told
-    of it already (`is_told`).
-    """
-    return not reader.may_see_all or (not is_told and plants(project, reader.person))
+    return checks.filter(~knows(reader.person)).exists()
 
 
 def is_shown_to_all(project: Project, *, asked: bool = False) -> bool:
@@ -107,9 +78,3 @@ def sight_of(project: Project, public_id: str, person: User, *, verb: Verb) -> C
     check.project = project
     look = _LOOK.read(values)
     return CheckAndLook(check=check, look=look if look.pk else None, has_answered=bool(has_answered))
-
-
-def untold(person: User, project: Project) -> QuerySet[CheckLook]:
-    """Planted verdicts that the person was shown in the project and does not know to be planted, once they answered."""
-    answered = Verdict.objects.filter(check_row=OuterRef("check_row_id"), person=person)
-    return fooled(person).filter(Exists(answered), check_row__project=project)

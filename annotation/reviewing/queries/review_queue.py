@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
 
-from annotation.core.known_checks import knows_the_truth
+from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid
@@ -30,8 +30,8 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.reveal import keeps_back, plants
-from annotation.reviewing.queries.sight import CheckAsSeen, as_seen, taken_for_true
+from annotation.reviewing.queries.reveal import keeps_back
+from annotation.reviewing.queries.sight import as_seen
 from annotation.sampling.queries.check_samples import (
     CheckSample,
     answerable_in_samples,
@@ -209,9 +209,7 @@ def _with_answers(checks: QuerySet[Check], project: Project, reader: CheckReader
 
     Whoever may see all is not shown the answers of others before their own either: they answer here too.
     """
-    may_plant = plants(project, reader.person)
-    is_kept_back = may_plant or project.reveal != Project.Reveal.SHOWN
-    return as_seen(checks, reader.person, is_kept_back=is_kept_back, plants=may_plant)
+    return as_seen(checks, reader.person, is_kept_back=project.reveal != Project.Reveal.SHOWN)
 
 
 def _named(project: Project, public_id: str) -> Check:
@@ -253,10 +251,11 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     if filters.draw:
         return _sampled_checks(project, reader, filters)
     waiting = Check.objects.filter(project=project, is_current=True)
+    waiting = _only(waiting, project, filters.only)
+    if filters.label:
+        waiting = waiting.filter(human_label=filters.label)
     if filters.is_of_answers and keeps_back(project, reader):
-        waiting = _as_told(waiting, project, reader, filters)
-    else:
-        waiting = _by_answers(_only(waiting, project, filters.only), filters)
+        waiting = waiting.filter(knows(reader.person))
     if filters.side:
         waiting = waiting.filter(side=filters.side)
     if filters.numbers:
@@ -349,36 +348,6 @@ def has_panel(project: Project) -> bool:
     """Whether the deciding judge is a panel whose members are all asked, and may differ."""
     judge = project.deciding_judge
     return judge is not None and judge.kind == Judge.Kind.PANEL
-
-
-def _by_answers(checks: QuerySet[Check], filters: Filter) -> QuerySet[Check]:
-    return checks.filter(human_label=filters.label) if filters.label else checks
-
-
-def _as_told(
-    checks: QuerySet[Check], project: Project, reader: CheckReader, filters: Filter
-) -> QuerySet[Check]:
-    """As `_only` and `_by_answers`, of the checks alone of which the reader has been told what others said.
-
-    Where a wrong verdict was planted, it goes by that and their own answer, as long as they take it for the judge's.
-    """
-    told = _by_answers(_only(checks, project, filters.only), filters).filter(knows_the_truth(reader.person))
-    fooled = taken_for_true(reader.person, project)
-    taken_so = [check for check, seen in fooled.items() if _is_taken_so(seen, filters)]
-    return told | checks.filter(pk__in=taken_so) if taken_so else told
-
-
-def _is_taken_so(seen: CheckAsSeen, filters: Filter) -> bool:
-    """Whether it belongs there to whoever knows of their own answer, and of a planted one in the judge's place."""
-    if seen.human is None or filters.label not in ("", seen.human):
-        return False
-    match filters.only:
-        case Only.AGAINST:
-            return seen.human != seen.judge
-        case Only.ANSWERED | Only.ALL:
-            return True
-        case _:
-            return False
 
 
 def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> QuerySet[Check]:

@@ -1,4 +1,4 @@
-"""A reviewer has a check on screen: when, whether the judge's verdict stood there, and whether it was planted."""
+"""A reviewer has a check on screen: when, and whether the judge's verdict stood there."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.permissions import Standing, Verb, require, roles_with, standing_in
+from annotation.core.permissions import Standing, Verb, roles_with, standing_in
 from annotation.models import Check, CheckLook
 from annotation.models.base import new_public_id
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.planted import label_to_plant
-from annotation.reviewing.queries.reveal import CheckAndLook, is_shown_to_all, sight_of, untold
+from annotation.reviewing.queries.reveal import CheckAndLook, is_shown_to_all, sight_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -51,22 +50,22 @@ def _show(check: Check, to: User, look: CheckLook | None, *, asked: bool) -> Non
 
 
 def reveal(*, check: Check, to: User, look: CheckLook | None = None) -> CheckLook:
-    """Keep that the judge's verdict, or a planted one, comes on the person's screen now, unless it has before.
+    """Keep that the judge's verdict comes on the person's screen now, unless it has before.
 
     Call it inside the transaction of the act that shows it.
     """
     if look is not None and look.revealed_at is not None:
         return look
-    now, planted = timezone.now(), label_to_plant(check, to)
+    now = timezone.now()
     if look is None:
-        look = CheckLook(check_row=check, person=to, opened_at=now, revealed_at=now, planted_label=planted)
+        look = CheckLook(check_row=check, person=to, opened_at=now, revealed_at=now)
         moment = connection.ops.adapt_datetimefield_value(now)
         with connection.cursor() as cursor:
-            cursor.execute(sql.REVEAL, [look.public_id, check.pk, to.pk, moment, moment, planted])
+            cursor.execute(sql.REVEAL, [look.public_id, check.pk, to.pk, moment, moment])
             look.pk = cursor.fetchone()[0]
         return look
-    CheckLook.objects.filter(pk=look.pk, revealed_at=None).update(revealed_at=now, planted_label=planted)
-    look.revealed_at, look.planted_label = now, planted
+    CheckLook.objects.filter(pk=look.pk, revealed_at=None).update(revealed_at=now)
+    look.revealed_at = now
     return look
 
 
@@ -84,8 +83,7 @@ def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
     """Record that the person is shown, as it is, what the judge and others said of some checks of a project.
 
     For every door that keeps nothing back from them. From now on they know it of each, so that a later answer counts
-    as given with the judge's verdict in sight. What was shown is the truth: nothing is planted. What they were shown
-    before stays as it is, also a planted verdict of which they are not told yet. Nothing is kept of those whose roles
+    as given with the judge's verdict in sight. Nothing is kept of those whose roles
     do not let them review. The number of queries does not grow with the checks, but for SQLite's limit of values in
     one.
     """
@@ -109,39 +107,6 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
         unique_fields=["check_row", "person"],
         update_fields=["revealed_at"],
     )
-
-
-@transaction.atomic
-def tell_planted(*, project: Project, by: User, but: Check | None = None) -> list[CheckLook]:
-    """Tell the person which verdicts they were shown were planted: those of checks that they have answered and left.
-
-    `but` is the check whose answer they may still change knowing only what was planted. They are told once.
-    """
-    require(by, project, Verb.REVIEW)
-    looks = untold(by, project).select_related("check_row__project", "check_row__claim").order_by("pk")
-    if but is not None:
-        looks = looks.exclude(check_row=but)
-    return [look for look in looks if disclose(look)]
-
-
-def disclose(look: CheckLook) -> bool:
-    """Tell the person that the verdict they were shown was planted; whether that was news to them.
-
-    Call it inside a transaction.
-    """
-    now = timezone.now()
-    untold_yet = CheckLook.objects.filter(pk=look.pk, planted_label__isnull=False, disclosed_at=None)
-    if not untold_yet.update(disclosed_at=now):
-        return False
-    look.disclosed_at = now
-    log(
-        project=look.check_row.project,
-        actor=look.person,
-        verb="learn of a planted verdict",
-        target=look.check_row,
-        data={"planted": look.planted_label},
-    )
-    return True
 
 
 def _open(check: Check, by: User) -> None:

@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
 from annotation.reviewing.services.lease_check import let_go
-from annotation.reviewing.services.look_at_check import disclose, reveal
+from annotation.reviewing.services.look_at_check import reveal
 from annotation.sampling.queries.check_samples import is_asked_in_old_words
 from annotation.sampling.services.finish_sample import finish_check_samples
 from annotation.scoring.records import SummaryRecord, peers
@@ -75,11 +75,6 @@ class GivenAnswer:
     look: CheckLook
     before: BeforeAnswer
 
-    @property
-    def is_fooled(self) -> bool | None:
-        """As `reveal.plants` takes it; what was planted may have been told since."""
-        return None if self.before.is_fooled else False
-
 
 def override(
     *,
@@ -100,7 +95,7 @@ def override(
     `seen` is the public id of the last reviewer's verdict that `by` had on screen, "" for none; left out, it is not
     asked. `shown` is what they say to have seen of the judge elsewhere, believed only where it is shown on request.
     Evidence holds unit numbers of the text compared with, those of `quotes` too; `active_ms` is the time at the check.
-    The scores follow in the same transaction; the judge's verdict is revealed, and a planted one disclosed. The first
+    The scores follow in the same transaction; the judge's verdict is revealed. The first
     answer of somebody who knew nothing is also that of every draw in which the check waits.
 
     Raises Conflict `newer_verdict` where another answer came or went since (`is_own`: by themselves); what meets
@@ -157,7 +152,6 @@ def _let_stand(
     known = _known(before, by, claimed=claimed)
     verdict = _keep(answer, before, by=by, known=known)
     look = reveal(check=check, to=by, look=before.look)
-    _tell_if_planted(look, check=check, by=by, known=known)
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
         let_go(check=check, by=by)
@@ -203,7 +197,6 @@ def _set_aside(
         return
     known = _known(before, by, claimed=claimed)
     verdict = _keep(answer, before, by=by, known=known, set_aside_at=timezone.now())
-    _tell_if_planted(before.look, check=check, by=by, known=known)
     rescore_held(project=check.project, held=held)
     log(
         project=check.project,
@@ -240,12 +233,6 @@ def _keep(
     return verdict
 
 
-def _tell_if_planted(look: CheckLook | None, *, check: Check, by: User, known: str) -> None:
-    if look is not None and known == Verdict.Shown.PLANTED:
-        look.check_row, look.person = check, by
-        disclose(look)
-
-
 def _logged(verdict: Verdict) -> dict[str, object]:
     return {
         "verdict": verdict.public_id,
@@ -263,7 +250,7 @@ def _known(before: BeforeAnswer, by: User, *, claimed: str) -> str:
     """
     check, look = before.check, before.look
     if look is not None and look.revealed_at is not None:
-        return Verdict.Shown.PLANTED if look.is_fooling else Verdict.Shown.JUDGE
+        return Verdict.Shown.JUDGE
     own = [said.is_set_aside for said in before.said if said.person_id == by.pk]
     if not all(own) or knew_earlier_words(check, by) or _says_so(check, claimed):
         return Verdict.Shown.JUDGE

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
@@ -23,7 +22,7 @@ from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.core.words import ANSWERS
-from annotation.models import Check, CheckLook, ErrorType, Verdict
+from annotation.models import Check, ErrorType, Verdict
 from annotation.reviewing.queries.check_view import (
     CheckView,
     check_of,
@@ -33,7 +32,6 @@ from annotation.reviewing.queries.check_view import (
     own_verdict,
     with_texts,
 )
-from annotation.reviewing.queries.reveal import hides_movement
 from annotation.reviewing.queries.review_queue import (
     CHECKS_COUNTED_UP_TO,
     Filter,
@@ -45,7 +43,7 @@ from annotation.reviewing.queries.review_queue import (
 )
 from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
-from annotation.reviewing.services.look_at_check import look_at, tell_planted
+from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import Quote
 from annotation.reviewing.words import OPTIONS
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
@@ -146,13 +144,10 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
         )
     except (Conflict, Invalid) as refusal:
         return _show(request, room, row, refusal=refusal, typed=typed)
-    told = tell_planted(project=room.project, by=request.user, but=row) if given.before.is_fooled else []
     moved = _moved(before, row)
     if wants_fragment(request):
-        return _strip(
-            request, room, _with_texts_of(row, given.check), verdict=given.verdict, moved=moved, told=told
-        )
-    return _after_answer(request, room, row, verdict=given.verdict, moved=moved, told=told)
+        return _strip(request, room, _with_texts_of(row, given.check), verdict=given.verdict, moved=moved)
+    return _after_answer(request, room, row, verdict=given.verdict, moved=moved)
 
 
 @screen("POST")
@@ -255,7 +250,7 @@ def _show(
         "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
         "kept_by_a_draw": _kept_by_a_sample(withdrawn) if withdrawn else "",
-        "moved_in_words": _movement(request, room, row, moved or [], is_told=bool(view.outcome.planted)),
+        "moved_in_words": _movement(request, room, row, moved or []),
         "answers": ANSWERS,
         "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
@@ -309,7 +304,6 @@ def _strip(
     *,
     verdict: Verdict,
     moved: list[ScoreChange],
-    told: list[CheckLook],
 ) -> HttpResponse:
     """What is told of an answer while the next claim is on screen already."""
     outcome = outcome_of(row, request.user)
@@ -317,8 +311,7 @@ def _strip(
         "room": room,
         "before": outcome,
         "saved": verdict,
-        "moved_in_words": _movement(request, room, row, moved, is_told=bool(outcome.planted)),
-        "told": told,
+        "moved_in_words": _movement(request, room, row, moved),
         "search": _search(filters_of(request)),
     }
     return render(request, "reviewing/_strip.html", context)
@@ -331,13 +324,10 @@ def _after_answer(
     *,
     verdict: Verdict,
     moved: list[ScoreChange],
-    told: list[CheckLook],
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, filters = room.project.slug, filters_of(request)
     messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, row, moved)}".strip())
-    for look in told:
-        messages.info(request, render_to_string("reviewing/_told.html", {"room": room, "look": look}))
     if here := request.POST.get("at", ""):
         return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
     following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
@@ -362,14 +352,11 @@ def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange]:
     return [] if before is None else score_changes(before, scores_now(row.peer_id))
 
 
-def _movement(
-    request: Request, room: Room, row: Check, moved: list[ScoreChange], *, is_told: bool = False
-) -> str:
+def _movement(request: Request, room: Room, row: Check, moved: list[ScoreChange]) -> str:
     """How the scores moved by an answer to `row`, in words; empty for whoever must not be told."""
     if not row.is_current:
         return "Scores do not change because the claim was reworded. The answer counts only in the sample."
-    is_hidden = hides_movement(room.project, reader_of(request, room), is_told=is_told)
-    return "" if is_hidden else in_words(moved)
+    return in_words(moved) if reader_of(request, room).may_see_all else ""
 
 
 def _to_check(request: Request, room: Room, following: Check | None, filters: Filter) -> HttpResponseRedirect:

@@ -29,7 +29,6 @@ from annotation.reviewing.queries.review_queue import (
     waiting_checks,
 )
 from annotation.reviewing.services import accept_batch as batches
-from annotation.reviewing.services.look_at_check import tell_planted
 from annotation.reviewing.web.review import filters_of, reader_of
 from annotation.reviewing.words import OPTIONS, TITLES, narrowed_by
 from annotation.sampling.queries.check_samples import HeldChecks, check_samples, held_by_others, open_samples
@@ -89,8 +88,6 @@ def review(request: Request, slug: str) -> HttpResponse:
     reader = reader_of(request, room)
     after = request.GET.get("after", "")
     hides_judge = keeps_back(room.project, reader)
-    # Before the list is made, which tells what is true from now on. Nobody sees the page of a HEAD.
-    told = [] if after or request.method != "GET" else tell_planted(project=room.project, by=request.user)
     context = {
         "room": room,
         "filters": filters,
@@ -124,7 +121,6 @@ def review(request: Request, slug: str) -> HttpResponse:
             "is_finished": is_finished_sample(room.project, filters),
             "sampled_scores": sampled_scores(filters),
             "held": held_in_words(_held(room, reader, filters)),
-            "told": told,
         }
     fragment = "reviewing/_rows.html" if after else "reviewing/_queue.html"
     return page_or_fragment(request, page="reviewing/queue.html", fragment=fragment, context=context)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Adjudication, Dispute, Event, Project
+from annotation.models import Adjudication, Dispute, Event
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import add_imported_verdict
 
@@ -161,14 +161,8 @@ def test_the_rules_of_adjudication_are_changed(world: World, client_of: ApiDoor)
         "dispute_threshold": 0.5,
         "dispute_voices": "people",
         "own_adjudication": True,
-        "planted_share": 0.1,
     }
     answer = client_of("mona").patch("/api/v1/projects/harbour/", rules, format="json")
     assert {name: answer.json()[name] for name in rules} == rules
     dispute.refresh_from_db()
     assert dispute.state == "agreed"
-
-
-def test_the_share_of_planted_verdicts_is_kept_from_reviewers(world: World, client_of: ApiDoor) -> None:
-    Project.objects.update(planted_share=0.1)
-    assert client_of("rex").get("/api/v1/projects/harbour/").json()["planted_share"] is None

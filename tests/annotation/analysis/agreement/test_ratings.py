@@ -60,7 +60,7 @@ def test_what_was_given_knowing_the_judges_does_not_count(world: World) -> None:
     first, second, third = world.checks("alder")
     batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=1)
     say(first, world.rex, "yes", shown="judge")
-    say(second, world.rex, "no", shown="planted")
+    say(second, world.rex, "no", shown="judge")
     say(third, world.rex, "yes", batch=batch)
     assert check_answers(world.project) == []
     assert check_facts(world.project) == {}

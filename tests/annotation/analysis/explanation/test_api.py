@@ -100,7 +100,7 @@ def test_nobody_is_told_over_the_api_how_an_answer_moved_the_scores(world: World
     answer = f"/api/v1/projects/harbour/checks/{world.check('alder', 2).public_id}/verdicts/"
     client = client_of("rex")
     said = client.post(answer, {"label": "yes"}, format="json")
-    assert set(said.json()) == {"verdict", "check", "disclosed_control_items"}
+    assert set(said.json()) == {"verdict", "check"}
     assert "coverage" not in said.content.decode()
     taken = client.delete(f"/api/v1/projects/harbour/verdicts/{said.json()['verdict']['id']}/")
     assert (taken.status_code, taken.content) == (204, b"")

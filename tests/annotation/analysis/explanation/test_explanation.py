@@ -20,7 +20,7 @@ from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.scoring.records import score_rules, summary_records
 from annotation.texts.services.change_claims import delete_claim, reword_claim, split_claim, undo_claim_change
 from evaluation.blend import ScoredComparison, ScoredSummary, ScoredUnit, score
-from tests.annotation.answering import look, say
+from tests.annotation.answering import say
 from tests.annotation.cast import add_imported_verdict, finish
 
 if TYPE_CHECKING:
@@ -179,16 +179,6 @@ def test_an_answer_that_was_set_aside_is_told_apart_from_one_taken_back(world: W
     assert [(each.shown, each.is_withdrawn, each.is_set_aside) for each in answers] == [
         ("nothing", True, True),
         ("person", True, False),
-    ]
-
-
-def test_a_planted_verdict_is_named(world: World) -> None:
-    check = world.check("alder", 1)
-    look(check, world.rex, planted="no", told=True)
-    say(check, world.rex, "no", shown="planted")
-    answers = claims_of_alder(world)[0].answers
-    assert [(answer.shown, answer.planted) for answer in answers if answer.who == "rex"] == [
-        ("planted", "no")
     ]
 
 

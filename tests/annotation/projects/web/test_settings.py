@@ -42,7 +42,6 @@ RULES = {
     "repeat_share": "0.1",
     "lease_minutes": "45",
     "reveal": "on_request",
-    "planted_share": "0",
     "dispute_threshold": "0.5",
     "dispute_voices": "judge",
     "audit_share": "0",

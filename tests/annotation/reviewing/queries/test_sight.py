@@ -9,17 +9,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.core.known_checks import knows, knows_the_truth
+from annotation.core.known_checks import knows
 from annotation.models import Check, CheckLook, Label, Verdict
-from annotation.reviewing.queries.reveal import plants
-from annotation.reviewing.queries.sight import (
-    COLUMNS_SEEN,
-    CheckAsSeen,
-    as_seen,
-    seen_by,
-    taken_for_true,
-    told_of,
-)
+from annotation.reviewing.queries.sight import COLUMNS_SEEN, CheckAsSeen, as_seen, seen_by, told_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -36,8 +28,8 @@ CHECKS = st.fixed_dictionaries(
         "is_disputed": st.booleans(),
     }
 )
-LOOKS = st.none() | st.tuples(st.booleans(), MAYBE, st.booleans())
-"""Whether the verdict was revealed, what was planted, and whether they were told of it."""
+LOOKS = st.none() | st.booleans()
+"""No look, or whether the verdict was revealed."""
 ANSWERS = st.lists(
     st.tuples(
         st.sampled_from(["rex", "cleo", "judge"]), LABELS, st.sampled_from(["", "taken back", "set aside"])
@@ -46,17 +38,11 @@ ANSWERS = st.lists(
 )
 
 
-def add_look(check: Check, person: User, look: tuple[bool, str | None, bool] | None) -> CheckLook | None:
-    if look is None:
+def add_look(check: Check, person: User, is_revealed: bool | None) -> CheckLook | None:
+    if is_revealed is None:
         return None
-    is_revealed, planted, is_told = look
-    return CheckLook.objects.create(
-        check_row=check,
-        person=person,
-        revealed_at=timezone.now() if is_revealed else None,
-        planted_label=planted,
-        disclosed_at=timezone.now() if is_told and planted else None,
-    )
+    revealed_at = timezone.now() if is_revealed else None
+    return CheckLook.objects.create(check_row=check, person=person, revealed_at=revealed_at)
 
 
 def say(world: World, check: Check, who: str, label: str, fate: str) -> None:
@@ -72,7 +58,7 @@ def say(world: World, check: Check, who: str, label: str, fate: str) -> None:
 
 def of_list(row: Any) -> CheckAsSeen:
     columns = {name.removeprefix("seen_"): getattr(row, name) for name in COLUMNS_SEEN.values()}
-    return CheckAsSeen(is_known=row.is_known, planted=row.planted_now, **columns)
+    return CheckAsSeen(is_known=row.is_known, **columns)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -92,25 +78,15 @@ def test_lists_see_what_the_function_says(world: World, worlds: list[tuple[Any, 
             check.pk: seen_by(person, check, looks.get(check.pk), check.verdicts.order_by("pk"))
             for check in checks
         }
-        listed = {row.pk: of_list(row) for row in as_seen(checks, person)}
-        without = {
-            row.pk: of_list(row) for row in as_seen(checks, person, plants=plants(world.project, person))
-        }
+        listed = {row.pk: of_list(row) for row in as_seen(checks, person, is_kept_back=True)}
         known = set(checks.filter(knows(person)).values_list("pk", flat=True))
-        truly = set(checks.filter(knows_the_truth(person)).values_list("pk", flat=True))
-        fooled = taken_for_true(person, world.project)
         transaction.set_rollback(True)
-    assert listed == without == expected
+    assert listed == expected
     assert known == {key for key, seen in expected.items() if seen.is_known}
-    assert truly == {key for key, seen in expected.items() if seen.is_known and seen.planted is None}
-    assert fooled == {key: seen for key, seen in expected.items() if seen.planted is not None}
 
 
 def test_where_nothing_is_kept_back_all_is_as_it_is(world: World) -> None:
     checks = Check.objects.filter(project=world.project)
-    CheckLook.objects.create(
-        check_row=checks[0], person=world.rex, revealed_at=timezone.now(), planted_label="unsure"
-    )
     for row in as_seen(checks, world.rex, is_kept_back=False):
         assert of_list(row) == CheckAsSeen(
             is_known=True,
@@ -122,13 +98,10 @@ def test_where_nothing_is_kept_back_all_is_as_it_is(world: World) -> None:
         )
 
 
-def test_whoever_takes_the_planted_for_true_is_told_of_nobody_else(world: World) -> None:
+def test_of_answers_that_are_hidden_a_person_is_shown_their_own(world: World) -> None:
     check = world.check("alder", 1)
     for who in ("cleo", "rex"):
         say(world, check, who, "yes", "")
     said = list(check.verdicts.order_by("pk"))
-    told = told_of(CheckAsSeen(is_known=True, planted="no"), said, world.rex, check, None)
-    assert [(each.source, each.label) for each in told] == [("judge", "no"), ("reviewer", "yes")]
-    assert said[0].label == "yes"
-    hidden = told_of(CheckAsSeen(is_known=False), said, world.rex, check, None)
-    assert [each.person for each in hidden] == [world.rex]
+    assert [each.person for each in told_of(said, world.rex, is_known=False)] == [world.rex]
+    assert told_of(said, world.rex, is_known=True) == said

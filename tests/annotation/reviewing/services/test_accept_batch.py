@@ -83,13 +83,9 @@ def test_a_list_that_is_not_narrowed_down_is_never_taken_over(world: World, quer
         offer(project=world.project, reader=cleo(world), filters=Filter.read(query))
 
 
-@pytest.mark.parametrize(
-    ("reveal", "planted_share"), [("after_answer", 0), ("on_request", 0), ("shown", 0.1)]
-)
-def test_nobody_takes_over_what_is_kept_back_from_them(
-    world: World, reveal: str, planted_share: float
-) -> None:
-    Project.objects.update(reveal=reveal, planted_share=planted_share)
+@pytest.mark.parametrize("reveal", ["after_answer", "on_request"])
+def test_nobody_takes_over_what_is_kept_back_from_them(world: World, reveal: str) -> None:
+    Project.objects.update(reveal=reveal)
     world.project.refresh_from_db()
     with pytest.raises(NotAllowed, match="Answer the checks one by one"):
         offer(project=world.project, reader=CheckReader(world.rex), filters=REFERENCE)

@@ -13,9 +13,7 @@ from annotation.models import Check, Claim, Comment, Event, Membership, Notice, 
 from annotation.projects.queries.notices import notices_of, unread_count
 from annotation.reviewing.queries.comments import pieces_of, thread_of_claim, thread_of_unit
 from annotation.reviewing.services.comment import comment_on_claim, comment_on_unit, withdraw_comment
-from annotation.reviewing.services.look_at_check import disclose
 from annotation.reviewing.services.review import override
-from tests.annotation.answering import look
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -138,15 +136,6 @@ def test_a_check_that_waits_for_nobody_hides_no_comments(world: World, name: str
     Check.objects.filter(pk=world.check("birch", 1).pk).update(
         **{name: {"is_current": False, "final_source": "rule"}[name]}
     )
-    assert said(world, world.rex) == ["Clearly a yes."]
-
-
-def test_a_verdict_that_is_planted_and_not_told_of_hides_them_too(world: World) -> None:
-    say(world, world.cleo, "Clearly a yes.")
-    looks = [look(world.check(name, 1), world.rex, planted="no") for name in ("alder", "birch")]
-    assert said(world, world.rex) == []
-    for each in looks:
-        disclose(each)
     assert said(world, world.rex) == ["Clearly a yes."]
 
 

@@ -379,13 +379,6 @@ def test_without_scripts_the_movement_is_told_to_the_same_people(
     assert (taken == "Answer withdrawn.") == (not said)
 
 
-def test_where_wrong_verdicts_are_planted_nobody_is_told_how_scores_move(world: World, cleo: Client) -> None:
-    plant_everywhere(world, "after_answer")
-    check = world.check("alder", 2)
-    strip = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
-    assert '<p class="moved">Saved: yes.</p>' in strip
-
-
 def test_a_claim_that_waits_here_is_counted_down_and_no_other(world: World, rex: Client) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="yes")
     # Five of six wait: the one that Cleo answered is not among them.
@@ -729,115 +722,6 @@ def test_one_document_set(world: World, rex: Client) -> None:
     assert rex.get(f"{QUEUE}?document_set={bridge}").context["page"].rows == ()
 
 
-# Planted verdicts
-
-
-def plant_everywhere(world: World, mode: str) -> None:
-    Project.objects.filter(pk=world.project.pk).update(reveal=mode, planted_share=1)
-
-
-def test_a_planted_verdict_is_told_after_the_answer_given_with_it_on_screen(
-    world: World, rex: Client
-) -> None:
-    plant_everywhere(world, "shown")
-    # The judge gave "yes" .9: certain enough to show "no" instead.
-    check = world.check("alder", 1)
-    page = rex.get(at(check)).context["outcome"]
-    assert (page.judge.label, page.planted) == ("no", "")
-    assert (page.decision.label, page.decision.who) == ("no", "lexical")
-    strip = rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
-    assert "was a control item" in strip
-    assert "Change to yes" in strip
-    assert newest(check).shown == Verdict.Shown.PLANTED
-    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": newest(check).public_id})
-    assert newest(check).shown == Verdict.Shown.JUDGE
-
-
-def test_what_the_judge_is_not_sure_of_is_never_planted(world: World, rex: Client) -> None:
-    plant_everywhere(world, "shown")
-    # The judge gave .2 of yes, which is not certain, and nobody has answered.
-    assert rex.get(at(world.check("alder", 2))).context["outcome"].judge.label == "no"
-
-
-def test_a_verdict_planted_after_the_own_answer_is_told_with_the_next_one(world: World, rex: Client) -> None:
-    plant_everywhere(world, "after_answer")
-    first, second = world.check("alder", 1), world.check("alder", 2)
-    strip = rex.post(f"{at(first)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
-    assert "was a control item" not in strip
-    assert "Change to no" in strip
-    # A movement of scores, or that there is none, would give it away.
-    assert "score" not in strip.lower()
-    strip = rex.post(f"{at(second)}answer/", {"label": "no", "seen": ""}, headers=HTMX).content.decode()
-    assert "was a control item" in strip
-    assert "The harbour closes in April" in strip
-    assert rex.get(at(first)).context["outcome"].judge.label == "yes"
-
-
-def test_without_scripts_a_planted_verdict_is_told_on_the_next_page(world: World, rex: Client) -> None:
-    plant_everywhere(world, "after_answer")
-    first, second = world.check("alder", 1), world.check("alder", 2)
-    rex.post(f"{at(first)}answer/", {"label": "yes", "seen": ""})
-    page = rex.post(f"{at(second)}answer/", {"label": "no", "seen": ""}, follow=True).content.decode()
-    assert f'href="{at(first)}"' in page
-    assert page.count("was a control item") == 1
-
-
-def test_whoever_stops_is_told_on_the_page_of_the_queue(world: World, rex: Client) -> None:
-    plant_everywhere(world, "after_answer")
-    rex.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""})
-    rex.head(QUEUE)
-    assert "was a control item" in rex.get(QUEUE).content.decode()
-    assert "was a control item" not in rex.get(QUEUE).content.decode()
-
-
-SPECIFIC = r"\b[a-z2-7]{16}\b|\b\w{64}\b|\d+"
-"""Public ids, tokens of forms, and figures."""
-
-
-def outcome_on(page: str) -> str:
-    """What the page tells of a claim, without ids and figures."""
-    told = page[page.index('<div id="outcome"') : page.index('<div class="actions"')]
-    return re.sub(r"\s+", " ", re.sub(SPECIFIC, "", told))
-
-
-def test_a_planted_verdict_that_is_shown_at_once_looks_like_a_true_one(world: World, rex: Client) -> None:
-    plant_everywhere(world, "shown")
-    # The first is planted; the second is the judge's own "no", of which it is not certain.
-    planted, true = (rex.get(at(world.check("alder", position))).content.decode() for position in (1, 2))
-    assert CheckLook.objects.get(check_row=world.check("alder", 1)).planted_label == "no"
-    assert outcome_on(planted) == outcome_on(true)
-    assert "Current:" in outcome_on(planted)
-
-
-def test_a_planted_verdict_after_the_own_answer_looks_like_a_true_one(world: World, rex: Client) -> None:
-    plant_everywhere(world, "after_answer")
-    true, planted = world.check("alder", 2), world.check("alder", 1)
-    strips, pages = [], []
-    for check in (true, planted):
-        strip = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
-        strips.append(re.sub(SPECIFIC, "", strip.replace(check.claim.text, "")))
-        pages.append(outcome_on(rex.get(at(check)).content.decode()))
-    assert CheckLook.objects.get(check_row=planted).planted_label == "no"
-    assert strips[0] == strips[1]
-    assert pages[0] == pages[1]
-
-
-def test_taking_an_answer_back_tells_nothing_of_a_planted_verdict(world: World, rex: Client) -> None:
-    plant_everywhere(world, "after_answer")
-    check = world.check("alder", 1)
-    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
-    page = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id}, headers=HTMX)
-    assert "Answer withdrawn. </p>" in page.content.decode()
-
-
-def test_a_planted_verdict_moves_no_score(world: World, rex: Client) -> None:
-    plant_everywhere(world, "shown")
-    check = world.check("alder", 1)
-    rex.get(at(check))
-    check.refresh_from_db()
-    assert (check.judge_label, check.final_label) == ("yes", "yes")
-
-
 # Batches
 
 
@@ -854,14 +738,12 @@ def test_a_batch_is_offered_on_a_narrowed_list_alone(world: World, rex: Client) 
 def test_a_batch_is_offered_to_those_alone_who_may_know_what_the_judge_says(
     world: World, rex: Client
 ) -> None:
-    for plant in (lambda: None, lambda: plant_everywhere(world, "shown")):
-        plant()
-        assert "Accept" not in rex.get(f"{QUEUE}?side=reference").content.decode()
-        page = rex.get(f"{QUEUE}batch/?side=reference")
-        assert page.context["offer"] is None
-        assert "verdicts cannot be accepted in lists" in page.content.decode()
-        data = {"expected": 6, "fingerprint": "0" * 16}
-        assert rex.post(f"{QUEUE}batch/accept/?side=reference", data).status_code == 403
+    assert "Accept" not in rex.get(f"{QUEUE}?side=reference").content.decode()
+    page = rex.get(f"{QUEUE}batch/?side=reference")
+    assert page.context["offer"] is None
+    assert "verdicts cannot be accepted in lists" in page.content.decode()
+    data = {"expected": 6, "fingerprint": "0" * 16}
+    assert rex.post(f"{QUEUE}batch/accept/?side=reference", data).status_code == 403
     assert not VerdictBatch.objects.exists()
 
 
