@@ -118,7 +118,6 @@ class VerdictAdmin(TellingRows):
         "label",
         "created_at",
         "withdrawn_at",
-        "is_set_aside",
     )
     list_filter = (VerdictSet, VerdictJudge, "source", "label", "shown")
     list_select_related = ("check_row", "judge", "person")

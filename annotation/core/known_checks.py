@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KNOWN = """
 ((
     SELECT id FROM annotation_verdict
-    WHERE check_row_id = {check} AND person_id = %s AND NOT is_set_aside LIMIT 1
+    WHERE check_row_id = {check} AND person_id = %s LIMIT 1
 ) IS NOT NULL
 OR (
     SELECT id FROM annotation_checklook
@@ -73,8 +73,8 @@ def knows(person: User) -> Q:
 
 
 def knows_of_earlier_words(person: User) -> Q:
-    """The checks of whose claim the person knew an earlier wording against the same summary: they answered it, be the
-    answer set aside, or were shown what others said.
+    """The checks of whose claim the person knew an earlier wording against the same summary: they answered it or were
+    shown what others said.
 
     They may not see what is said of the new words yet, and can give no answer any more that knows nothing.
     """

@@ -1055,11 +1055,10 @@ class Migration(migrations.Migration):
                 ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
                 ('doubt', models.FloatField(blank=True, help_text='Of a panel: the share of its votes that differ from the label.', null=True)),
                 ('votes', models.JSONField(blank=True, default=list, help_text='Of a panel, or of raters in a file: names and labels.')),
-                ('shown', models.CharField(choices=[('nothing', 'Nothing'), ('judge', "The judge's verdict"), ('person', "Another's answer")], default='nothing', max_length=8)),
+                ('shown', models.CharField(choices=[('nothing', 'Nothing'), ('judge', "The judge's verdict")], default='nothing', max_length=8)),
                 ('active_ms', models.PositiveIntegerField(default=0, help_text='Time at the check before the answer, in ms, idle time left out.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('is_set_aside', models.BooleanField(default=False, help_text='Somebody else had answered otherwise first; its author met that with it.')),
                 ('check_row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='annotation.check')),
                 ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
                 ('judge', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotation.judge')),
@@ -1727,10 +1726,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='verdict',
             index=models.Index(condition=models.Q(('error_type', 'guideline_gap'), ('withdrawn_at__isnull', True)), fields=['check_row'], name='verdict_of_gap'),
-        ),
-        migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.CheckConstraint(condition=models.Q(('is_set_aside', False), models.Q(('source', 'reviewer'), ('withdrawn_at__isnull', False)), _connector='OR'), name='verdict_set_aside_never_stands'),
         ),
         migrations.AddConstraint(
             model_name='verdict',

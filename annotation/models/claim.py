@@ -359,9 +359,7 @@ class VerdictBatch(PublicRow):
 class Verdict(PublicRow):
     """What a judge or a reviewer answered to a check. Never changed; a change of mind is a new row.
 
-    A null label keeps an unusable answer of a judge with its reason; it counts as no verdict. One that was set aside
-    was given while somebody else, whom its author had not met yet, answered otherwise: it tells what its author
-    thought by themselves, and never stood.
+    A null label keeps an unusable answer of a judge with its reason; it counts as no verdict.
     """
 
     class Source(models.TextChoices):
@@ -371,7 +369,6 @@ class Verdict(PublicRow):
     class Shown(models.TextChoices):
         NOTHING = "nothing", "Nothing"
         JUDGE = "judge", "The judge's verdict"
-        PERSON = "person", "Another's answer"
 
     # Not `check`: that is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
@@ -415,17 +412,10 @@ class Verdict(PublicRow):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
-    is_set_aside = models.BooleanField(
-        default=False, help_text="Somebody else had answered otherwise first; its author met that with it."
-    )
 
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.CheckConstraint(
-                name="verdict_set_aside_never_stands",
-                condition=Q(is_set_aside=False) | Q(source="reviewer", withdrawn_at__isnull=False),
-            ),
             models.CheckConstraint(
                 name="verdict_source_is_named",
                 condition=Q(source="judge", judge__isnull=False, person__isnull=True)

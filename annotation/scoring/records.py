@@ -71,8 +71,7 @@ class CheckAnswers:
     `judge` is the deciding judge's latest usable answer; where it never gave one,
     `unscored_reason` says why. `judge_doubt` is a panel's: the share of its votes that differ.
     `reviewer` is the latest reviewer's verdict not withdrawn; `standing` holds what each reviewer says by
-    now, and `is_disputed` tells that these differ. `overtaken` holds what was set aside of those who have said nothing
-    since: it decides nothing, yet that people differed by themselves is for an adjudicator.
+    now, and `is_disputed` tells that these differ.
     """
 
     judge: Label | None = None
@@ -82,7 +81,6 @@ class CheckAnswers:
     adjudicated: Label | None = None
     rule: Label | None = None
     standing: tuple[Label, ...] = ()
-    overtaken: tuple[Label, ...] = ()
     unscored_reason: str = ""
 
     @property
@@ -328,7 +326,6 @@ class _CheckSaid:
     failure: str = ""
     reviewer: Label | None = None
     latest_of_each: dict[int | str, Label | None] = field(default_factory=dict)
-    overtaken: list[Label] = field(default_factory=list)
     adjudicated: Label | None = None
 
     def hear_judge(self, said: _Fact) -> None:
@@ -349,7 +346,6 @@ class _CheckSaid:
             adjudicated=self.adjudicated,
             rule=rule,
             standing=tuple(label for label in self.latest_of_each.values() if label is not None),
-            overtaken=tuple(self.overtaken),
             unscored_reason="" if self.judge else self.failure,
         )
 
@@ -376,8 +372,6 @@ class _Facts:
             said[fact.a].hear_judge(fact)
         for fact in self.of("answer"):
             said[fact.a].hear_person(fact)
-        for fact in self.of("overtaken"):
-            said[fact.a].overtaken.append(cast("Label", fact.one))
         for fact in self.of("decision"):
             said[fact.a].adjudicated = cast("Label", fact.one)
         return said
@@ -409,10 +403,10 @@ class _Facts:
 def _is_of(voice: OneVoice, kind: str, fact: _Fact) -> bool:
     """Whether a fact is what one voice said."""
     if voice.person is not None:
-        return voice.person == {"answer": fact.b, "overtaken": fact.b, "percent": fact.d}.get(kind)
+        return voice.person == {"answer": fact.b, "percent": fact.d}.get(kind)
     if voice.assessor is not None:
         return kind == "published" and (fact.one, fact.two) == (voice.assessor, voice.origin_name)
-    return kind in ("answer", "overtaken") and not fact.b and fact.two == voice.origin_name
+    return kind == "answer" and not fact.b and fact.two == voice.origin_name
 
 
 @dataclass(slots=True)

@@ -59,7 +59,6 @@ def say(
     minutes_ago: int = 90,
     batch: VerdictBatch | None = None,
     withdrawn: bool = False,
-    set_aside: bool = False,
 ) -> Verdict:
     verdict = Verdict.objects.create(
         check_row=check,
@@ -69,8 +68,7 @@ def say(
         shown=shown,
         active_ms=ms,
         batch=batch,
-        withdrawn_at=timezone.now() if withdrawn or set_aside else None,
-        is_set_aside=set_aside,
+        withdrawn_at=timezone.now() if withdrawn else None,
     )
     verdict.created_at = timezone.now() - timedelta(minutes=minutes_ago)
     verdict.save(update_fields=["created_at"])

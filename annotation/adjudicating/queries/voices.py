@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
 from annotation.models import (
@@ -24,7 +23,6 @@ from annotation.models import (
 )
 from annotation.models.judgment import COUNTING
 from annotation.scoring.judge_percents import judge_percents
-from annotation.scoring.overtaken import OVERTAKEN
 from evaluation.judging import LABEL_VALUES
 
 if TYPE_CHECKING:
@@ -73,13 +71,9 @@ class NamelessVoice:
 
 
 def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
-    """What each reviewer says of a check by now and, where the project counts it, its deciding judge.
-
-    An answer that another one overtook is the voice of whoever has said nothing since.
-    """
+    """What each reviewer says of a check by now and, where the project counts it, its deciding judge."""
     project = check.project
-    is_heard = Q(withdrawn_at=None) | OVERTAKEN
-    rows = Verdict.objects.filter(is_heard, check_row=check, label__isnull=False).order_by("pk")
+    rows = Verdict.objects.filter(check_row=check, withdrawn_at=None, label__isnull=False).order_by("pk")
     latest: dict[object, Verdict] = {}
     for verdict in rows:
         if verdict.source == Verdict.Source.REVIEWER:

@@ -1,9 +1,8 @@
 """What people said before anybody had told them anything: the answers that agreement may be read from.
 
-A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's nor met another's; not
-one accepted in a list. An answer that its owner took back later still counts:
-whoever differed from the judge would take back more than whoever did not. So does one that was set aside: else two who
-answer at once would count only where they agree. Percents and quality answers are those of closed sittings.
+A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's; not one accepted in a
+list. An answer that its owner took back later still counts: whoever differed from the judge would take back more than
+whoever did not. Percents and quality answers are those of closed sittings.
 """
 
 from __future__ import annotations
@@ -113,7 +112,7 @@ class CheckFacts(NamedTuple):
 
 
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
-    """People's answers to checks in force, given by somebody who had seen nothing of the judge's nor met another's."""
+    """People's answers to checks in force, given by somebody who had seen nothing of the judge's."""
     return Verdict.objects.filter(
         # What an import brought and took away again was never said; what a person took back was.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),

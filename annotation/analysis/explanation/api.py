@@ -66,16 +66,12 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     evidence = _numbers("Unit numbers.")
     votes = serializers.ListField(child=serializers.CharField(), help_text="Of a panel.")
     shown = serializers.CharField(
-        help_text="What a reviewer had seen of the judge's answer: nothing or judge; person where they "
-        "knew another's answer alone."
+        help_text="What a reviewer had seen of the judge's and others' answers: nothing or judge."
     )
     in_list = serializers.IntegerField(help_text="Verdicts accepted in one act with this one; 0 for none.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
-    is_set_aside = serializers.BooleanField(
-        help_text="It never counted: someone else answered differently first."
-    )
 
 
 class StatedPercentRow(serializers.Serializer[ExplainedPercent]):

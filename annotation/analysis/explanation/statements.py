@@ -45,10 +45,9 @@ class ExplainedAnswer:
     """One statement on a check: who, what, why, and what they knew.
 
     `kind` is judge, reviewer, import or adjudicator. `shown` is what a reviewer had seen of the judge's answer:
-    nothing or judge; person where they knew another's answer alone; empty
+    nothing or judge; empty
     for everybody else. `in_list` counts the verdicts that were taken over with this one in one act, 0 where it was
-    given by itself. `label` is None where a judge gave no usable answer. `is_set_aside` tells that it never stood:
-    somebody else had answered otherwise first.
+    given by itself. `label` is None where a judge gave no usable answer.
     """
 
     answer_id: str
@@ -67,7 +66,6 @@ class ExplainedAnswer:
     guideline: int | None = None
     decision: ToldDecision | None = None
     is_withdrawn: bool = False
-    is_set_aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,6 @@ def _verdicts(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]
                 in_list=verdict.batch.count if verdict.batch else 0,
                 guideline=verdict.guideline.version if verdict.guideline else None,
                 is_withdrawn=verdict.withdrawn_at is not None,
-                is_set_aside=verdict.is_set_aside,
             ),
         )
 

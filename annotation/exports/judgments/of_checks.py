@@ -38,7 +38,6 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
             "created_at",
             "withdrawn_at",
             "guideline__version",
-            "is_set_aside",
             "shown",
             "batch_id",
             named=True,
@@ -79,7 +78,6 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
             selected_by=selected_by,
             inclusion_probability=probability,
             superseded=row.pk not in standing,
-            set_aside=row.is_set_aside,
             guideline_version=row.guideline__version,
             blind=_is_blind(row) if row.source == Verdict.Source.REVIEWER and row.person_id else None,
         )

@@ -175,13 +175,10 @@ class VerdictRow(serializers.Serializer[Verdict]):
     )
     shown = WordChoice(
         choices=Verdict.Shown.choices,
-        help_text="What the person had seen before: the judge's verdict, or another person's answer.",
+        help_text="What the person had seen before their answer.",
     )
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
-    is_set_aside = serializers.BooleanField(
-        help_text="It never counted: someone else answered differently first."
-    )
 
     def get_by(self, verdict: Verdict) -> str:
         if verdict.judge:
@@ -258,11 +255,11 @@ class NewVerdict(serializers.Serializer[Any]):
     seen = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="Id of the last reviewer's verdict that you saw, empty for none. A newer, different one is "
-        "a conflict (409). If it is another person's, your answer is set aside and you answer again.",
+        help_text="Id of your own last verdict that you saw, empty for none. If you have answered or withdrawn "
+        "elsewhere since, it is a conflict (409).",
     )
     shown = WordChoice(
-        choices=[each for each in Verdict.Shown.choices if each[0] != Verdict.Shown.PERSON],
+        choices=Verdict.Shown.choices,
         default=Verdict.Shown.NOTHING,
         help_text="Whether you saw the judge's verdict elsewhere, if the project shows it on request. The "
         "server knows what it showed you.",

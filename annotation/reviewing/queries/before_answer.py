@@ -34,16 +34,6 @@ class BeforeAnswer:
     is_drawn: bool
     is_decided: bool
 
-    @property
-    def answers(self) -> list[Verdict]:
-        """What reviewers said, oldest first."""
-        return [verdict for verdict in self.said if verdict.source == Verdict.Source.REVIEWER]
-
-    @property
-    def newest(self) -> Verdict | None:
-        """The last answer of a reviewer that stands."""
-        return next((verdict for verdict in reversed(self.answers) if verdict.withdrawn_at is None), None)
-
 
 def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     """What an answer of the person to a check goes by now. Call it while the check's summary is held.

@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from annotation.reviewing.queries import sql
 from annotation.reviewing.queries.reveal import is_shown_to_all
-from annotation.reviewing.queries.sight import CheckAsSeen, met_by, seen_by, told_of
+from annotation.reviewing.queries.sight import CheckAsSeen, seen_by
 from annotation.sampling.queries.check_samples import is_asked_in_old_words
 from annotation.texts.queries.check_text import (
     WHOLE_TEXT_UP_TO,
@@ -88,8 +88,7 @@ class JudgeAnswer:
 class PersonAnswer:
     """One person's answer (or an imported one), withdrawn or not.
 
-    `met_another` tells that they knew somebody else's answer and not the judge's; `in_batch` that a list was taken over
-    whole; `is_set_aside` that it never stood, since somebody else had answered otherwise first.
+    `in_batch` tells that a list was taken over whole.
     """
 
     verdict_id: str
@@ -103,11 +102,9 @@ class PersonAnswer:
     error: str
     confidence: float | None
     saw_judge: bool
-    met_another: bool
     in_batch: bool
     at: datetime
     is_withdrawn: bool
-    is_set_aside: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +121,8 @@ class Decision:
 class Outcome:
     """What has been said of a check, as far as this reader may know it now.
 
-    `people` are all who answered, once the reader may know; else the reader alone, and the answer of somebody else that
-    they met when their own was set aside. `is_settled` tells that an adjudicator has decided; that is never hidden.
+    `people` are all who answered, once the reader may know; else the reader alone. `is_settled` tells that an
+    adjudicator has decided; that is never hidden.
     `coverage_stays_because` is `percents` or `adjudicated` where an answer cannot move coverage, else empty.
     """
 
@@ -136,7 +133,6 @@ class Outcome:
     is_judge_shown: bool
     people: tuple[PersonAnswer, ...]
     own: PersonAnswer | None
-    seen: str
     decision: Decision | None
     is_disputed: bool
     is_settled: bool
@@ -156,7 +152,12 @@ class Outcome:
     @property
     def is_own_latest(self) -> bool:
         """Whether the reader's answer is the latest that anybody gave, which counts among those that differ."""
-        return self.own is not None and self.own.verdict_id == self.seen
+        return self.own is not None and self.own == _newest(self.people)
+
+    @property
+    def seen(self) -> str:
+        """The reader's own answer that is on screen, empty for none."""
+        return self.own.verdict_id if self.own else ""
 
     @property
     def other_label(self) -> str:
@@ -287,21 +288,17 @@ def outcome_of(check: Check, person: User) -> Outcome:
     said = _said_of(check, person)
     look = _look_now(check, person, said)
     seen = seen_by(person, check, look, said.verdicts)
-    told = told_of(said.verdicts, person, is_known=seen.is_known)
-    judge = _judge_answer(check, _judges_verdict(check, told)) if seen.is_known else None
-    people = _people(said, person)
-    visible = {verdict.pk for verdict in (*told, *met_by(person, said.verdicts))}
-    own, newest = _newest(one for one in people.values() if one.is_own), _newest(people.values())
+    judge = _judge_answer(check, _judges_verdict(check, said.verdicts)) if seen.is_known else None
+    people = tuple(one for one in _people(said, person) if seen.is_known or one.is_own)
     return Outcome(
         check_id=check.public_id,
         claim=check.claim.text,
         is_current=check.is_current,
         judge=judge,
         is_judge_shown=seen.is_known,
-        people=tuple(one for key, one in people.items() if key in visible),
-        own=own,
-        seen=newest.verdict_id if newest else "",
-        decision=_decision(check, seen, newest, judge),
+        people=people,
+        own=_newest(one for one in people if one.is_own),
+        decision=_decision(check, seen, _newest(people), judge),
         is_disputed=bool(seen.disputed),
         is_settled=check.final_source == Check.Decider.ADJUDICATOR,
         coverage_stays_because=_why_coverage_stays(check) if seen.is_known else "",
@@ -313,7 +310,7 @@ def _look_now(check: Check, person: User, said: _AllSaid) -> CheckLook | None:
     look, project = said.look, check.project
     if look is not None and look.revealed_at is not None:
         return look
-    has_answered = any(one.person_id == person.pk and not one.is_set_aside for one in said.verdicts)
+    has_answered = any(one.person_id == person.pk for one in said.verdicts)
     if not has_answered and not is_shown_to_all(project):
         return look
     return CheckLook(check_row=check, person=person, revealed_at=now())
@@ -344,9 +341,9 @@ def _said_of(check: Check, person: User) -> _AllSaid:
     return _AllSaid(tuple(verdicts), tuple(names), look if look is not None and look.pk else None)
 
 
-def _people(said: _AllSaid, person: User) -> dict[int, PersonAnswer]:
-    return {
-        verdict.pk: PersonAnswer(
+def _people(said: _AllSaid, person: User) -> list[PersonAnswer]:
+    return [
+        PersonAnswer(
             verdict_id=verdict.public_id,
             who=name or verdict.origin_name,
             is_own=verdict.person_id == person.pk,
@@ -358,22 +355,20 @@ def _people(said: _AllSaid, person: User) -> dict[int, PersonAnswer]:
             error=verdict.get_error_type_display() if verdict.error_type else "",
             confidence=verdict.confidence,
             saw_judge=verdict.shown == Verdict.Shown.JUDGE,
-            met_another=verdict.shown == Verdict.Shown.PERSON,
             in_batch=verdict.batch_id is not None,
             at=verdict.created_at,
             is_withdrawn=verdict.withdrawn_at is not None,
-            is_set_aside=verdict.is_set_aside,
         )
         for name, verdict in zip(said.names, said.verdicts, strict=True)
         if verdict.source == Verdict.Source.REVIEWER
-    }
+    ]
 
 
-def _judges_verdict(check: Check, told: Sequence[Verdict]) -> Verdict | None:
+def _judges_verdict(check: Check, said: Sequence[Verdict]) -> Verdict | None:
     judge = check.project.deciding_judge
     if judge is None:
         return None
-    standing = [one for one in told if one.judge_id == judge.pk and one.withdrawn_at is None]
+    standing = [one for one in said if one.judge_id == judge.pk and one.withdrawn_at is None]
     # The latest usable answer stands; a later failure does not undo it.
     return next((one for one in reversed(standing) if one.label), standing[-1] if standing else None)
 

@@ -1,7 +1,7 @@
 """What one person may see of what the judge and other people said of a check, and since when.
 
 The project's reveal mode decides, and what the person did: whoever has answered a check, or was shown the
-judge's verdict on it, knows; an answer that was set aside reveals nothing yet. Queues may go by how sure the judge is
+judge's verdict on it, knows. Queues may go by how sure the judge is
 (its doubt, and that a panel's members differ) in all modes; the figure itself is kept back with the verdict, because a
 judge that is surer of one answer than of the other tells by it what it said. Who wrote a summary is told to those who
 may view scores, and to nobody else. Every door asks here.

@@ -5,7 +5,7 @@ Until a person has answered a check or was shown the judge's verdict, they see o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ class CheckAsSeen:
 
 def seen_by(person: User, check: Check, look: CheckLook | None, said: Sequence[Verdict]) -> CheckAsSeen:
     """The columns that the person may see, by their look at the check and by all its verdicts."""
-    has_answered = any(verdict.person_id == person.pk and not verdict.is_set_aside for verdict in said)
+    has_answered = any(verdict.person_id == person.pk for verdict in said)
     if has_answered or (look is not None and look.revealed_at is not None):
         return CheckAsSeen(
             is_known=True,
@@ -65,18 +65,6 @@ def seen_by(person: User, check: Check, look: CheckLook | None, said: Sequence[V
 def told_of(said: Sequence[Verdict], person: User, *, is_known: bool) -> list[Verdict]:
     """The verdicts on a check that the person may see."""
     return [verdict for verdict in said if is_known or verdict.person_id == person.pk]
-
-
-def met_by(person: User, said: Sequence[Verdict]) -> Iterator[Verdict]:
-    """The other's answers that the person was told when theirs were set aside, as long as they stand."""
-    others: Verdict | None = None
-    for verdict in said:
-        if verdict.source != Verdict.Source.REVIEWER:
-            continue
-        if verdict.person_id != person.pk:
-            others = others if verdict.is_set_aside else verdict
-        elif verdict.is_set_aside and others is not None and others.withdrawn_at is None:
-            yield others
 
 
 def as_seen(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> QuerySet[Any]:

@@ -11,7 +11,7 @@ SELECT
     {standing},
     EXISTS (
         SELECT 1 FROM annotation_verdict
-        WHERE check_row_id = annotation_check.id AND person_id = %(person)s AND NOT is_set_aside
+        WHERE check_row_id = annotation_check.id AND person_id = %(person)s
     ),
     {check}, {look}
 FROM annotation_check

@@ -34,8 +34,6 @@ from annotation.texts.queries.check_text import compared_text
 from evaluation.judging import LABELS_IN_WORDS
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from django.contrib.auth.models import User
 
 NOT_LOOKED = "not looked"
@@ -76,6 +74,7 @@ class GivenAnswer:
     before: BeforeAnswer
 
 
+@transaction.atomic
 def override(
     *,
     check: Check,
@@ -90,17 +89,16 @@ def override(
     active_ms: int = 0,
     seen: str = NOT_LOOKED,
 ) -> GivenAnswer:
-    """Record a reviewer's verdict on a check, confirming or changing what stood before.
+    """Record a reviewer's verdict on a check and rescore its summary.
 
-    `seen` is the public id of the last reviewer's verdict that `by` had on screen, "" for none; left out, it is not
+    `seen` is the public id of the person's own answer that they had on screen, "" for none; left out, it is not
     asked. `shown` is what they say to have seen of the judge elsewhere, believed only where it is shown on request.
     Evidence holds unit numbers of the text compared with, those of `quotes` too; `active_ms` is the time at the check.
-    The scores follow in the same transaction; the judge's verdict is revealed. The first
-    answer of somebody who knew nothing is also that of every draw in which the check waits.
+    The judge's verdict is revealed. The first answer of somebody who knew nothing is also that of every draw in which
+    the check waits.
 
-    Raises Conflict `newer_verdict` where another answer came or went since (`is_own`: by themselves); what meets
-    somebody else's other answer is kept, set aside. Conflict `claim_changed` where these words are no longer checked
-    and no draw waits for them. Invalid for what a field cannot hold.
+    Raises Conflict `newer_verdict` where the person answered or withdrew elsewhere since, `claim_changed` where these
+    words are no longer checked and no draw waits for them, and Invalid for what a field cannot hold.
     """
     _validate(
         label=label,
@@ -121,36 +119,16 @@ def override(
         confidence=confidence,
         active_ms=min(active_ms, LONGEST_MS),
     )
-    # Raised when all is written: what meets another answer is refused, and kept.
-    given = _give(answer, check=check, by=by, claimed=shown, seen=seen)
-    if isinstance(given, Conflict):
-        raise given
-    return given
-
-
-@transaction.atomic
-def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> GivenAnswer | Conflict:
     held = peers([check.peer_id], hold=True)
     before = before_answer(check, by, verb=Verb.REVIEW)
-    if held:
-        before.check.peer = held[0]
-    if not before.check.is_current and not is_asked_in_old_words(before.check, by):
-        raise _claim_changed(answer)
-    _check_units(before.check, answer.evidence)
-    if _is_overtaken(before, answer, by=by, seen=seen):
-        newest = before.newest
-        if newest is not None and newest.person_id != by.pk:
-            _set_aside(answer, before, held, by=by, claimed=claimed, newest=newest)
-        return _conflict(before, answer, by=by, seen=seen)
-    return _let_stand(answer, before, held, by=by, claimed=claimed)
-
-
-def _let_stand(
-    answer: Answer, before: BeforeAnswer, held: Sequence[Summary], *, by: User, claimed: str
-) -> GivenAnswer:
     check = before.check
-    known = _known(before, by, claimed=claimed)
-    verdict = _keep(answer, before, by=by, known=known)
+    if held:
+        check.peer = held[0]
+    if not check.is_current and not is_asked_in_old_words(check, by):
+        raise _claim_changed(answer)
+    _check_units(check, answer.evidence)
+    _refuse_stale(before, answer, by=by, seen=seen)
+    verdict = _keep(answer, before, by=by, known=_known(before, by, claimed=shown))
     look = reveal(check=check, to=by, look=before.look)
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
@@ -161,7 +139,11 @@ def _let_stand(
         verb="override",
         target=check,
         data={
-            **_logged(verdict),
+            "verdict": verdict.public_id,
+            "label": verdict.label,
+            "reason": verdict.reason,
+            "shown": verdict.shown,
+            **({"error_type": verdict.error_type} if verdict.error_type else {}),
             "final_before": check.final_label,
             "final_source_before": check.final_source,
         },
@@ -177,39 +159,7 @@ def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
     return now
 
 
-def _set_aside(
-    answer: Answer,
-    before: BeforeAnswer,
-    held: Sequence[Summary],
-    *,
-    by: User,
-    claimed: str,
-    newest: Verdict,
-) -> None:
-    """Keep an answer that does not stand, since its author now meets another's.
-
-    What they send again after that they send knowing it, so one is kept for each newer verdict. That the two differ is
-    for an adjudicator, unless its author answers again.
-    """
-    check = before.check
-    own = (said for said in before.answers if said.person_id == by.pk and said.pk > newest.pk)
-    if any(said.is_set_aside for said in own):
-        return
-    known = _known(before, by, claimed=claimed)
-    verdict = _keep(answer, before, by=by, known=known, set_aside_at=timezone.now())
-    rescore_held(project=check.project, held=held)
-    log(
-        project=check.project,
-        actor=by,
-        verb="set answer aside",
-        target=check,
-        data={**_logged(verdict), "newer": newest.public_id},
-    )
-
-
-def _keep(
-    answer: Answer, before: BeforeAnswer, *, by: User, known: str, set_aside_at: datetime | None = None
-) -> Verdict:
+def _keep(answer: Answer, before: BeforeAnswer, *, by: User, known: str) -> Verdict:
     verdict = Verdict.objects.create(
         check_row=before.check,
         source=Verdict.Source.REVIEWER,
@@ -223,8 +173,6 @@ def _keep(
         shown=known,
         active_ms=answer.active_ms,
         guideline_id=before.guideline_id,
-        withdrawn_at=set_aside_at,
-        is_set_aside=set_aside_at is not None,
     )
     if known == Verdict.Shown.NOTHING and before.is_drawn:
         drawn = DrawnCheck.objects.filter(check_row=before.check, verdict__isnull=True)
@@ -233,28 +181,14 @@ def _keep(
     return verdict
 
 
-def _logged(verdict: Verdict) -> dict[str, object]:
-    return {
-        "verdict": verdict.public_id,
-        "label": verdict.label,
-        "reason": verdict.reason,
-        "shown": verdict.shown,
-        **({"error_type": verdict.error_type} if verdict.error_type else {}),
-    }
-
-
 def _known(before: BeforeAnswer, by: User, *, claimed: str) -> str:
-    """What the person knew of the judge's verdict before this answer, or else of another's answer.
-
-    Whoever knew what was said of the claim in words that it had before knows.
-    """
+    """What the person knew of others' answers, to an earlier wording too, before this answer."""
     check, look = before.check, before.look
-    if look is not None and look.revealed_at is not None:
+    has_answered = any(said.person_id == by.pk for said in before.said)
+    if has_answered or (look is not None and look.revealed_at is not None):
         return Verdict.Shown.JUDGE
-    own = [said.is_set_aside for said in before.said if said.person_id == by.pk]
-    if not all(own) or knew_earlier_words(check, by) or _says_so(check, claimed):
-        return Verdict.Shown.JUDGE
-    return Verdict.Shown.PERSON if own else Verdict.Shown.NOTHING
+    is_told = knew_earlier_words(check, by) or _says_so(check, claimed)
+    return Verdict.Shown.JUDGE if is_told else Verdict.Shown.NOTHING
 
 
 def _says_so(check: Check, claimed: str) -> bool:
@@ -339,52 +273,26 @@ def _check_units(check: Check, named: Sequence[int]) -> None:
         raise Invalid(f"There is no unit {unknown} here.", field="evidence")
 
 
-def _is_overtaken(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> bool:
-    """Whether another answer came, or went, since the person looked; the same answer of somebody else does not count.
-
-    Raises Invalid where `seen` names no answer that anybody ever gave to this check.
-    """
-    newest = before.newest
+def _refuse_stale(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> None:
+    own = [said for said in before.said if said.person_id == by.pk]
+    newest = next((said for said in reversed(own) if said.withdrawn_at is None), None)
     if seen in (NOT_LOOKED, newest.public_id if newest else ""):
-        return False
-    if seen and all(said.public_id != seen for said in before.answers):
+        return
+    if seen and all(said.public_id != seen for said in own):
         raise Invalid(
-            f"No reviewer's answer to this check has the id {seen!r}. Send the last one that you saw, or "
+            f"You have given no answer with the id {seen!r} to this check. Send the last one that you saw, or "
             "leave it empty for none.",
             field="seen",
         )
-    return newest is None or newest.person_id == by.pk or newest.label != answer.label
-
-
-def _conflict(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> Conflict:
-    """`is_own` tells that nobody but `by` came in between: they answered, or took it back, elsewhere."""
-    newest = before.newest
-    theirs = {"label": newest.label, "reason": newest.reason, "id": newest.public_id} if newest else None
-    changed = newest or next((said for said in before.said if said.public_id == seen), None)
-    is_own = changed is not None and changed.person_id == by.pk
-    return Conflict(
-        _OWN_IN_BETWEEN if is_own else _ANOTHERS_IN_BETWEEN if newest else _GONE_IN_BETWEEN,
+    raise Conflict(
+        "You answered this check in another window after opening it here. Your answer is kept here. Compare "
+        "both, then answer again.",
         code="newer_verdict",
         details={
             "yours": {"label": answer.label, "reason": answer.reason},
-            "theirs": theirs,
-            "is_own": is_own,
+            "theirs": {"label": newest.label, "reason": newest.reason} if newest else None,
         },
     )
-
-
-_OWN_IN_BETWEEN = (
-    "You answered this check in another window after opening it here. Your answer is kept here. Compare "
-    "both, then answer again."
-)
-_ANOTHERS_IN_BETWEEN = (
-    "Someone answered this check differently after you opened it. Your answer was set aside. Compare both, "
-    "then answer again."
-)
-_GONE_IN_BETWEEN = (
-    "Someone withdrew their answer to this check after you opened it. Your answer is kept here. To save it, "
-    "answer again."
-)
 
 
 def _claim_changed(answer: Answer) -> Conflict:
@@ -392,9 +300,5 @@ def _claim_changed(answer: Answer) -> Conflict:
         "The claim was reworded after you opened it, so this wording is no longer checked. Your answer is "
         "kept here. Continue with the current wording.",
         code="claim_changed",
-        details={
-            "yours": {"label": answer.label, "reason": answer.reason},
-            "theirs": None,
-            "is_own": False,
-        },
+        details={"yours": {"label": answer.label, "reason": answer.reason}, "theirs": None},
     )

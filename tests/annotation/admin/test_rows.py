@@ -19,7 +19,6 @@ from annotation.models import Check, CheckLook, Comment, Judge, Membership, Proj
 from annotation.reviewing.services.review import override
 from annotation.texts.services.change_units import join_units
 from tests.annotation.admin.rows import EDITABLE, MODELS, OF_MACHINE, OWN, address, fill
-from tests.annotation.answering import say
 from tests.annotation.api.routes import grow
 from tests.annotation.cast import World
 
@@ -108,16 +107,6 @@ def test_a_row_outside_is_not_found_and_not_named(world: World, staff: StaffDoor
     assert there.status_code == nowhere.status_code == 404
     history = staff("dan").get(address(Check, f"{check.pk}/history/"))
     assert history.status_code == 404
-
-
-def test_what_was_set_aside_is_told_apart_from_what_was_taken_back(world: World, staff: StaffDoor) -> None:
-    check = world.check("alder", 1)
-    say(check, world.rex, "no", set_aside=True)
-    page = staff("root").get(address(Check, f"{check.pk}/change/")).content.decode()
-    assert "(set aside: someone else answered first)" in page
-    say(check, world.cleo, "no", withdrawn=True)
-    page = staff("root").get(address(Check, f"{check.pk}/change/")).content.decode()
-    assert (page.count("(set aside: someone else answered first)"), page.count("(withdrawn)")) == (1, 1)
 
 
 def test_filters_name_no_project_of_others(world: World, staff: StaffDoor) -> None:

@@ -156,7 +156,6 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
                 "quotes",
                 "votes",
                 "leased_to_id",
-                "is_set_aside",
                 "weight",
                 "made_by_id",
             }:

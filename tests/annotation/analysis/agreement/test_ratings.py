@@ -44,18 +44,6 @@ def test_an_answer_counts_though_its_owner_took_it_back(world: World) -> None:
     assert [each.label for each in check_answers(world.project)] == ["no"]
 
 
-def test_an_answer_that_was_set_aside_counts_and_the_one_after_it_does_not(world: World) -> None:
-    check = world.check("alder", 1)
-    say(check, world.cleo, "yes")
-    say(check, world.rex, "no", set_aside=True)
-    say(check, world.rex, "yes", shown="person")
-    assert [(each.rater, each.label) for each in check_answers(world.project)] == [
-        ("cleo", "yes"),
-        ("rex", "no"),
-    ]
-    assert touched_count(world.project) == 1
-
-
 def test_what_was_given_knowing_the_judges_does_not_count(world: World) -> None:
     first, second, third = world.checks("alder")
     batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=1)

@@ -171,17 +171,6 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
     assert (imported.who, imported.kind, imported.shown) == ("gold.jsonl", "import", "")
 
 
-def test_an_answer_that_was_set_aside_is_told_apart_from_one_taken_back(world: World) -> None:
-    check = world.check("alder", 2)
-    say(check, world.rex, "yes", set_aside=True)
-    say(check, world.rex, "no", shown="person", withdrawn=True)
-    answers = [each for each in claims_of_alder(world)[1].answers if each.who == "rex"]
-    assert [(each.shown, each.is_withdrawn, each.is_set_aside) for each in answers] == [
-        ("nothing", True, True),
-        ("person", True, False),
-    ]
-
-
 def test_a_verdict_taken_over_in_a_list_says_how_long_the_list_was(world: World) -> None:
     batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=12)
     say(world.check("alder", 1), world.rex, "yes", shown="judge", batch=batch, minutes_ago=0)

@@ -94,11 +94,9 @@ def test_an_answer_asks_the_database_little(world: World, client_of: ApiDoor, mo
 
 @pytest.mark.parametrize("mode", Project.Reveal.values)
 @pytest.mark.parametrize("name", ["rex", "cleo", "olga"])
-@pytest.mark.parametrize("share", [0.0, 1.0])
 def test_an_answer_returns_the_check_as_it_is_read_afterwards(
-    world: World, client_of: ApiDoor, mode: str, name: str, share: float
+    world: World, client_of: ApiDoor, mode: str, name: str
 ) -> None:
-    world.project.planted_share = share
     world.project.reveal = mode
     world.project.own_adjudication = True
     world.project.save()
@@ -114,29 +112,13 @@ def test_an_answer_returns_the_check_as_it_is_read_afterwards(
 
 
 def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: ApiDoor) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
+    override(check=world.check("alder", 1), by=world.rex, label="no", reason="Not said.")
     sent = client_of("rex").post(
         at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": ""}, format="json"
     )
     error = sent.json()["error"]
     assert (sent.status_code, error["code"]) == (409, "newer_verdict")
     assert (error["details"]["yours"]["label"], error["details"]["theirs"]["label"]) == ("yes", "no")
-    assert Verdict.objects.get(person=world.rex).is_set_aside
-
-
-def test_what_was_set_aside_is_told_apart(world: World, client_of: ApiDoor) -> None:
-    check = world.check("alder", 1)
-    theirs = override(check=check, by=world.cleo, label="no").verdict
-    rex = client_of("rex")
-    rex.post(at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": ""}, format="json")
-    sent = rex.post(
-        at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": theirs.public_id}, format="json"
-    )
-    said = [each for each in sent.json()["check"]["verdicts"] if each["by"] == "rex"]
-    assert [(each["shown"], each["is_set_aside"], bool(each["withdrawn_at"])) for each in said] == [
-        ("nothing", True, True),
-        ("person", False, False),
-    ]
 
 
 def test_an_answer_seen_that_nobody_gave_is_refused_and_tells_nothing(

@@ -75,16 +75,6 @@ def test_all_that_goes_with_an_answer(world: World, client_of: ApiDoor) -> None:
     assert answers == [400, 422]
 
 
-def test_whoever_met_anothers_answer_in_a_conflict_knows_that_one(world: World, client_of: ApiDoor) -> None:
-    override(check=world.check("alder", 2), by=world.cleo, label="yes")
-    client = client_of("rex")
-    body = {"label": "no", "seen": ""}
-    assert post(client, at(world, "alder", 2, "verdicts/"), body).status_code == 409
-    assert client.get(at(world, "alder", 2)).json()["judge_label"] is None
-    said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "no"}).json()
-    assert said["verdict"]["shown"] == "person"
-
-
 def test_a_batch_is_offered_taken_over_and_withdrawn(world: World, client_of: ApiDoor) -> None:
     Project.objects.update(reveal="shown")
     client = client_of("rex")

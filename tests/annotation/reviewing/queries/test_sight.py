@@ -31,9 +31,7 @@ CHECKS = st.fixed_dictionaries(
 LOOKS = st.none() | st.booleans()
 """No look, or whether the verdict was revealed."""
 ANSWERS = st.lists(
-    st.tuples(
-        st.sampled_from(["rex", "cleo", "judge"]), LABELS, st.sampled_from(["", "taken back", "set aside"])
-    ),
+    st.tuples(st.sampled_from(["rex", "cleo", "judge"]), LABELS, st.sampled_from(["", "taken back"])),
     max_size=4,
 )
 
@@ -49,11 +47,8 @@ def say(world: World, check: Check, who: str, label: str, fate: str) -> None:
     by: dict[str, Any] = {"source": "judge", "judge": world.judge}
     if who != "judge":
         by = {"source": "reviewer", "person": getattr(world, who)}
-    is_set_aside = fate == "set aside" and who != "judge"
     withdrawn = timezone.now() if fate else None
-    Verdict.objects.create(
-        check_row=check, label=label, withdrawn_at=withdrawn, is_set_aside=is_set_aside, **by
-    )
+    Verdict.objects.create(check_row=check, label=label, withdrawn_at=withdrawn, **by)
 
 
 def of_list(row: Any) -> CheckAsSeen:

@@ -7,7 +7,7 @@ stories they do: how the project reveals, who reads, and what happened before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ from django.urls import reverse
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.readers import CheckReader
-from annotation.core.refusals import Conflict
 from annotation.models import Check, Project
 from annotation.reviewing.queries.review_queue import Filter, waiting_checks
 from annotation.reviewing.services.look_at_check import look_at
@@ -33,12 +32,6 @@ if TYPE_CHECKING:
 TABLE = Path(__file__).with_name("what_is_seen.txt")
 READERS = ("rex", "cleo")
 """Rex only reviews, and must wait; Cleo adjudicates as well."""
-
-
-def _set_aside(world: World, check: Check, reader: User) -> None:
-    override(check=check, by=world.olga, label="yes")
-    with suppress(Conflict):
-        override(check=check, by=reader, label="no", seen="")
 
 
 def _by_rule(check: Check) -> None:
@@ -71,8 +64,6 @@ STORIES: dict[str, tuple[Act, ...]] = {
         lambda w, c, r: override(check=c, by=w.olga, label="yes"),
         lambda w, c, r: override(check=c, by=r, label="no"),
     ),
-    "set aside": (_set_aside,),
-    "set aside, answered": (_set_aside, lambda w, c, r: override(check=c, by=r, label="no")),
     "settled": (lambda w, c, r: _decided(w, c),),
     "answered, settled": (
         lambda w, c, r: override(check=c, by=r, label="no"),

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.core.known_checks import knows
-from annotation.core.refusals import Conflict, NotAllowed
+from annotation.core.refusals import NotAllowed
 from annotation.models import Check, CheckLook, Event, Project, Verdict
 from annotation.reviewing.services.look_at_check import look_at, see_checks, see_summary
 from annotation.reviewing.services.review import override, withdraw_verdict
@@ -84,17 +84,6 @@ def test_one_persons_look_tells_another_nothing(world: World) -> None:
 def test_who_may_not_review_does_not_look(world: World) -> None:
     with pytest.raises(NotAllowed):
         look_at(check=world.check("alder", 1), by=world.vic)
-
-
-def test_whoever_met_anothers_answer_does_not_know_the_judges_yet(world: World) -> None:
-    check = world.check("alder", 1)
-    override(check=check, by=world.cleo, label="no")
-    with pytest.raises(Conflict):
-        override(check=check, by=world.rex, label="yes", seen="")
-    assert looked_at(check=check, by=world.rex).revealed_at is None
-    assert not has_seen(check, world.rex)
-    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.PERSON
-    assert look(world, check).revealed_at is not None
 
 
 def open_alder(world: World, person: User) -> None:

@@ -17,7 +17,7 @@ from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import Check, CheckLook, Draw, Project, Verdict, VerdictBatch
 from annotation.reviewing.services.lease_check import keep
 from annotation.reviewing.services.look_at_check import look_at
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.texts.services.change_claims import reword_claim
 from tests.annotation.cast import CLAIMS, finish
@@ -403,64 +403,20 @@ def test_nobody_takes_back_what_somebody_else_said(world: World, rex: Client) ->
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
-def test_a_newer_answer_of_somebody_else_is_a_conflict_that_loses_nothing(
+def test_a_newer_answer_of_ones_own_is_a_conflict_that_loses_nothing(
     world: World, rex: Client, headers: dict[str, str]
 ) -> None:
     check = world.check("alder", 2)
-    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    own = override(check=check, by=world.rex, label="unsure", reason="hard to say").verdict
     data = {"label": "yes", "reason": "it is there", "seen": ""}
     answer = rex.post(f"{at(check)}answer/", data, headers=headers)
     page = answer.content.decode()
     assert answer.status_code == 409
     assert "hard to say" in page
     assert 'value="it is there"' in page
-    assert "Your answer was set aside" in page
-    assert "set aside: someone else answered first" in page
-    # The judge says no, which whoever met a person's answer does not know yet.
-    assert answer.context["outcome"].judge is None
-    assert newest(check).is_set_aside
-
-
-def test_of_other_answers_only_the_one_that_was_met_is_told_before_ones_own_stands(
-    world: World, rex: Client
-) -> None:
-    check = world.check("alder", 2)
-    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
-    assert "hard to say" not in rex.get(at(check)).text
-    rex.post(f"{at(check)}answer/", {"label": "yes", "reason": "it is there", "seen": ""})
-    theirs = override(check=check, by=world.olga, label="no", reason="a later one").verdict
-    page = rex.get(at(check))
-    assert [said.reason for said in page.context["outcome"].people] == ["hard to say", "it is there"]
-    assert page.context["outcome"].judge is None
-    told = page.text[page.text.index("was set aside.</strong>") :].partition("</dl>")[0]
-    assert "hard to say" in told
-    assert "a later one" not in page.text
-    # Taken back, it is nothing that one's own could differ from.
-    withdraw_verdict(verdict=theirs, by=world.olga)
-    withdraw_verdict(verdict=Verdict.objects.get(person=world.cleo), by=world.cleo)
-    assert "hard to say" not in rex.get(at(check)).text
-
-
-def test_an_answer_that_was_set_aside_is_told_with_what_stands_against_it(world: World, rex: Client) -> None:
-    check = world.check("alder", 2)
-    override(check=check, by=world.rex, label="no", reason="not there")
-    seen = newest(check).public_id
-    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
-    data = {"label": "yes", "reason": "it is there", "seen": seen}
-    assert "was set aside.</strong>" not in rex.post(f"{at(check)}answer/", data).text
-    page = rex.get(at(check)).text
-    told = page[page.index("was set aside.</strong>") :].partition("</dl>")[0]
-    assert [word in told for word in ("it is there", "cleo", "hard to say", "not there")] == [
-        True,
-        True,
-        True,
-        False,
-    ]
-    stands = override(check=check, by=world.rex, label="yes", reason="it is there").verdict
-    assert "was set aside.</strong>" not in rex.get(at(check)).text
-    # Taken back, it is no answer after the one that was set aside.
-    rex.post(f"{at(check)}withdraw/", {"verdict": stands.public_id})
-    assert "was set aside.</strong>" in rex.get(at(check)).text
+    seen = answer.context["outcome"].seen
+    assert seen == own.public_id
+    assert rex.post(f"{at(check)}answer/", {**data, "seen": seen}, headers=HTMX).status_code == 200
 
 
 def test_an_answer_seen_that_nobody_gave_shows_nobodys(world: World, rex: Client) -> None:
@@ -505,15 +461,6 @@ def test_it_is_said_that_an_answer_to_what_is_settled_moves_no_score(world: Worl
     assert "Scores do not change while an adjudicator's decision stands" in strip
     check.refresh_from_db()
     assert (check.final_label, check.final_source) == ("yes", "adjudicator")
-
-
-def test_after_a_conflict_the_same_form_can_be_sent_again(world: World, rex: Client) -> None:
-    check = world.check("alder", 2)
-    theirs = override(check=check, by=world.cleo, label="unsure").verdict
-    conflict = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
-    seen = conflict.context["outcome"].seen
-    assert seen == theirs.public_id
-    assert rex.post(f"{at(check)}answer/", {"label": "yes", "seen": seen}, headers=HTMX).status_code == 200
 
 
 @pytest.mark.parametrize("data", [{"label": "maybe"}, {"label": "yes", "evidence": "first"}])
