@@ -61,7 +61,6 @@ project_urls = [
     path("review/<slug:check_id>/", review.check, name="check"),
     path("review/<slug:check_id>/answer/", review.override, name="override"),
     path("review/<slug:check_id>/withdraw/", review.withdraw_verdict, name="withdraw-verdict"),
-    path("review/<slug:check_id>/reveal/", review.reveal_verdict, name="reveal-verdict"),
     path("review/<slug:check_id>/look/", review.look, name="look"),
     path("adjudicate/", adjudicate.adjudicate, name="adjudicate"),
     path("adjudicate/next/", adjudicate.next_dispute, name="next-dispute"),

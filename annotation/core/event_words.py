@@ -12,7 +12,6 @@ EVENT_WORDS: Mapping[str, str] = {
     # answers of reviewers
     "override": "answered a claim",
     "withdraw verdict": "withdrew an answer to a claim",
-    "ask for the judge's verdict": "viewed the judge's verdict on request",
     "accept batch": "accepted a list of judge verdicts",
     "withdraw batch": "withdrew a list of accepted judge verdicts",
     "draw checks": "sampled claims for review",

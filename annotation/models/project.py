@@ -54,7 +54,6 @@ class Project(PublicRow):
 
     class Reveal(models.TextChoices):
         AFTER_ANSWER = "after_answer", "After own answer"
-        ON_REQUEST = "on_request", "On request"
         SHOWN = "shown", "Shown"
 
     class Voices(models.TextChoices):

@@ -20,7 +20,6 @@ POSTED = {
     "override",
     "withdraw-verdict",
     "next-check",
-    "reveal-verdict",
     "look",
     "accept-batch",
     "withdraw-batch",
@@ -97,7 +96,7 @@ WEB = {
     **dict.fromkeys(("work", "assess", "assess-source", "judge-unit", "close-sitting"), Verb.ASSESS),
     **dict.fromkeys(("answer-quality", "answer-unmarked", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
-    **dict.fromkeys(("next-check", "reveal-verdict", "look"), Verb.REVIEW),
+    **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
     **dict.fromkeys(("batch-offer", "withdraw-batch"), Verb.REVIEW),
     # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
     "accept-batch": Verb.ADJUDICATE,

@@ -276,7 +276,7 @@ def _check_samples(project: Project) -> None:
         raise Conflict(
             f"The random sample of checks of {date_format(draw.created_at, 'j M Y')} (seed {draw.seed}) still needs "
             f"{left}, which would be impossible if the verdict were shown at once. Complete or cancel the sample "
-            "first, or choose “after own answer” or “on request”.",
+            "first, or choose “after own answer”.",
             code="draw_open",
         )
 

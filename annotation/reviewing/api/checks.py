@@ -127,7 +127,7 @@ class CheckRow(serializers.Serializer[Check]):
     )
     effect = serializers.FloatField(help_text="Largest possible change of coverage by another answer.")
     is_hidden_yet = serializers.SerializerMethodField(
-        help_text="Whether other answers are hidden until the caller has answered or asked."
+        help_text="Whether other answers are hidden until the caller has answered."
     )
 
     def get_is_hidden_yet(self, check: Any) -> bool:
@@ -226,13 +226,6 @@ class CheckQuery(serializers.Serializer[Any]):
     )
 
 
-class LookQuery(serializers.Serializer[Any]):
-    reveal = serializers.BooleanField(
-        default=False,
-        help_text="Show the judge's verdict, if the project allows it on request.",
-    )
-
-
 class NewVerdict(serializers.Serializer[Any]):
     """A reviewer's answer, confirming or changing what stands."""
 
@@ -257,12 +250,6 @@ class NewVerdict(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="Id of your own last verdict that you saw, empty for none. If you have answered or withdrawn "
         "elsewhere since, it is a conflict (409).",
-    )
-    shown = WordChoice(
-        choices=Verdict.Shown.choices,
-        default=Verdict.Shown.NOTHING,
-        help_text="Whether you saw the judge's verdict elsewhere, if the project shows it on request. The "
-        "server knows what it showed you.",
     )
 
 
@@ -306,7 +293,7 @@ class Checks(ApiView):
 class OneCheck(ApiView):
     tag = "checks"
 
-    @operation("get_check", parameters=[LookQuery], responses=CheckDetail)
+    @operation("get_check", responses=CheckDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a check with everything that was said about it.
 
@@ -314,24 +301,21 @@ class OneCheck(ApiView):
         shown.
         """
         project = self.enter(*READ_CONTENT)
-        asked = self.query(LookQuery)["reveal"]
-        return Response(shown_detail(project, public_id, self.person, asked=asked))
+        return Response(shown_detail(project, public_id, self.person))
 
 
 class CheckLooks(ApiView):
     tag = "checks"
 
-    @operation("look_at_check", request=LookQuery, responses=CheckDetail)
+    @operation("look_at_check", request=None, responses=CheckDetail)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Tell that a check is on somebody's screen, and go on holding it for them.
 
-        Needs the verb "review". Holds it for five minutes, if nobody else does; also asks for the judge's
-        verdict where the project shows it on request.
+        Needs the verb "review". Holds it for five minutes, if nobody else does.
         """
         project = self.enter(Verb.REVIEW)
-        asked = self.body(LookQuery)["reveal"]
         keep(check=_check(project, public_id), by=self.person)
-        return Response(shown_detail(project, public_id, self.person, asked=asked))
+        return Response(shown_detail(project, public_id, self.person))
 
 
 class CheckVerdicts(ApiView):
@@ -354,7 +338,6 @@ class CheckVerdicts(ApiView):
             by=self.person,
             **{name: answer[name] for name in ANSWERED},
             quotes=[Quote(**quote) for quote in answer["quotes"]],
-            shown=answer["shown"],
             seen=answer.get("seen", NOT_LOOKED),
         )
         access = CheckAccess(given.check.project, CheckReader.holding(self.person, verbs))
@@ -471,11 +454,11 @@ def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
     return checks
 
 
-def shown_detail(project: Project, public_id: str, person: User, *, asked: bool = False) -> dict[str, Any]:
+def shown_detail(project: Project, public_id: str, person: User) -> dict[str, Any]:
     """A check as the person may see it, with their look at it kept where they review it."""
     access = CheckAccess.of(project, person)
     if access.is_kept_back:
-        look_at(check=_check(project, public_id), by=person, asked=asked)
+        look_at(check=_check(project, public_id), by=person)
     else:
         see_checks(project=project, checks=Check.objects.filter(public_id=public_id), by=person)
     return _detail(project, public_id, access)

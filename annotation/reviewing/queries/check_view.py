@@ -26,7 +26,6 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.reveal import is_shown_to_all
 from annotation.reviewing.queries.sight import CheckAsSeen, seen_by
 from annotation.sampling.queries.check_samples import is_asked_in_old_words
 from annotation.texts.queries.check_text import (
@@ -189,7 +188,6 @@ class CheckView:
     document_set: str
     summary_id: str
     text_id: str
-    may_ask_judge: bool
     outcome: Outcome
 
     @property
@@ -278,7 +276,6 @@ def check_view(
         document_set=check.peer.document_set.external_id,
         summary_id=check.peer.public_id,
         text_id=model.public_id if model else check.peer.document_set.public_id,
-        may_ask_judge=not outcome.is_judge_shown and check.project.reveal == Project.Reveal.ON_REQUEST,
         outcome=outcome,
     )
 
@@ -311,7 +308,7 @@ def _look_now(check: Check, person: User, said: _AllSaid) -> CheckLook | None:
     if look is not None and look.revealed_at is not None:
         return look
     has_answered = any(one.person_id == person.pk for one in said.verdicts)
-    if not has_answered and not is_shown_to_all(project):
+    if not has_answered and project.reveal != Project.Reveal.SHOWN:
         return look
     return CheckLook(check_row=check, person=person, revealed_at=now())
 

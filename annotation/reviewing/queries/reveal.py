@@ -55,11 +55,6 @@ def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
     return checks.filter(~knows(reader.person)).exists()
 
 
-def is_shown_to_all(project: Project, *, asked: bool = False) -> bool:
-    """Whether the judge's verdict is shown before an answer: to everybody, or to whoever has just `asked` for it."""
-    return project.reveal == Project.Reveal.SHOWN or (asked and project.reveal == Project.Reveal.ON_REQUEST)
-
-
 def sight_of(project: Project, public_id: str, person: User, *, verb: Verb) -> CheckAndLook:
     """A check of the project, its row alone, with what the person knows of it, for the verb that they are about to do.
 

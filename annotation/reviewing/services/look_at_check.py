@@ -4,56 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.core.events import log
 from annotation.core.permissions import Standing, Verb, roles_with, standing_in
-from annotation.models import Check, CheckLook
+from annotation.models import Check, CheckLook, Project
 from annotation.models.base import new_public_id
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.reveal import CheckAndLook, is_shown_to_all, sight_of
+from annotation.reviewing.queries.reveal import CheckAndLook, sight_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.models import Project, Summary
+    from annotation.models import Summary
 
 
-def look_at(*, check: Check, by: User, asked: bool = False) -> None:
+def look_at(*, check: Check, by: User) -> None:
     """Record that the check came on the person's screen, and the judge's verdict with it where they may see it.
 
-    `asked` is that they asked for the verdict now; it counts only where the project shows it on request. The first
-    sight of either is kept; later ones change nothing.
+    The first sight of either is kept; later ones change nothing.
     """
-    see(sight=sight_of(check.project, check.public_id, by, verb=Verb.REVIEW), by=by, asked=asked)
+    see(sight=sight_of(check.project, check.public_id, by, verb=Verb.REVIEW), by=by)
 
 
-def see(*, sight: CheckAndLook, by: User, asked: bool = False) -> None:
+def see(*, sight: CheckAndLook, by: User) -> None:
     """As `look_at`, for a service that has asked whether the person may."""
     check, look = sight.check, sight.look
-    if look is not None and look.revealed_at is not None:
-        return
-    if sight.has_answered or is_shown_to_all(check.project, asked=asked):
-        _show(check, by, look, asked=asked)
+    if sight.has_answered or check.project.reveal == Project.Reveal.SHOWN:
+        reveal(check=check, to=by, look=look)
     elif look is None:
         _open(check, by)
 
 
-@transaction.atomic
-def _show(check: Check, to: User, look: CheckLook | None, *, asked: bool) -> None:
-    reveal(check=check, to=to, look=look)
-    if asked:
-        log(project=check.project, actor=to, verb="ask for the judge's verdict", target=check)
-
-
 def reveal(*, check: Check, to: User, look: CheckLook | None = None) -> CheckLook:
-    """Keep that the judge's verdict comes on the person's screen now, unless it has before.
-
-    Call it inside the transaction of the act that shows it.
-    """
+    """Keep that the judge's verdict comes on the person's screen now, unless it has before."""
     if look is not None and look.revealed_at is not None:
         return look
     now = timezone.now()

@@ -19,7 +19,6 @@ from annotation.models import (
     DrawnCheck,
     ErrorType,
     Label,
-    Project,
     Summary,
     Verdict,
 )
@@ -85,15 +84,14 @@ def override(
     quotes: Sequence[Quote] = (),
     error_type: str = "",
     confidence: float | None = None,
-    shown: str = Verdict.Shown.NOTHING,
     active_ms: int = 0,
     seen: str = NOT_LOOKED,
 ) -> GivenAnswer:
     """Record a reviewer's verdict on a check and rescore its summary.
 
     `seen` is the public id of the person's own answer that they had on screen, "" for none; left out, it is not
-    asked. `shown` is what they say to have seen of the judge elsewhere, believed only where it is shown on request.
-    Evidence holds unit numbers of the text compared with, those of `quotes` too; `active_ms` is the time at the check.
+    asked. Evidence holds unit numbers of the text compared with, those of `quotes` too; `active_ms` is the time at the
+    check.
     The judge's verdict is revealed. The first answer of somebody who knew nothing is also that of every draw in which
     the check waits.
 
@@ -128,7 +126,7 @@ def override(
         raise _claim_changed(answer)
     _check_units(check, answer.evidence)
     _refuse_stale(before, answer, by=by, seen=seen)
-    verdict = _keep(answer, before, by=by, known=_known(before, by, claimed=shown))
+    verdict = _keep(answer, before, by=by, known=_known(before, by))
     look = reveal(check=check, to=by, look=before.look)
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
@@ -181,19 +179,13 @@ def _keep(answer: Answer, before: BeforeAnswer, *, by: User, known: str) -> Verd
     return verdict
 
 
-def _known(before: BeforeAnswer, by: User, *, claimed: str) -> str:
+def _known(before: BeforeAnswer, by: User) -> str:
     """What the person knew of others' answers, to an earlier wording too, before this answer."""
     check, look = before.check, before.look
     has_answered = any(said.person_id == by.pk for said in before.said)
     if has_answered or (look is not None and look.revealed_at is not None):
         return Verdict.Shown.JUDGE
-    is_told = knew_earlier_words(check, by) or _says_so(check, claimed)
-    return Verdict.Shown.JUDGE if is_told else Verdict.Shown.NOTHING
-
-
-def _says_so(check: Check, claimed: str) -> bool:
-    """Whether the person says that they saw the judge's verdict, where they may well have."""
-    return claimed != Verdict.Shown.NOTHING and check.project.reveal == Project.Reveal.ON_REQUEST
+    return Verdict.Shown.JUDGE if knew_earlier_words(check, by) else Verdict.Shown.NOTHING
 
 
 @transaction.atomic

@@ -74,16 +74,6 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
     return _show(request, room, row)
 
 
-@screen("POST")
-@never_cache
-def reveal_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """The judge's verdict on request, where the project shows it so. What was typed stays."""
-    room = enter(request, slug, Verb.REVIEW, here="review")
-    row = check_of(room.project, check_id)
-    look_at(check=row, by=request.user, asked=True)
-    return _show(request, room, row, typed=TypedAnswer.of(request.POST))
-
-
 @screen("GET", "POST")
 def next_check(request: Request, slug: str) -> HttpResponse:
     """Hand out the queue's next claim; a script asks for it ahead of its turn, and tells which one is on screen.

@@ -240,17 +240,6 @@
     else keys("go");
   }
 
-  async function reveal(form, submitter) {
-    const reply = await desk.ask(submitter.formAction, new FormData(form, submitter)).catch(() => null);
-    if (!reply) return say("The server cannot be reached. Try again.");
-    if (!reply.room) return show(reply.notice);
-    room().replaceWith(reply.room);
-    showLeft(reply.room);
-    setUp();
-    // Where it does not stand beside the text.
-    find("#outcome").scrollIntoView({ block: "nearest" });
-  }
-
   async function skip() {
     if (isTurning) return;
     isTurning = true;
@@ -265,8 +254,7 @@
     const form = event.target;
     if (form.id === "answer") {
       event.preventDefault();
-      if (event.submitter?.hasAttribute("data-reveal")) reveal(form, event.submitter);
-      else if (event.submitter?.name === "label") answer(form, event.submitter);
+      if (event.submitter?.name === "label") answer(form, event.submitter);
     } else if (form.id === "next") {
       event.preventDefault();
       skip();

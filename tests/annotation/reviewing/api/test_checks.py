@@ -350,27 +350,6 @@ class TestReveal:
         assert [verdict["by"] for verdict in sent["check"]["verdicts"]] == ["lexical", "cleo", "rex"]
         assert sent["check"]["is_disputed"] is True
 
-    def test_a_claim_to_have_seen_it_is_not_believed_after_answer(
-        self, world: World, client_of: ApiDoor
-    ) -> None:
-        sent = client_of("rex").post(
-            at(world, "alder", 2, "verdicts/"), {"label": "yes", "shown": "judge"}, format="json"
-        )
-        assert sent.json()["verdict"]["shown"] == "nothing"
-
-    def test_asking_reveals_it_where_the_project_says_so(self, world: World, client_of: ApiDoor) -> None:
-        Project.objects.update(reveal="on_request")
-        client = client_of("rex")
-        assert client.get(at(world, "alder", 2)).json()["judge_label"] is None
-        assert client.get(at(world, "alder", 2, "?reveal=true")).json()["judge_label"] == "no"
-        sent = client.post(
-            at(world, "alder", 2, "verdicts/"), {"label": "yes", "shown": "judge"}, format="json"
-        )
-        assert sent.json()["verdict"]["shown"] == "judge"
-
-    def test_asking_reveals_nothing_elsewhere(self, world: World, client_of: ApiDoor) -> None:
-        assert client_of("rex").get(at(world, "alder", 2, "?reveal=true")).json()["judge_label"] is None
-
     def test_a_project_that_shows_it_shows_it(self, world: World, client_of: ApiDoor) -> None:
         Project.objects.update(reveal="shown")
         client = client_of("rex")

@@ -48,15 +48,14 @@ def test_nothing_left_is_null(world: World, client_of: ApiDoor) -> None:
 
 
 def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) -> None:
-    Project.objects.update(reveal="on_request")
     client = client_of("rex")
     assert post(client, at(world, "alder", 2, "looks/")).json()["judge_label"] is None
-    assert post(client, at(world, "alder", 2, "looks/"), {"reveal": True}).json()["judge_label"] == "no"
-    look = CheckLook.objects.get(check_row=world.check("alder", 2), person=world.rex)
-    assert look.revealed_at is not None
+    assert CheckLook.objects.get(person=world.rex).revealed_at is None
     assert world.check("alder", 2).leased_to == world.rex
-    # The caller's own word does not undo what was shown.
-    said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "yes", "shown": "nothing"}).json()
+    Project.objects.update(reveal="shown")
+    assert post(client, at(world, "alder", 2, "looks/")).json()["judge_label"] == "no"
+    assert CheckLook.objects.get(person=world.rex).revealed_at is not None
+    said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "yes"}).json()
     assert said["verdict"]["shown"] == "judge"
 
 

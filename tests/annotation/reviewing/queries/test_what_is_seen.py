@@ -46,20 +46,11 @@ Act = Callable[["World", Check, "User"], object]
 STORIES: dict[str, tuple[Act, ...]] = {
     "nothing": (),
     "looked": (lambda w, c, r: look_at(check=c, by=r),),
-    "asked": (lambda w, c, r: look_at(check=c, by=r, asked=True),),
     "answered": (lambda w, c, r: override(check=c, by=r, label="no"),),
-    "asked, answered": (
-        lambda w, c, r: look_at(check=c, by=r, asked=True),
-        lambda w, c, r: override(check=c, by=r, label="no"),
-    ),
     "answered, took it back": (
         lambda w, c, r: withdraw_verdict(verdict=override(check=c, by=r, label="no").verdict, by=r),
     ),
     "another answered": (lambda w, c, r: override(check=c, by=w.olga, label="yes"),),
-    "another answered, asked": (
-        lambda w, c, r: override(check=c, by=w.olga, label="yes"),
-        lambda w, c, r: look_at(check=c, by=r, asked=True),
-    ),
     "two differ": (
         lambda w, c, r: override(check=c, by=w.olga, label="yes"),
         lambda w, c, r: override(check=c, by=r, label="no"),

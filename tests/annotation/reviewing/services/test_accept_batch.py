@@ -83,7 +83,7 @@ def test_a_list_that_is_not_narrowed_down_is_never_taken_over(world: World, quer
         offer(project=world.project, reader=cleo(world), filters=Filter.read(query))
 
 
-@pytest.mark.parametrize("reveal", ["after_answer", "on_request"])
+@pytest.mark.parametrize("reveal", ["after_answer"])
 def test_nobody_takes_over_what_is_kept_back_from_them(world: World, reveal: str) -> None:
     Project.objects.update(reveal=reveal)
     world.project.refresh_from_db()

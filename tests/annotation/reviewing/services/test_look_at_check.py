@@ -9,7 +9,7 @@ import pytest
 from annotation.assessing.services.assign import assign
 from annotation.core.known_checks import knows
 from annotation.core.refusals import NotAllowed
-from annotation.models import Check, CheckLook, Event, Project, Verdict
+from annotation.models import Check, CheckLook, Project, Verdict
 from annotation.reviewing.services.look_at_check import look_at, see_checks, see_summary
 from annotation.reviewing.services.review import override, withdraw_verdict
 
@@ -34,15 +34,15 @@ def has_seen(check: Check, person: User) -> bool:
     return Check.objects.filter(knows(person), pk=check.pk).exists()
 
 
-def looked_at(*, check: Check, by: User, asked: bool = False) -> CheckLook:
-    look_at(check=check, by=by, asked=asked)
+def looked_at(*, check: Check, by: User) -> CheckLook:
+    look_at(check=check, by=by)
     return CheckLook.objects.get(check_row=check, person=by)
 
 
 def test_an_opened_check_is_looked_at_once_and_nothing_is_revealed(world: World) -> None:
     check = world.check("alder", 1)
     first = looked_at(check=check, by=world.rex)
-    again = looked_at(check=check, by=world.rex, asked=True)
+    again = looked_at(check=check, by=world.rex)
     assert (first.pk, first.revealed_at, again.revealed_at) == (again.pk, None, None)
 
 
@@ -57,16 +57,6 @@ def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World
     check = world.check("alder", 1)
     withdraw_verdict(verdict=override(check=check, by=world.rex, label="no").verdict, by=world.rex)
     assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
-
-
-def test_what_was_asked_for_is_known_whatever_the_caller_says(world: World) -> None:
-    rules(world, reveal="on_request")
-    check = world.check("alder", 1)
-    look_at(check=check, by=world.rex, asked=True)
-    assert (
-        override(check=check, by=world.rex, label="yes", shown="nothing").verdict.shown == Verdict.Shown.JUDGE
-    )
-    assert Event.objects.filter(verb="ask for the judge's verdict", actor=world.rex).count() == 1
 
 
 def test_where_it_is_shown_looking_reveals(world: World) -> None:
@@ -171,21 +161,3 @@ def test_checks_that_are_shown_cost_the_same_however_many_they_are(
             see_checks(project=world.project, checks=checks, by=world.cleo)
         with django_assert_num_queries(2):
             see_checks(project=world.project, checks=checks, by=world.cleo)
-
-
-@pytest.mark.parametrize(
-    ("reveal", "says", "kept"),
-    [
-        ("after_answer", "judge", "nothing"),
-        ("on_request", "judge", "judge"),
-        ("on_request", "nothing", "nothing"),
-        ("shown", "judge", "nothing"),
-    ],
-)
-def test_ones_own_word_counts_where_the_verdict_is_shown_on_request(
-    world: World, reveal: str, says: str, kept: str
-) -> None:
-    rules(world, reveal=reveal)
-    assert (
-        override(check=world.check("alder", 1), by=world.cleo, label="yes", shown=says).verdict.shown == kept
-    )

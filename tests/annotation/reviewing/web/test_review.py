@@ -215,39 +215,6 @@ def test_after_the_own_answer_the_judges_is_shown_with_its_evidence_lit(world: W
     )
 
 
-def test_on_request_the_verdict_comes_when_asked_for(world: World, rex: Client) -> None:
-    reveal(world, "on_request")
-    check = world.check("alder", 2)
-    assert JUDGES_WORDS not in rex.get(at(check)).content.decode()
-    page = rex.post(f"{at(check)}reveal/", {"reason": "as I typed it", "evidence": "2"}).content.decode()
-    assert JUDGES_WORDS in page
-    assert 'value="as I typed it"' in page
-    rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
-    assert newest(check).shown == Verdict.Shown.JUDGE
-
-
-def test_on_request_nothing_is_lit_before_the_verdict_is_asked_for(world: World, rex: Client) -> None:
-    # The judge names evidence where it says yes, so that what is lit would tell its answer.
-    reveal(world, "on_request")
-    said_yes, said_no = world.check("alder", 1), world.check("alder", 2)
-    for check in (said_yes, said_no):
-        page = rex.get(at(check)).content.decode()
-        assert "<mark>" not in page
-        assert "evidence </span>" not in page
-    page = rex.post(f"{at(said_yes)}reveal/").content.decode()
-    assert '<mark><span data-unit="1">The harbour of Lund closes in April.' in page
-    assert "<mark>highlighted<sup>1</sup></mark> the judge's evidence" in page
-
-
-def test_asking_for_the_verdict_gets_nothing_where_the_own_answer_comes_first(
-    world: World, rex: Client
-) -> None:
-    check = world.check("alder", 2)
-    assert JUDGES_WORDS not in rex.post(f"{at(check)}reveal/").content.decode()
-    rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
-    assert newest(check).shown == Verdict.Shown.NOTHING
-
-
 def test_where_it_is_shown_the_verdict_stands_at_once(world: World, rex: Client) -> None:
     reveal(world, "shown")
     check = world.check("alder", 2)
@@ -623,11 +590,9 @@ def test_only_what_people_answered_otherwise_than_the_judge(
 
 
 @pytest.mark.parametrize("query", ["only=against", "only=disputed", "only=all&label=yes", "label=yes"])
-@pytest.mark.parametrize("mode", ["after_answer", "on_request"])
 def test_no_list_or_count_tells_a_reviewer_what_others_said_before_their_own_answer(
-    world: World, rex: Client, mode: str, query: str
+    world: World, rex: Client, query: str
 ) -> None:
-    reveal(world, mode)
     check = world.check("alder", 2)
     # The judge said no; two people differ, and the later one says yes.
     override(check=check, by=world.olga, label="no")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Check, CheckLook, Event, Project, Score, Verdict
+from annotation.models import Check, CheckLook, Event, Score, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.assessing.web.long_set import JUDGED, THINGS, add_long_set
@@ -647,7 +647,9 @@ def test_a_digit_that_came_too_soon_is_shown_and_keeps_the_page_deaf_for_a_while
     page.locator(".dropped").wait_for(state="detached")
 
 
-def test_an_answer_from_another_window_costs_nothing_and_can_be_gone_back_to(world: World, desk: Desk) -> None:
+def test_an_answer_from_another_window_costs_nothing_and_can_be_gone_back_to(
+    world: World, desk: Desk
+) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)
     check = check_of(world, "alder", "ferry")
@@ -693,19 +695,6 @@ def test_back_shows_ones_answer_and_a_reload_the_claim_in_view(world: World, des
     page.go_back()
     page.locator("#answer-no[aria-pressed=true]").wait_for()
     at_claim(page, "ferry")
-
-
-def test_on_request_a_key_shows_the_verdict_and_what_was_typed_stays(world: World, desk: Desk) -> None:
-    Project.objects.update(reveal="on_request")
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    for key in ("w", "S", "o", "Escape", "r"):
-        page.keyboard.press(key)
-    page.locator("#outcome", has_text="The judge says").wait_for()
-    assert page.locator("#reason").input_value() == "So"
-    page.keyboard.press("1")
-    page.locator("#strip .moved").wait_for()
-    assert Verdict.objects.get(person=world.rex).shown == "judge"
 
 
 def test_keys_are_off_while_typing(world: World, desk: Desk) -> None:
