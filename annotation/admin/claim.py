@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from annotation.admin.filters import OfDocumentSet, OfJudge, OfSystem
 from annotation.admin.rows import NEWEST_ROWS_FIRST, READ_ANSWERS, Rows
 from annotation.admin.seen import TellingRows
-from annotation.models import Check, Claim, ClaimChange, ClaimSet, Verdict, VerdictBatch
+from annotation.models import Check, Claim, ClaimChange, ClaimSet, Verdict
 
 
 class CheckSet(OfDocumentSet):
@@ -124,12 +124,3 @@ class VerdictAdmin(TellingRows):
     search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
     ordering = NEWEST_ROWS_FIRST
     sortable_by = ()
-
-
-@admin.register(VerdictBatch)
-class VerdictBatchAdmin(Rows):
-    project_paths = ("project",)
-    view_verbs = READ_ANSWERS
-    list_display = ("public_id", "project", "by", "count", "created_at", "withdrawn_at")
-    list_select_related = ("project", "by")
-    search_fields = ("public_id__exact", "by__username__exact")

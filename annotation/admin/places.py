@@ -140,6 +140,5 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "UnitChange": lambda change: _units(change.summary),
     "UnitJudgment": _judged,
     "Verdict": lambda verdict: _check(verdict.check_row),
-    "VerdictBatch": lambda _: RowPage(Verb.REVIEW, "review", query={"only": "answered"}),
 }
 """By the name of the row's kind."""

@@ -1050,7 +1050,6 @@ class Migration(migrations.Migration):
                 ('probability', models.FloatField(blank=True, help_text='Of yes, as the judge gave it.', null=True)),
                 ('confidence', models.FloatField(blank=True, help_text="A person's own, 0 to 1.", null=True)),
                 ('evidence', models.JSONField(blank=True, default=list, help_text='Unit numbers of the text compared with.')),
-                ('quotes', models.JSONField(blank=True, default=list, help_text='Passages selected in those units: [{"unit": 3, "start": 0, "end": 12}], offsets in the unit.')),
                 ('reason', models.TextField(blank=True)),
                 ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
                 ('doubt', models.FloatField(blank=True, help_text='Of a panel: the share of its votes that differ from the label.', null=True)),
@@ -1108,28 +1107,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('id',),
             },
-        ),
-        migrations.CreateModel(
-            name='VerdictBatch',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('filters', models.JSONField(help_text='The list as it was filtered.')),
-                ('count', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdict_batches', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdict_batches', to='annotation.project')),
-            ],
-            options={
-                'verbose_name_plural': 'verdict batches',
-                'ordering': ('-id',),
-            },
-        ),
-        migrations.AddField(
-            model_name='verdict',
-            name='batch',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotation.verdictbatch'),
         ),
         migrations.CreateModel(
             name='AccountEvent',
@@ -1708,22 +1685,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('client_id', ''), _negated=True), fields=('assignment', 'client_id', 'seq'), name='unit_judgment_act_once'),
         ),
         migrations.AddIndex(
-            model_name='drawncheck',
-            index=models.Index(condition=models.Q(('verdict__isnull', True)), fields=['check_row'], name='drawn_check_waiting'),
-        ),
-        migrations.AddConstraint(
-            model_name='drawncheck',
-            constraint=models.UniqueConstraint(fields=('draw', 'check_row'), name='drawn_check_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='drawncheck',
-            constraint=models.CheckConstraint(condition=models.Q(('inclusion_probability__gt', 0), ('inclusion_probability__lte', 1)), name='drawn_check_probability_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
-        ),
-        migrations.AddIndex(
             model_name='verdict',
             index=models.Index(condition=models.Q(('error_type', 'guideline_gap'), ('withdrawn_at__isnull', True)), fields=['check_row'], name='verdict_of_gap'),
         ),
@@ -1742,6 +1703,22 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='verdict',
             constraint=models.CheckConstraint(condition=models.Q(('confidence__isnull', True), models.Q(('confidence__gte', 0), ('confidence__lte', 1)), _connector='OR'), name='verdict_confidence_0_1'),
+        ),
+        migrations.AddIndex(
+            model_name='drawncheck',
+            index=models.Index(condition=models.Q(('verdict__isnull', True)), fields=['check_row'], name='drawn_check_waiting'),
+        ),
+        migrations.AddConstraint(
+            model_name='drawncheck',
+            constraint=models.UniqueConstraint(fields=('draw', 'check_row'), name='drawn_check_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='drawncheck',
+            constraint=models.CheckConstraint(condition=models.Q(('inclusion_probability__gt', 0), ('inclusion_probability__lte', 1)), name='drawn_check_probability_0_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='adjudication',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
         ),
         migrations.RunPython(guard, release),
     ]

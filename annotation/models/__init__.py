@@ -16,7 +16,6 @@ from annotation.models.claim import (
     ErrorType,
     Label,
     Verdict,
-    VerdictBatch,
 )
 from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
@@ -113,7 +112,6 @@ __all__ = [
     "UnitChange",
     "UnitJudgment",
     "Verdict",
-    "VerdictBatch",
     "Worker",
     "accounts",
     "administrators",

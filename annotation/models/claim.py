@@ -338,24 +338,6 @@ class ErrorType(models.TextChoices):
     GUIDELINE_GAP = "guideline_gap", "Guideline gap"
 
 
-class VerdictBatch(PublicRow):
-    """One explicit act by which a person took over the judge's verdicts of a filtered list."""
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="verdict_batches")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="verdict_batches")
-    filters = models.JSONField(help_text="The list as it was filtered.")
-    count = models.PositiveIntegerField()
-    created_at = models.DateTimeField(auto_now_add=True)
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        verbose_name_plural = "verdict batches"
-        ordering = ("-id",)
-
-    def __str__(self) -> str:
-        return f"{self.count} verdicts accepted by {self.by}"
-
-
 class Verdict(PublicRow):
     """What a judge or a reviewer answered to a check. Never changed; a change of mind is a new row.
 
@@ -384,11 +366,6 @@ class Verdict(PublicRow):
     probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
     confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
     evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text compared with.")
-    quotes = models.JSONField(
-        default=list,
-        blank=True,
-        help_text='Passages selected in those units: [{"unit": 3, "start": 0, "end": 12}], offsets in the unit.',
-    )
     reason = models.TextField(blank=True)
     error_type = models.CharField(max_length=13, choices=ErrorType, blank=True)
     doubt = models.FloatField(
@@ -400,9 +377,6 @@ class Verdict(PublicRow):
     shown = models.CharField(max_length=8, choices=Shown, default=Shown.NOTHING)
     active_ms = models.PositiveIntegerField(
         default=0, help_text="Time at the check before the answer, in ms, idle time left out."
-    )
-    batch = models.ForeignKey(
-        VerdictBatch, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts"
     )
     guideline = models.ForeignKey(
         Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False

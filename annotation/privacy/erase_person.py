@@ -39,7 +39,6 @@ from annotation.models import (
     System,
     UnitJudgment,
     Verdict,
-    VerdictBatch,
     administrators,
 )
 from annotation.privacy.renaming import Renaming
@@ -47,7 +46,6 @@ from annotation.privacy.renaming import Renaming
 HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {
     ClaimSet: ("origin_name",),
     Run: ("stop_reason",),
-    VerdictBatch: ("filters",),
     Question: ("origin_name",),
     Comment: ("text",),
     Event: ("data",),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from annotation.models import Check, CheckLook, Claim, ClaimSet, Verdict, VerdictBatch
+from annotation.models import Check, CheckLook, Claim, ClaimSet, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -57,7 +57,6 @@ def say(
     shown: str = "nothing",
     ms: int = 0,
     minutes_ago: int = 90,
-    batch: VerdictBatch | None = None,
     withdrawn: bool = False,
 ) -> Verdict:
     verdict = Verdict.objects.create(
@@ -67,7 +66,6 @@ def say(
         label=label,
         shown=shown,
         active_ms=ms,
-        batch=batch,
         withdrawn_at=timezone.now() if withdrawn else None,
     )
     verdict.created_at = timezone.now() - timedelta(minutes=minutes_ago)

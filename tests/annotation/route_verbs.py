@@ -21,8 +21,6 @@ POSTED = {
     "withdraw-verdict",
     "next-check",
     "look",
-    "accept-batch",
-    "withdraw-batch",
     "draw-checks",
     "cancel-check-draw",
     "draw-plan",
@@ -97,7 +95,6 @@ WEB = {
     **dict.fromkeys(("answer-quality", "answer-unmarked", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
-    **dict.fromkeys(("batch-offer", "withdraw-batch"), Verb.REVIEW),
     # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
     "accept-batch": Verb.ADJUDICATE,
     **dict.fromkeys(("check-draws", "draw-checks", "cancel-check-draw", "draw-plan"), Verb.ASSIGN),
@@ -159,7 +156,7 @@ OWN = {
     **dict.fromkeys(("assess", "assess-source", "judge-unit", "answer-quality", "answer-unmarked"), "ana"),
     **dict.fromkeys(("close-sitting", "take-up-sitting", "give-back-sitting", *SCRIPTED), "ana"),
     "judge-trial": "mona",
-    **dict.fromkeys(("withdraw-verdict", "withdraw-batch", "withdraw-comment"), "rex"),
+    **dict.fromkeys(("withdraw-verdict", "withdraw-comment"), "rex"),
 }
 """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
 
@@ -223,7 +220,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline", "Notice"), (Verb.VIEW_PROJECT,)),
     **dict.fromkeys(("System", "Summary", "Unit", "UnitChange", "Comparison"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("ClaimSet", "Claim", "ClaimChange"), (Verb.VIEW_SCORES,)),
-    **dict.fromkeys(("Check", "Verdict", "VerdictBatch", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
+    **dict.fromkeys(("Check", "Verdict", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Draw", "DrawnCheck", "Sitting", "Assignment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("UnitJudgment", "SummaryJudgment", "Score", "Analysis"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("PublishedScore", "PublishedPercent"), (Verb.VIEW_SCORES,)),

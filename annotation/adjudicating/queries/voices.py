@@ -34,15 +34,6 @@ TOKEN_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class SelectedPassage:
-    """A passage that was selected: characters `start` to `end` of the unit of that number."""
-
-    unit: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class NamelessVoice:
     """One answer without its name.
 
@@ -59,7 +50,6 @@ class NamelessVoice:
     reason: str
     error_type: str
     evidence: tuple[int, ...]
-    quotes: tuple[SelectedPassage, ...]
     is_own: bool
     verdict: Verdict | None = None
     judgment: UnitJudgment | None = None
@@ -181,9 +171,6 @@ def _of_verdict(verdict: Verdict, person: User, name: str) -> NamelessVoice:
         reason=verdict.reason,
         error_type=verdict.error_type,
         evidence=tuple(verdict.evidence),
-        quotes=tuple(
-            SelectedPassage(quote["unit"], quote["start"], quote["end"]) for quote in verdict.quotes
-        ),
         is_own=verdict.person_id == person.pk,
         verdict=verdict,
     )
@@ -207,7 +194,6 @@ def _percent(
         reason=note,
         error_type="",
         evidence=tuple(marks),
-        quotes=(),
         is_own=is_own,
         judgment=judgment,
     )

@@ -1,8 +1,8 @@
 """What people said before anybody had told them anything: the answers that agreement may be read from.
 
-A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's; not one accepted in a
-list. An answer that its owner took back later still counts: whoever differed from the judge would take back more than
-whoever did not. Percents and quality answers are those of closed sittings.
+A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's. An answer that its
+owner took back later still counts: whoever differed from the judge would take back more than whoever did not. Percents
+and quality answers are those of closed sittings.
 """
 
 from __future__ import annotations
@@ -118,7 +118,6 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
         source=Verdict.Source.REVIEWER,
         shown=Verdict.Shown.NOTHING,
-        batch__isnull=True,
         label__isnull=False,
         check_row__project=project,
         check_row__is_current=True,
@@ -126,12 +125,9 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 
 
 def touched_count(project: Project) -> int:
-    """How many standing answers do not count here: given knowing the judge's or another's, or accepted in a list.
-
-    One query.
-    """
+    """How many standing answers do not count here: given knowing the judge's or another's. One query."""
     touched = Verdict.objects.filter(
-        ~Q(shown=Verdict.Shown.NOTHING) | Q(batch__isnull=False),
+        ~Q(shown=Verdict.Shown.NOTHING),
         source=Verdict.Source.REVIEWER,
         withdrawn_at__isnull=True,
         check_row__project=project,

@@ -68,7 +68,6 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     shown = serializers.CharField(
         help_text="What a reviewer had seen of the judge's and others' answers: nothing or judge."
     )
-    in_list = serializers.IntegerField(help_text="Verdicts accepted in one act with this one; 0 for none.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()

@@ -46,8 +46,7 @@ class ExplainedAnswer:
 
     `kind` is judge, reviewer, import or adjudicator. `shown` is what a reviewer had seen of the judge's answer:
     nothing or judge; empty
-    for everybody else. `in_list` counts the verdicts that were taken over with this one in one act, 0 where it was
-    given by itself. `label` is None where a judge gave no usable answer.
+    for everybody else. `label` is None where a judge gave no usable answer.
     """
 
     answer_id: str
@@ -62,7 +61,6 @@ class ExplainedAnswer:
     evidence: tuple[int, ...] = ()
     votes: tuple[str, ...] = ()
     shown: str = ""
-    in_list: int = 0
     guideline: int | None = None
     decision: ToldDecision | None = None
     is_withdrawn: bool = False
@@ -131,7 +129,7 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
 
 
 def _verdicts(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]]:
-    rows = Verdict.objects.filter(**checks).select_related("judge", "person", "batch", "guideline")
+    rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("pk"):
         yield (
             verdict.check_row_id,
@@ -149,7 +147,6 @@ def _verdicts(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
                 # Nobody knows what those who answered elsewhere had seen.
                 shown=verdict.shown if verdict.person_id else "",
-                in_list=verdict.batch.count if verdict.batch else 0,
                 guideline=verdict.guideline.version if verdict.guideline else None,
                 is_withdrawn=verdict.withdrawn_at is not None,
             ),

@@ -14,8 +14,6 @@ from annotation.analysis.explanation.side_by_side import (
     with_mean_scores,
 )
 from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
-from annotation.analysis.leaderboard.taken_over import taken_over_of
-from annotation.analysis.leaderboard.words import taken_over_in_words
 from annotation.core.paging import page_after
 from annotation.core.permissions import Verb
 from annotation.core.search import holds
@@ -49,7 +47,6 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     context = {
         "room": room,
         "made": made,
-        "taken_over": taken_over_in_words(*taken_over_of(row)),
         "address": request.build_absolute_uri(request.path),
     }
     return render(request, "analysis/explanation/summary.html", context)

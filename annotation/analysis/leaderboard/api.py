@@ -135,10 +135,6 @@ class ChangedShape(serializers.Serializer[Any]):
 
     sentence = serializers.CharField(allow_blank=True)
     share = serializers.FloatField(allow_null=True, help_text="Mean share that people decided.")
-    answers = serializers.IntegerField(
-        help_text="Reviewers' current answers; given if any was accepted in a list."
-    )
-    in_lists = serializers.IntegerField(help_text="Of these, judge verdicts accepted in lists.")
     systems = serializers.DictField(child=MovedShape(), help_text="By system.")
 
 

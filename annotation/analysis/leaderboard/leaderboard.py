@@ -29,14 +29,12 @@ from annotation.analysis.leaderboard.averages import (
 )
 from annotation.analysis.leaderboard.confounding import confounded_sets
 from annotation.analysis.leaderboard.people_changed import (
-    NONE_TAKEN,
     PeopleChanged,
     people_changed,
     ranks,
     share_decided,
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
-from annotation.analysis.leaderboard.taken_over import TakenOver, taken_over
 from annotation.core.refusals import Invalid
 from annotation.models import SCORES, DocumentSet, Score, System
 from annotation.models.document import cluster_of
@@ -242,12 +240,11 @@ def leaderboard(
             code="unknown_score",
         )
     estimated = {name: estimates(project, side) for name, side in SIDES.items()}
-    taken = taken_over(project)
     return Leaderboard(
         project=project.slug,
         signature=_signatures(project, target_words),
         tables=tuple(
-            gathered.table(target, score, estimated, taken.get(target, NONE_TAKEN))
+            gathered.table(target, score, estimated)
             for target, gathered in _by_target(project, target_words).items()
         ),
         score=score,
@@ -374,9 +371,7 @@ class _Gathered:
         if part := row.summarization_part:
             self.parts[part] += 1
 
-    def table(
-        self, target_words: int | None, score: str, estimated: Mapping[str, Estimates], taken: TakenOver
-    ) -> TargetTable:
+    def table(self, target_words: int | None, score: str, estimated: Mapping[str, Estimates]) -> TargetTable:
         of_score = {name: each.at(target_words) for name, each in estimated.items()}
         means = set_means(self.observations, SCORES)
         found = averages_of(means)
@@ -395,7 +390,7 @@ class _Gathered:
             )
             if ranked is not None
             else ranking_of(means, by_score, order, score),
-            changed=people_changed(means, found, taken),
+            changed=people_changed(means, found),
             estimate=of_score[ESTIMATE],
             alignment_estimate=of_score[ALIGNMENT_ESTIMATE],
         )

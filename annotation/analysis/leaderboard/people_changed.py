@@ -7,13 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annotation.analysis.leaderboard.taken_over import TakenOver
-
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.averages import Average, SetMeans
 
 BLEND, JUDGE, SHARE = "coverage", "coverage_judge", "human_share"
-NONE_TAKEN = TakenOver()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +30,13 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class PeopleChanged:
-    """What people changed, by system. `share` is the mean share that people decided, None unknown.
-
-    Of the `answers` of reviewers that stand, so many are the judge's own, taken over `in_lists`; both 0 where none is.
-    """
+    """What people changed, by system. `share` is the mean share that people decided, None unknown."""
 
     systems: dict[str, Moved]
     share: float | None
-    answers: int = 0
-    in_lists: int = 0
 
 
-def people_changed(
-    found: SetMeans, averages: Mapping[str, Mapping[str, Average]], taken: TakenOver = NONE_TAKEN
-) -> PeopleChanged:
+def people_changed(found: SetMeans, averages: Mapping[str, Mapping[str, Average]]) -> PeopleChanged:
     """The judge alone against the blend, each system on the document sets that have both."""
     blend, judge = found.of(BLEND), found.of(JUDGE)
     both = {
@@ -64,9 +54,7 @@ def people_changed(
         system: Moved(of_judge, of_blend, counts[system], by_judge[system], by_blend[system])
         for system, (of_judge, of_blend) in both.items()
     }
-    return PeopleChanged(
-        systems=moved, share=share_decided(averages), answers=taken.answers, in_lists=taken.in_lists
-    )
+    return PeopleChanged(systems=moved, share=share_decided(averages))
 
 
 def share_decided(averages: Mapping[str, Mapping[str, Average]]) -> float | None:

@@ -150,13 +150,6 @@ def _told_apart(first: str, front: Front, *, by_estimate: bool) -> str:
     return f"{first} is ahead, but not significantly different from {near}{over}."
 
 
-def taken_over_in_words(answers: int, in_lists: int) -> str:
-    """`96 of 100 reviewers' verdicts by accepting the judge's in lists`; nothing where none was."""
-    if not in_lists:
-        return ""
-    return f"{in_lists:,} of {answers:,} reviewers' verdicts accepted from the judge in lists"
-
-
 def changed_in_words(changed: PeopleChanged) -> str:
     """What people changed; nothing where there is nobody to compare."""
     if not changed.systems:
@@ -169,10 +162,7 @@ def changed_in_words(changed: PeopleChanged) -> str:
 def _changes(changed: PeopleChanged) -> Iterator[str]:
     everybody = changed.systems
     moved = {system: each for system, each in everybody.items() if abs(each.by) >= SMALLEST}
-    asides = ["mean over systems"] if len(everybody) > 1 else []
-    if changed.in_lists:
-        asides.append(taken_over_in_words(changed.answers, changed.in_lists))
-    aside = f" ({'; '.join(asides)})" if asides else ""
+    aside = " (mean over systems)" if len(everybody) > 1 else ""
     decided = f"People decided {_percent(changed.share or 0.0)} of coverage{aside}"
     if not moved:
         yield f"{decided}; no mean changed."

@@ -39,7 +39,6 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
             "withdrawn_at",
             "guideline__version",
             "shown",
-            "batch_id",
             named=True,
         )
     )
@@ -89,7 +88,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
 
 
 def _is_blind(row: Any) -> bool:
-    return row.shown == Verdict.Shown.NOTHING and row.batch_id is None
+    return row.shown == Verdict.Shown.NOTHING
 
 
 _OF_CHECK = (

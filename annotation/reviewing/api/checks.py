@@ -47,7 +47,6 @@ from annotation.reviewing.services.review import (
     LONGEST_REASON,
     NOT_LOOKED,
     GivenAnswer,
-    Quote,
     override,
     withdraw_verdict,
 )
@@ -147,14 +146,6 @@ class CheckRow(serializers.Serializer[Check]):
         return shown
 
 
-class QuoteField(serializers.Serializer[Any]):
-    """Characters `start` to `end` (exclusive) of the unit of that number."""
-
-    unit = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
-    start = serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER)
-    end = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
-
-
 class VerdictRow(serializers.Serializer[Verdict]):
     id = serializers.CharField(source="public_id")
     source: Any = WordChoice(choices=Verdict.Source.choices)
@@ -163,16 +154,9 @@ class VerdictRow(serializers.Serializer[Verdict]):
     probability = serializers.FloatField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True)
     evidence = serializers.ListField(child=serializers.IntegerField())
-    quotes = QuoteField(many=True, help_text="Selected passages in those units.")
     error_type = serializers.CharField(help_text="Empty if none was given.")
     reason = serializers.CharField()
     active_ms = serializers.IntegerField(help_text="A person's active time before the answer.")
-    batch = serializers.CharField(
-        source="batch.public_id",
-        allow_null=True,
-        default=None,
-        help_text="The batch in which it was accepted.",
-    )
     shown = WordChoice(
         choices=Verdict.Shown.choices,
         help_text="What the person had seen before their answer.",
@@ -236,9 +220,6 @@ class NewVerdict(serializers.Serializer[Any]):
         default=list,
         max_length=LONGEST_EVIDENCE,
         help_text="Unit numbers of the text that support the answer.",
-    )
-    quotes = QuoteField(
-        many=True, default=list, help_text="Passages selected in units; the units count as evidence."
     )
     error_type = NamedChoice("ErrorType", ErrorType.choices, default="", allow_blank=True)
     confidence = ShareField(default=None, allow_null=True, help_text="0 to 1.")
@@ -337,7 +318,6 @@ class CheckVerdicts(ApiView):
             check=check,
             by=self.person,
             **{name: answer[name] for name in ANSWERED},
-            quotes=[Quote(**quote) for quote in answer["quotes"]],
             seen=answer.get("seen", NOT_LOOKED),
         )
         access = CheckAccess(given.check.project, CheckReader.holding(self.person, verbs))
@@ -473,7 +453,7 @@ def _decisions() -> QuerySet[Adjudication]:
 
 
 def _detail(project: Project, public_id: str, access: CheckAccess) -> dict[str, Any]:
-    said = Verdict.objects.select_related("judge", "person", "batch").order_by("pk")
+    said = Verdict.objects.select_related("judge", "person").order_by("pk")
     checks = (
         access.annotated(Check.objects.filter(project=project))
         .select_related("project__deciding_judge", "claim", "peer__system", "peer__document_set")

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from annotation.core.by_hand import Part, named, rows
 from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.refusals import NotFound
-from annotation.models import Check, CheckLook, Claim, Judge, Project, Verdict, VerdictBatch
+from annotation.models import Check, CheckLook, Claim, Judge, Project, Verdict
 from annotation.reviewing.queries import sql
 
 _PROJECT, _CHECK = Part(Project, "project"), Part(Check, "annotation_check")
@@ -72,9 +72,8 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
 
 def _verdict(values: Iterator[object]) -> Verdict:
     """A verdict with the names of whose it is."""
-    username, judge, batch = next(values), next(values), next(values)
+    username, judge = next(values), next(values)
     verdict = _VERDICT.read(values)
     verdict.person = named(User, id=verdict.person_id, username=username) if verdict.person_id else None
     verdict.judge = named(Judge, id=verdict.judge_id, name=judge) if verdict.judge_id else None
-    verdict.batch = named(VerdictBatch, id=verdict.batch_id, public_id=batch) if verdict.batch_id else None
     return verdict

@@ -85,10 +85,7 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PersonAnswer:
-    """One person's answer (or an imported one), withdrawn or not.
-
-    `in_batch` tells that a list was taken over whole.
-    """
+    """One person's answer (or an imported one), withdrawn or not."""
 
     verdict_id: str
     who: str
@@ -96,12 +93,10 @@ class PersonAnswer:
     label: str
     reason: str
     evidence: tuple[int, ...]
-    quotes: tuple[str, ...]
     error_type: str
     error: str
     confidence: float | None
     saw_judge: bool
-    in_batch: bool
     at: datetime
     is_withdrawn: bool
 
@@ -347,12 +342,10 @@ def _people(said: _AllSaid, person: User) -> list[PersonAnswer]:
             label=verdict.label or "",
             reason=verdict.reason,
             evidence=tuple(verdict.evidence),
-            quotes=tuple(f"{each['unit']}:{each['start']}:{each['end']}" for each in verdict.quotes),
             error_type=verdict.error_type,
             error=verdict.get_error_type_display() if verdict.error_type else "",
             confidence=verdict.confidence,
             saw_judge=verdict.shown == Verdict.Shown.JUDGE,
-            in_batch=verdict.batch_id is not None,
             at=verdict.created_at,
             is_withdrawn=verdict.withdrawn_at is not None,
         )

@@ -128,12 +128,6 @@ class Filter:
         """Whether nothing is left out but what is answered."""
         return self == Filter(order=self.order)
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether it holds a part of the project by what the checks are, and no draw, whatever people said of them."""
-        words = (self.document_set, self.system, self.side, self.label, self.numbers, self.reviewer, self.q)
-        return any(words) and not self.draw
-
 
 CHOICES: dict[str, list[str]] = {
     "order": list(Order),

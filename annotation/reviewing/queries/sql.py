@@ -29,7 +29,6 @@ SELECT
     EXISTS (SELECT 1 FROM annotation_adjudication WHERE check_row_id = annotation_check.id),
     (SELECT username FROM auth_user WHERE id = verdict.person_id),
     (SELECT name FROM annotation_judge WHERE id = verdict.judge_id),
-    (SELECT public_id FROM annotation_verdictbatch WHERE id = verdict.batch_id),
     {verdict}, {project}, {check}, {claim}, {look}
 FROM annotation_check
 JOIN annotation_project project ON project.id = annotation_check.project_id

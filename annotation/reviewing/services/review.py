@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -37,27 +37,16 @@ if TYPE_CHECKING:
 
 NOT_LOOKED = "not looked"
 LONGEST_REASON = 4000
-MOST_QUOTES = 50
 LONGEST_MS = 2_147_483_647
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """A passage that a reviewer selected: the number of its unit, and where in the unit it lies (end exclusive)."""
-
-    unit: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
-    """What a reviewer says of a check. `evidence` holds unit numbers in order, those of `quotes` among them."""
+    """What a reviewer says of a check."""
 
     label: str
     reason: str
     evidence: tuple[int, ...]
-    quotes: tuple[Quote, ...]
     error_type: str
     confidence: float | None
     active_ms: int
@@ -81,7 +70,6 @@ def override(
     label: str,
     reason: str = "",
     evidence: Sequence[int] = (),
-    quotes: Sequence[Quote] = (),
     error_type: str = "",
     confidence: float | None = None,
     active_ms: int = 0,
@@ -90,7 +78,7 @@ def override(
     """Record a reviewer's verdict on a check and rescore its summary.
 
     `seen` is the public id of the person's own answer that they had on screen, "" for none; left out, it is not
-    asked. Evidence holds unit numbers of the text compared with, those of `quotes` too; `active_ms` is the time at the
+    asked. Evidence holds unit numbers of the text compared with; `active_ms` is the time at the
     check.
     The judge's verdict is revealed. The first answer of somebody who knew nothing is also that of every draw in which
     the check waits.
@@ -104,15 +92,13 @@ def override(
         evidence=evidence,
         reason=reason,
         error_type=error_type,
-        quotes=quotes,
     )
     if active_ms < 0:
         raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
     answer = Answer(
         label=label,
         reason=reason.strip(),
-        evidence=tuple(sorted({*evidence, *(quote.unit for quote in quotes)})),
-        quotes=tuple(quotes),
+        evidence=tuple(sorted(set(evidence))),
         error_type=error_type,
         confidence=confidence,
         active_ms=min(active_ms, LONGEST_MS),
@@ -165,7 +151,6 @@ def _keep(answer: Answer, before: BeforeAnswer, *, by: User, known: str) -> Verd
         label=answer.label,
         confidence=answer.confidence,
         evidence=list(answer.evidence),
-        quotes=[asdict(quote) for quote in answer.quotes],
         error_type=answer.error_type,
         reason=answer.reason,
         shown=known,
@@ -238,22 +223,17 @@ def _validate(
     evidence: Sequence[int],
     reason: str,
     error_type: str,
-    quotes: Sequence[Quote],
 ) -> None:
     if label not in Label.values:
         raise Invalid(f"A verdict is {LABELS_IN_WORDS}, not {label!r}.", field="label")
     if confidence is not None and not 0 <= confidence <= 1:
         raise Invalid("Confidence must be between 0 and 1.", field="confidence")
-    if any(number < 1 for number in (*evidence, *(quote.unit for quote in quotes))):
+    if any(number < 1 for number in evidence):
         raise Invalid("Evidence must be unit numbers, starting at 1.", field="evidence")
     if error_type and error_type not in ErrorType.values:
         known = ", ".join(ErrorType.values)
         raise Invalid(f"An error is one of {known}, not {error_type!r}.", field="error_type")
     check_reason(reason)
-    if len(quotes) > MOST_QUOTES:
-        raise Invalid(f"At most {MOST_QUOTES} passages can be selected.", field="quotes")
-    if any(not 0 <= quote.start < quote.end for quote in quotes):
-        raise Invalid("A passage must start inside its unit and end after its start.", field="quotes")
 
 
 def _check_units(check: Check, named: Sequence[int]) -> None:

@@ -8,7 +8,7 @@ strip on it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
@@ -44,7 +44,6 @@ from annotation.reviewing.queries.review_queue import (
 from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
 from annotation.reviewing.services.look_at_check import look_at
-from annotation.reviewing.services.review import Quote
 from annotation.reviewing.words import OPTIONS
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
 from annotation.sampling.words import held_in_words
@@ -126,7 +125,6 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
             label=typed.label,
             reason=typed.reason,
             evidence=_numbers(typed.evidence),
-            quotes=[_quote(each) for each in typed.quotes],
             error_type=typed.error_type,
             confidence=_confidence(typed.confidence),
             active_ms=_milliseconds(request.POST.get("active_ms", "")),
@@ -167,7 +165,6 @@ class TypedAnswer:
     error_type: str = ""
     confidence: str = ""
     evidence: tuple[str, ...] = ()
-    quotes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, form: QueryDict) -> TypedAnswer:
@@ -177,7 +174,6 @@ class TypedAnswer:
             error_type=form.get("error_type", ""),
             confidence=form.get("confidence", ""),
             evidence=tuple(form.getlist("evidence")),
-            quotes=tuple(form.getlist("quote")),
         )
 
     @classmethod
@@ -187,14 +183,7 @@ class TypedAnswer:
         if own is None:
             return cls()
         confidence = "" if own.confidence is None else f"{own.confidence:g}"
-        return cls(reason=own.reason, error_type=own.error_type, confidence=confidence, quotes=own.quotes)
-
-
-class Selected(NamedTuple):
-    """A passage that was selected: as the form sends it, and its words."""
-
-    value: str
-    words: str
+        return cls(reason=own.reason, error_type=own.error_type, confidence=confidence)
 
 
 def reader_of(request: Request, room: Room) -> CheckReader:
@@ -237,7 +226,6 @@ def _show(
         "search": _search(filters),
         "refusal": refusal,
         "typed": typed,
-        "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
         "kept_by_a_draw": _kept_by_a_sample(withdrawn) if withdrawn else "",
         "moved_in_words": _movement(request, room, row, moved or []),
@@ -386,27 +374,11 @@ def _before(request: Request, room: Room, row: Check) -> object:
     return outcome if outcome.own else None
 
 
-def _words_of(view: CheckView, value: str) -> str:
-    try:
-        quote = _quote(value)
-    except Invalid:
-        return ""
-    text = next((each.text for each in view.passages if each.number == quote.unit), "")
-    return text[quote.start : quote.end]
-
-
 def _numbers(given: tuple[str, ...]) -> list[int]:
     return [
         need_whole_number(each, f"Evidence must be unit numbers, not {each!r}.", field="evidence")
         for each in given
     ]
-
-
-def _quote(given: str) -> Quote:
-    match [whole_number(part) for part in given.split(":")]:
-        case [int(unit), int(start), int(end)]:
-            return Quote(unit=unit, start=start, end=end)
-    raise Invalid(f"A passage is unit:start:end, not {given!r}.", field="quotes")
 
 
 def _confidence(given: str) -> float | None:

@@ -36,7 +36,6 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
         source=Verdict.Source.REVIEWER,
         person__isnull=False,
         shown=Verdict.Shown.NOTHING,
-        batch__isnull=True,
     )
     held = Exists(DrawnCheck.objects.filter(verdict=OuterRef("pk")))
     return given.filter(Q(withdrawn_at=None) | held)

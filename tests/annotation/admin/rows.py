@@ -44,7 +44,6 @@ from annotation.models import (
     SummaryJudgment,
     TextPermission,
     UnitChange,
-    VerdictBatch,
     Worker,
 )
 from annotation.projects.services.invite import invite
@@ -111,7 +110,6 @@ TELLING = {
     "UnitChange",
     "UnitJudgment",
     "Verdict",
-    "VerdictBatch",
 }
 """What staff with open assessor work must not see."""
 
@@ -131,7 +129,6 @@ def fill(world: World) -> None:
     add_imported_verdict(world.check("alder", 1), "no")
     draw = Draw.objects.create(project=world.project, method="uniform", item="check", seed=1, frame=[])
     DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
-    VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
     ClaimChange.objects.create(claim_set=ClaimSet.objects.get(), kind="reword", by=world.rex)
     Analysis.objects.create(
         project=world.project, kind="plan", key="k", inputs="", seed=1, payload={}, seconds=0

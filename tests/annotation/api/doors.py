@@ -19,8 +19,6 @@ IN_API: dict[str, str] = {
     "withdraw-verdict": "withdraw_verdict",
     "next-check": "next_check",
     "look": "look_at_check",
-    "accept-batch": "accept_verdict_batch",
-    "withdraw-batch": "withdraw_verdict_batch",
     "next-dispute": "take_next_dispute",
     "decide-dispute": "decide_dispute",
     "withdraw-decision": "withdraw_adjudication",

@@ -25,7 +25,6 @@ from annotation.models import (
     Project,
     Role,
     Run,
-    VerdictBatch,
 )
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
@@ -124,15 +123,6 @@ IN_PROJECT = (
     Route("post", _in("checks/next/"), (Verb.REVIEW,)),
     Route("post", _in("checks/{check}/looks/"), (Verb.REVIEW,)),
     Route("get", _in("review-queue/"), (Verb.REVIEW,)),
-    # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
-    Route("get", _in("verdict-batches/offer/"), (Verb.ADJUDICATE,)),
-    Route(
-        "post",
-        _in("verdict-batches/"),
-        (Verb.ADJUDICATE,),
-        {"side": "reference", "expected": 1, "fingerprint": "x"},
-    ),
-    Route("delete", _in("verdict-batches/{batch}/"), (Verb.REVIEW,), owner="rex"),
     Route("get", _in("check-draws/"), (Verb.ASSIGN,)),
     Route("post", _in("check-draws/"), (Verb.ASSIGN,), {"share": 0.5}),
     Route("post", _in("check-draws/{draw}/cancel/"), (Verb.ASSIGN,)),
@@ -376,9 +366,6 @@ def ids_of(world: World) -> dict[str, str]:
         "comparison": world.comparison("bridge", "alder").public_id,
         "unit": world.units("bridge")[0].public_id,
         "verdict": verdict.public_id,
-        "batch": VerdictBatch.objects.create(
-            project=world.project, by=world.rex, filters={}, count=0
-        ).public_id,
         "adjudication": decision.public_id,
         "dispute": Dispute.objects.get().public_id,
         "system": world.systems["alder"].public_id,

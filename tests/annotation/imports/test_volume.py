@@ -152,8 +152,6 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
             # Neither drawn for each row nor given by the file.
             if field.attname in {
                 "shown",
-                "batch_id",
-                "quotes",
                 "votes",
                 "leased_to_id",
                 "weight",

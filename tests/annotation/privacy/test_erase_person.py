@@ -145,7 +145,6 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "TextPermission.given_by",
     "UnitChange.by",
     "Verdict.person",
-    "VerdictBatch.by",
 }
 FREE_TEXTS_OF_PEOPLE = {
     # With `remove_texts`.

@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Draw, Export, JudgeTrial, VerdictBatch
+from annotation.models import Dispute, Draw, Export, JudgeTrial
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -48,7 +48,6 @@ class Ids:
         asked = refused_import(world.project)
         export = Export.objects.create(project=world.project, level="scores", format="csv")
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
-        batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
         draw = Draw.objects.create(
             project=world.project, method="uniform", item="check", share=0.5, seed=7, frame=[]
         )
@@ -67,7 +66,6 @@ class Ids:
                 "sitting_id": sitting.public_id,
                 "unit_id": world.units("port")[0].public_id,
                 "check_id": check.public_id,
-                "batch_id": batch.public_id,
                 "draw_id": draw.public_id,
                 "dispute_id": Dispute.objects.get(check_row=check).public_id,
                 "decision_id": decision.public_id,

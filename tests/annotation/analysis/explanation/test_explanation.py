@@ -14,13 +14,12 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import NotFound
 from annotation.core.summaries import summary_of
-from annotation.models import Check, Claim, ClaimSet, Comparison, Summary, VerdictBatch
+from annotation.models import Check, Claim, ClaimSet, Comparison, Summary
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.scoring.records import score_rules, summary_records
 from annotation.texts.services.change_claims import delete_claim, reword_claim, split_claim, undo_claim_change
 from evaluation.blend import ScoredComparison, ScoredSummary, ScoredUnit, score
-from tests.annotation.answering import say
 from tests.annotation.cast import add_imported_verdict, finish
 
 if TYPE_CHECKING:
@@ -169,12 +168,6 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
     assert (seen.label, seen.shown, seen.error, seen.evidence) == ("no", "judge", "Hallucination", (2,))
     # Nobody knows what the author of an imported verdict had seen.
     assert (imported.who, imported.kind, imported.shown) == ("gold.jsonl", "import", "")
-
-
-def test_a_verdict_taken_over_in_a_list_says_how_long_the_list_was(world: World) -> None:
-    batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=12)
-    say(world.check("alder", 1), world.rex, "yes", shown="judge", batch=batch, minutes_ago=0)
-    assert claims_of_alder(world)[0].answers[-1].in_list == 12
 
 
 def test_a_decision_says_from_whom_it_was_adopted(world: World) -> None:

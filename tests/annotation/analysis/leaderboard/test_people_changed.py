@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from annotation.analysis.leaderboard.averages import Observation, averages_of, set_means
-from annotation.analysis.leaderboard.people_changed import NONE_TAKEN, PeopleChanged, people_changed
-from annotation.analysis.leaderboard.taken_over import TakenOver
+from annotation.analysis.leaderboard.people_changed import PeopleChanged, people_changed
 from annotation.analysis.leaderboard.words import changed_in_words
 
 COLUMNS = ("coverage", "coverage_judge", "human_share")
@@ -14,7 +13,6 @@ COLUMNS = ("coverage", "coverage_judge", "human_share")
 
 def changed(
     systems: Mapping[str, list[tuple[float | None, float | None, float | None]]],
-    taken: TakenOver = NONE_TAKEN,
 ) -> PeopleChanged:
     """Of systems with (blend, judge, share) in sets 0, 1, 2 and so on."""
     seen = [
@@ -23,7 +21,7 @@ def changed(
         for number, values in enumerate(rows)
     ]
     found = set_means(seen, COLUMNS)
-    return people_changed(found, averages_of(found, draws=100), taken)
+    return people_changed(found, averages_of(found, draws=100))
 
 
 def test_a_new_leader_is_named() -> None:
@@ -80,21 +78,10 @@ def test_answers_that_moved_nothing() -> None:
     )
 
 
-def test_what_came_in_lists_is_said_beside_the_share() -> None:
-    found = changed({"alder": [(0.5, 0.5, 0.98)]}, TakenOver(answers=100, in_lists=96))
-    assert (found.answers, found.in_lists) == (100, 96)
-    assert changed_in_words(found) == (
-        "People decided 98 % of coverage (96 of 100 reviewers' verdicts accepted from the judge in lists); "
-        "no mean changed."
-    )
-
-
 def test_of_several_systems_too() -> None:
-    taken = TakenOver(answers=2000, in_lists=1500)
-    found = changed({"alder": [(0.9, 0.8, 1.0)], "birch": [(0.2, 0.2, 0.0)]}, taken)
+    found = changed({"alder": [(0.9, 0.8, 1.0)], "birch": [(0.2, 0.2, 0.0)]})
     assert changed_in_words(found).startswith(
-        "People decided 50 % of coverage (mean over systems; 1,500 of 2,000 reviewers' verdicts accepted "
-        "from the judge in lists). This changed the mean of 1 of 2 systems, alder,"
+        "People decided 50 % of coverage (mean over systems). This changed the mean of 1 of 2 systems, alder,"
     )
 
 

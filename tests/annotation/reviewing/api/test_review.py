@@ -1,11 +1,11 @@
-"""The queues of checks through the API: handing out, batches and draws, as on screen."""
+"""The queues of checks through the API: handing out and draws, as on screen."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import Check, CheckLook, Draw, Project, Verdict
+from annotation.models import Check, CheckLook, Draw, Project
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
@@ -62,45 +62,14 @@ def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) ->
 def test_all_that_goes_with_an_answer(world: World, client_of: ApiDoor) -> None:
     body = {
         "label": "no",
-        "quotes": [{"unit": 2, "start": 0, "end": 7}],
+        "evidence": [2],
         "error_type": "wrong_entity",
         "active_ms": 1200,
     }
     said = post(client_of("rex"), at(world, "alder", 2, "verdicts/"), body).json()["verdict"]
     assert {name: said[name] for name in body} == body
-    assert said["evidence"] == [2]
-    wrong = [{**body, "error_type": "typo"}, {**body, "quotes": [{"unit": 2, "start": 7, "end": 7}]}]
-    answers = [post(client_of("rex"), at(world, "alder", 2, "verdicts/"), each).status_code for each in wrong]
-    assert answers == [400, 422]
-
-
-def test_a_batch_is_offered_taken_over_and_withdrawn(world: World, client_of: ApiDoor) -> None:
-    Project.objects.update(reveal="shown")
-    client = client_of("rex")
-    offered = client.get(f"{HERE}verdict-batches/offer/?side=reference").json()
-    assert (offered["count"], offered["by_label"], offered["has_more"]) == (6, {"yes": 2, "no": 4}, False)
-    body = {"side": "reference", "expected": 6, "fingerprint": offered["fingerprint"]}
-    stale = post(client, "verdict-batches/", {**body, "expected": 5})
-    assert (stale.status_code, stale.json()["error"]["code"]) == (409, "changed")
-    batch = post(client, "verdict-batches/", body).json()
-    assert (batch["count"], batch["filters"]) == (6, {"side": "reference"})
-    assert client_of("cleo").delete(f"{HERE}verdict-batches/{batch['id']}/").status_code == 403
-    assert client.delete(f"{HERE}verdict-batches/{batch['id']}/").status_code == 204
-    assert not Verdict.objects.filter(batch__isnull=False, withdrawn_at=None).exists()
-
-
-def test_a_batch_needs_a_narrowed_list(world: World, client_of: ApiDoor) -> None:
-    for query in ("", "?only=all"):
-        assert client_of("cleo").get(f"{HERE}verdict-batches/offer/{query}").status_code == 422
-
-
-def test_a_batch_is_for_those_who_may_know_what_the_judge_says(world: World, client_of: ApiDoor) -> None:
-    refused = client_of("rex").get(f"{HERE}verdict-batches/offer/?side=reference")
-    assert refused.status_code == 403
-    assert "Answer the checks one by one" in refused.json()["error"]["message"]
-    body = {"side": "reference", "expected": 6, "fingerprint": "0" * 16}
-    assert post(client_of("rex"), "verdict-batches/", body).status_code == 403
-    assert not Verdict.objects.filter(batch__isnull=False).exists()
+    wrong = post(client_of("rex"), at(world, "alder", 2, "verdicts/"), {**body, "error_type": "typo"})
+    assert wrong.status_code == 400
 
 
 def test_checks_are_drawn_and_the_draw_fills(world: World, client_of: ApiDoor) -> None:

@@ -1,7 +1,5 @@
 """A reviewer's verdict: what it changes, what it refuses, what it logs."""
 
-from typing import Any
-
 import pytest
 
 from annotation.adjudicating.queries.voices import voices_on_check
@@ -19,7 +17,7 @@ from annotation.models import (
     Score,
     Verdict,
 )
-from annotation.reviewing.services.review import LONGEST_REASON, Quote, override, withdraw_verdict
+from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_verdict
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import World
 
@@ -179,13 +177,10 @@ def test_a_senseless_answer_is_refused(world: World, answer: dict[str, object], 
     assert refused.value.field == field
 
 
-@pytest.mark.parametrize(
-    "pointing", [{"evidence": [2, 3]}, {"quotes": [Quote(unit=3, start=0, end=4)]}], ids=["unit", "passage"]
-)
-def test_evidence_that_the_text_does_not_hold_is_refused(world: World, pointing: dict[str, Any]) -> None:
+def test_evidence_that_the_text_does_not_hold_is_refused(world: World) -> None:
     # Alder's summary has two sentences.
     with pytest.raises(Invalid, match="There is no unit 3 here") as refused:
-        override(check=world.check("alder", 1), by=world.rex, label="yes", **pointing)
+        override(check=world.check("alder", 1), by=world.rex, label="yes", evidence=[2, 3])
     assert refused.value.field == "evidence"
     assert not Verdict.objects.filter(person=world.rex).exists()
 

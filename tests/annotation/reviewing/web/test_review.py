@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connection
@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Check, CheckLook, Draw, Project, Verdict, VerdictBatch
+from annotation.models import Check, CheckLook, Draw, Project, Verdict
 from annotation.reviewing.services.lease_check import keep
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
@@ -252,10 +252,10 @@ def test_all_that_may_go_with_an_answer_is_kept(world: World, rex: Client) -> No
         "active_ms": "4200",
         "seen": "",
     }
-    rex.post(f"{at(check)}answer/", {**data, "quote": ["2:0:7"]})
+    rex.post(f"{at(check)}answer/", {**data, "evidence": ["2"]})
     saved = newest(check)
     assert (saved.error_type, saved.confidence, saved.active_ms) == ("wrong_number", 0.75, 4200)
-    assert (saved.quotes, saved.evidence) == ([{"unit": 2, "start": 0, "end": 7}], [2])
+    assert saved.evidence == [2]
 
 
 def test_an_answer_can_be_changed_from_the_strip_of_the_next_claim(world: World, rex: Client) -> None:
@@ -632,85 +632,6 @@ def test_one_document_set(world: World, rex: Client) -> None:
     port, bridge = (world.sets[name].public_id for name in ("port", "bridge"))
     assert len(rex.get(f"{QUEUE}?document_set={port}").context["page"].rows) == 6
     assert rex.get(f"{QUEUE}?document_set={bridge}").context["page"].rows == ()
-
-
-# Batches
-
-
-def test_a_batch_is_offered_on_a_narrowed_list_alone(world: World, rex: Client) -> None:
-    reveal(world, "shown")
-    for query in ("", "?only=all"):
-        assert "Accept" not in rex.get(f"{QUEUE}{query}").content.decode()
-        page = rex.get(f"{QUEUE}batch/{query}")
-        assert page.context["offer"] is None
-        assert "Filter the queue first" in page.content.decode()
-    assert "Accept" in rex.get(f"{QUEUE}?side=reference").content.decode()
-
-
-def test_a_batch_is_offered_to_those_alone_who_may_know_what_the_judge_says(
-    world: World, rex: Client
-) -> None:
-    assert "Accept" not in rex.get(f"{QUEUE}?side=reference").content.decode()
-    page = rex.get(f"{QUEUE}batch/?side=reference")
-    assert page.context["offer"] is None
-    assert "verdicts cannot be accepted in lists" in page.content.decode()
-    data = {"expected": 6, "fingerprint": "0" * 16}
-    assert rex.post(f"{QUEUE}batch/accept/?side=reference", data).status_code == 403
-    assert not VerdictBatch.objects.exists()
-
-
-def test_a_batch_is_confirmed_taken_over_and_taken_back(world: World, rex: Client) -> None:
-    reveal(world, "shown")
-    offer = rex.get(f"{QUEUE}batch/?side=reference").context["offer"]
-    assert (offer.count, offer.by_label) == (6, {"yes": 2, "no": 4})
-    data = {"expected": offer.count, "fingerprint": offer.fingerprint}
-    page = rex.post(f"{QUEUE}batch/accept/?side=reference", data, follow=True).content.decode()
-    assert "6 verdicts are accepted from the judge" in page
-    assert Verdict.objects.filter(person=world.rex, batch__isnull=False, shown="judge").count() == 6
-    batch = VerdictBatch.objects.get()
-    page = rex.post(f"{QUEUE}batch/{batch.public_id}/withdraw/", follow=True).content.decode()
-    assert "6 verdicts are withdrawn" in page
-    assert Check.objects.filter(final_source="judge").count() == 6
-
-
-def test_lists_that_are_taken_over_are_named_as_people_name_them(
-    world: World, rex: Client, django_assert_max_num_queries: Any
-) -> None:
-    reveal(world, "shown")
-    # Systems are for those alone who may view the scores.
-    world.rex.memberships.update(roles=["reviewer", "viewer"])
-    port = world.sets["port"]
-    alder = world.peers["port", "alder"].system
-    assert alder is not None
-    lists = (f"system={alder.public_id}&side=reference&order=effect", f"document_set={port.public_id}")
-    for query in lists:
-        offer = rex.get(f"{QUEUE}batch/?{query}").context["offer"]
-        data = {"expected": offer.count, "fingerprint": offer.fingerprint}
-        rex.post(f"{QUEUE}batch/accept/?{query}", data)
-    assert VerdictBatch.objects.count() == 2
-    with django_assert_max_num_queries(30) as few:
-        page = rex.get(f"{QUEUE}batch/?{lists[1]}").content.decode()
-    told = ["Document set: port", "System: alder", "Score: Coverage"]
-    assert [page.count(words) for words in told] == [1, 1, 1]
-    assert f": {port.public_id}" not in page
-    VerdictBatch.objects.bulk_create(
-        VerdictBatch(project=world.project, by=world.rex, count=0, filters={"document_set": port.public_id})
-        for _ in range(9)
-    )
-    with django_assert_max_num_queries(len(few)):
-        page = rex.get(f"{QUEUE}batch/?{lists[1]}").content.decode()
-    assert page.count("Document set: port") == 10
-
-
-def test_a_list_that_has_changed_since_is_not_taken_over(world: World, rex: Client) -> None:
-    reveal(world, "shown")
-    offer = rex.get(f"{QUEUE}batch/?side=reference").context["offer"]
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
-    data = {"expected": offer.count, "fingerprint": offer.fingerprint}
-    answer = rex.post(f"{QUEUE}batch/accept/?side=reference", data)
-    assert answer.status_code == 409
-    assert "Accept 5 verdicts" in answer.content.decode()
-    assert not VerdictBatch.objects.exists()
 
 
 # Draws

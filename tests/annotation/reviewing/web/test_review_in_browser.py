@@ -50,14 +50,6 @@ def at_claim(page: Page, thing: str) -> None:
     page.wait_for_timeout(CALM_MS)
 
 
-def select(page: Page, unit: int, start: int, end: int) -> None:
-    page.locator(f"[data-unit='{unit}']").evaluate(
-        "(unit, [start, end]) => getSelection().setBaseAndExtent(unit.firstChild, start, unit.firstChild, end)",
-        [start, end],
-    )
-    page.locator("[data-take-selection]").wait_for()
-
-
 def expect_saved(page: Page) -> None:
     page.locator("#strip", has_not_text="Saving…").locator("form.undo").wait_for()
 
@@ -307,12 +299,9 @@ def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk
 
 
 def fill_in(page: Page) -> None:
-    """Unit 3 and the word "wall" of unit 2 as evidence, a reason, an error and a confidence."""
-    for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape", "c", "9", "Escape"):
+    """Units 2 and 3 as evidence, a reason, an error and a confidence."""
+    for key in "e 2 Enter 3 Enter Escape w S o Escape x o Escape c 9 Escape".split():
         page.keyboard.press(key)
-    select(page, 2, 4, 8)
-    page.keyboard.press("s")
-    page.locator(".quote", has_text="wall").wait_for()
 
 
 def filled_in(page: Page) -> dict[str, object]:
@@ -322,7 +311,6 @@ def filled_in(page: Page) -> dict[str, object]:
         "error": page.locator("#error-type").input_value(),
         "confidence": page.locator("#confidence").input_value(),
         "evidence": [box.get_attribute("value") for box in marked.all()],
-        "quotes": page.locator(".quote q").all_inner_texts(),
     }
 
 
@@ -331,9 +319,8 @@ FILLED_IN = {
     "error": "omission",
     "confidence": "0.9",
     "evidence": ["2", "3"],
-    "quotes": ["wall"],
 }
-NOTHING = {"reason": "", "error": "", "confidence": "", "evidence": [], "quotes": []}
+NOTHING = {"reason": "", "error": "", "confidence": "", "evidence": []}
 
 
 def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world: World, desk: Desk) -> None:
@@ -358,7 +345,7 @@ def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world
     assert filled_in(page) == NOTHING
     said = Verdict.objects.get(person=world.rex, withdrawn_at=None)
     assert (said.label, said.reason, said.error_type, said.confidence) == ("yes", "So", "omission", 0.9)
-    assert (said.evidence, said.quotes) == ([2, 3], [{"unit": 2, "start": 4, "end": 8}])
+    assert said.evidence == [2, 3]
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
 
 
@@ -538,25 +525,18 @@ def test_evidence_and_words_go_with_the_answer_by_keys_alone(world: World, desk:
         page.keyboard.press(key)
     for key in ("c", "9", "Escape"):
         page.keyboard.press(key)
-    select(page, 2, 4, 8)
-    page.keyboard.press("s")
-    page.locator(".quote", has_text="wall").wait_for()
     page.keyboard.press("2")
     page.locator("#strip .moved").wait_for()
     said = Verdict.objects.get(person=world.rex)
-    assert (said.label, said.evidence, said.reason) == ("no", [2, 3, 10], "So")
+    assert (said.label, said.evidence, said.reason) == ("no", [3, 10], "So")
     assert (said.error_type, said.confidence) == ("omission", 0.9)
-    assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
 
 
 def test_what_was_filled_in_is_there_again_however_the_claim_was_left(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)
-    for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
+    for key in ("e", "2", "Enter", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
         page.keyboard.press(key)
-    select(page, 2, 4, 8)
-    page.keyboard.press("s")
-    page.locator(".quote", has_text="wall").wait_for()
     here = page.url
     page.keyboard.press("n")
     at_claim(page, "wall")
@@ -576,7 +556,6 @@ def test_what_was_filled_in_is_there_again_however_the_claim_was_left(world: Wor
     expect_saved(page)
     said = Verdict.objects.get(person=world.rex)
     assert (said.label, said.reason, said.error_type, said.evidence) == ("yes", "So", "omission", [2, 3])
-    assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
 
 
