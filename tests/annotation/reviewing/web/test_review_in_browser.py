@@ -300,7 +300,9 @@ def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk
 
 def fill_in(page: Page) -> None:
     """Units 2 and 3 as evidence, a reason, an error and a confidence."""
-    for key in "e 2 Enter 3 Enter Escape w S o Escape x o Escape c 9 Escape".split():
+    for key in ("e", "2", "Enter", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
+        page.keyboard.press(key)
+    for key in ("c", "9", "Escape"):
         page.keyboard.press(key)
 
 
