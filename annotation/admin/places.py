@@ -90,12 +90,8 @@ def _questions(question: Question) -> RowPage:
     return RowPage(Verb.VIEW_SCORES, "questions", {"set_id": question.document_set.public_id})
 
 
-def _comment(comment: Comment) -> RowPage | None:
-    if comment.claim is not None:
-        return RowPage(Verb.COMMENT, "claim-comments", {"claim_id": comment.claim.public_id})
-    if comment.unit is not None:
-        return RowPage(Verb.COMMENT, "unit-comments", {"unit_id": comment.unit.public_id})
-    return None
+def _comment(comment: Comment) -> RowPage:
+    return RowPage(Verb.COMMENT, "claim-comments", {"claim_id": comment.claim.public_id})
 
 
 def _draw(draw: Draw) -> RowPage:

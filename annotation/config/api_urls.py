@@ -69,7 +69,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("disputes/<slug:public_id>/reopen/", disputes.DisputeReopen.as_view()),
     path("disputes/<slug:public_id>/release/", disputes.DisputeRelease.as_view()),
     path("claims/<slug:public_id>/comments/", comments.ClaimComments.as_view()),
-    path("units/<slug:public_id>/comments/", comments.UnitComments.as_view()),
     path("comments/<slug:public_id>/", comments.OneComment.as_view()),
     path("guidelines/", guidelines.Guidelines.as_view()),
     path("guidelines/gaps/", guidelines.GuidelineGaps.as_view()),

@@ -81,7 +81,7 @@ ROLE_VERBS: dict[Role, frozenset[Verb]] = {
         Verb.COMMENT,
     },
     Role.REVIEWER: frozenset({Verb.VIEW_PROJECT, Verb.REVIEW, Verb.CHANGE_CLAIMS, Verb.COMMENT}),
-    Role.ASSESSOR: frozenset({Verb.VIEW_PROJECT, Verb.ASSESS, Verb.COMMENT}),
+    Role.ASSESSOR: frozenset({Verb.VIEW_PROJECT, Verb.ASSESS}),
     Role.VIEWER: _WATCH | {Verb.EXPORT},
 }
 

@@ -326,7 +326,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('mention', 'Mentioned'), ('assigned', 'Work assigned'), ('reopened', 'Work opened again'), ('recalled', 'Work withdrawn'), ('drawn', 'Checks sampled'), ('export', 'Export ready'), ('dispute', 'Disputes opened'), ('run', 'Run ended')], max_length=8)),
+                ('kind', models.CharField(choices=[('assigned', 'Work assigned'), ('reopened', 'Work opened again'), ('recalled', 'Work withdrawn'), ('drawn', 'Checks sampled'), ('export', 'Export ready'), ('dispute', 'Disputes opened'), ('run', 'Run ended')], max_length=8)),
                 ('text', models.CharField(max_length=300)),
                 ('address', models.CharField(help_text='Path of the page where it is seen.', max_length=300)),
                 ('count', models.PositiveIntegerField(default=1)),
@@ -500,6 +500,22 @@ class Migration(migrations.Migration):
             model_name='documentset',
             name='project',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='document_sets', to='annotation.project'),
+        ),
+        migrations.CreateModel(
+            name='Comment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('text', models.TextField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to=settings.AUTH_USER_MODEL)),
+                ('claim', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.claim')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.project')),
+            ],
+            options={
+                'ordering': ('id',),
+            },
         ),
         migrations.CreateModel(
             name='Check',
@@ -968,24 +984,6 @@ class Migration(migrations.Migration):
                 'ordering': ('-spread', 'queue_key'),
             },
         ),
-        migrations.CreateModel(
-            name='Comment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('text', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to=settings.AUTH_USER_MODEL)),
-                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.claim')),
-                ('mentions', models.ManyToManyField(blank=True, related_name='mentioned_in', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.project')),
-                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.unit')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
         migrations.AddField(
             model_name='claim',
             name='unit',
@@ -1291,6 +1289,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='documentset',
             constraint=models.UniqueConstraint(fields=('project', 'external_id'), name='document_set_external_id'),
+        ),
+        migrations.AddConstraint(
+            model_name='comment',
+            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='comment_has_text'),
         ),
         migrations.AddConstraint(
             model_name='analysis',
@@ -1603,14 +1605,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='dispute',
             constraint=models.UniqueConstraint(condition=models.Q(('claim__isnull', False)), fields=('comparison', 'claim'), name='dispute_once_per_claim'),
-        ),
-        migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('claim__isnull', False), ('unit__isnull', True)), models.Q(('claim__isnull', True), ('unit__isnull', False)), _connector='OR'), name='comment_on_claim_or_unit'),
-        ),
-        migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='comment_has_text'),
         ),
         migrations.AddConstraint(
             model_name='claim',

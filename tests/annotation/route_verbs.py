@@ -66,7 +66,6 @@ POSTED = {
     "write-guidelines",
     "preview-guidelines",
     "comment-claim",
-    "comment-unit",
     "withdraw-comment",
     "preview-prompt",
     "reword-prompt",
@@ -128,8 +127,7 @@ WEB = {
     **dict.fromkeys(("guidelines", "guideline"), Verb.VIEW_PROJECT),
     **dict.fromkeys(("write-guidelines", "preview-guidelines"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("log", "log-file"), Verb.VIEW_EVENTS),
-    **dict.fromkeys(("claim-comments", "comment-claim", "unit-comments", "comment-unit"), Verb.COMMENT),
-    "withdraw-comment": Verb.COMMENT,
+    **dict.fromkeys(("claim-comments", "comment-claim", "withdraw-comment"), Verb.COMMENT),
     **dict.fromkeys(("prompts", "prompt", "judges"), Verb.VIEW_RUNS),
     **dict.fromkeys(
         (
@@ -170,13 +168,6 @@ NAMED_IN_FORM = {
 
 OF_TEXT_IN_HAND = {"units", "join-units", "split-unit", "undo-units", "weigh-unit"}
 """Closed to whoever is judging that very text, whatever verbs they hold."""
-
-IN_SIGHT = {
-    **dict.fromkeys(("claim-comments", "comment-claim", "unit-comments", "comment-unit"), READ_CONTENT),
-    "projects/{slug}/claims/{claim}/comments/": READ_CONTENT,
-    "projects/{slug}/units/{unit}/comments/": READ_CONTENT,
-}
-"""What brings the row into sight, where that is asked for beside the verb: without it there is no such row."""
 
 OUTSIDE = {
     "projects": False,

@@ -150,9 +150,6 @@ class ExplainedUnitRow(serializers.Serializer[ExplainedUnit]):
     by_judges = JudgePercentRow(many=True)
     claims = ExplainedClaimRow(many=True)
     dispute = ToldDisputeRow(allow_null=True)
-    comments = serializers.IntegerField(
-        allow_null=True, help_text="Comments on it; null where a claim stands in for it and has them."
-    )
     emptied = ToldChangeRow(
         allow_null=True,
         help_text="The act that deleted the last of its claims, where it has no value for want of any.",

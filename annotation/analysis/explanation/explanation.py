@@ -97,7 +97,6 @@ class ExplainedClaim:
 class ExplainedUnit:
     """A model unit. `formula` says how its value was computed, empty where nothing had to be.
 
-    `comments` counts what people say of it; None where a claim stands in for it, on which people speak instead.
     `emptied` is the act that deleted the last of its claims, where it has no value for want of any; None elsewhere.
     """
 
@@ -111,7 +110,6 @@ class ExplainedUnit:
     by_judges: tuple[JudgePercent, ...]
     claims: tuple[ExplainedClaim, ...]
     dispute: ToldDispute | None = None
-    comments: int | None = None
     emptied: ToldChange | None = None
 
 
@@ -204,8 +202,7 @@ class _Rows:
     by_judges: dict[tuple[int, str], list[JudgePercent]]
     said: Statements
     history: ClaimHistory
-    comments: dict[int | None, int]
-    unit_comments: dict[int | None, int]
+    comments: dict[int, int]
     told_of: set[int]
 
     @classmethod
@@ -228,8 +225,7 @@ class _Rows:
             by_judges=_by_judges(summary),
             said=Statements.of(summary),
             history=ClaimHistory.load(active),
-            comments=comments_on("claim_id", claim__claim_set__in=active),
-            unit_comments=comments_on("unit_id", unit__summary_id__in=models),
+            comments=comments_on(claim__claim_set__in=active),
             told_of=set(),
         )
 
@@ -267,7 +263,6 @@ class _Rows:
             by_judges=tuple(self.by_judges.get(place, ())),
             claims=tuple(self.claim(claim) for claim in unit.claims),
             dispute=self.said.unit_disputes.get(place),
-            comments=self.unit_comments.get(row.pk, 0) if row else None,
             emptied=deleted[-1] if deleted else None,
         )
 
@@ -312,10 +307,10 @@ class _Rows:
         )
 
 
-def comments_on(place: str, **places: object) -> dict[int | None, int]:
-    """How many comments stand on each of some claims or units, by the key in the column `place`."""
-    rows = Comment.objects.filter(withdrawn_at=None, **places).order_by()
-    return dict(rows.values_list(place).annotate(Count("pk")))
+def comments_on(**claims: object) -> dict[int, int]:
+    """How many comments stand on each of some claims, by key."""
+    rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
+    return dict(rows.values_list("claim_id").annotate(Count("pk")))
 
 
 def _nothing_said(deleted: Sequence[ToldChange]) -> str:

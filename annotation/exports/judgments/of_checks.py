@@ -88,7 +88,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
 
 
 def _is_blind(row: Any) -> bool:
-    return row.shown == Verdict.Shown.NOTHING
+    return bool(row.shown == Verdict.Shown.NOTHING)
 
 
 _OF_CHECK = (

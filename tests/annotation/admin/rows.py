@@ -33,6 +33,7 @@ from annotation.models import (
     JudgeShare,
     JudgeTrial,
     MailTurn,
+    Notice,
     PromptVersion,
     PublishedPercent,
     PublishedScore,
@@ -136,7 +137,10 @@ def fill(world: World) -> None:
     invite(project=world.project, roles=["viewer"], by=world.olga)
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     claim = world.check("alder", 1).claim
-    comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm, @olga.")
+    comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm.")
+    Notice.objects.create(
+        project=world.project, person=world.olga, kind=Notice.Kind.RUN, text="Done.", address="/"
+    )
     _fill_what_is_worked_on(world)
     _fill_what_is_kept(world)
 

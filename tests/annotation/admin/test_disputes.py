@@ -418,9 +418,7 @@ def test_secrets_and_words_that_were_taken_back_are_not_shown(world: World, staf
 
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     claim = world.check("alder", 1).claim
-    comment = comment_on_claim(
-        project=world.project, claim=claim, by=world.rex, text="Regretted words."
-    ).comment
+    comment = comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Regretted words.")
     Comment.objects.filter(pk=comment.pk).update(withdrawn_at=timezone.now())
     client = staff("root")
     assert (

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.contrib.messages import get_messages
 from django.core.paginator import Paginator
@@ -24,10 +23,6 @@ from tests.annotation.cast import World
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import StaffDoor
-
-
-def test_every_row_has_an_admin() -> None:
-    assert set(MODELS) == set(apps.get_app_config("annotation").get_models())
 
 
 def test_a_superuser_opens_every_list_and_every_row(world: World, staff: StaffDoor) -> None:

@@ -24,7 +24,6 @@ IN_API: dict[str, str] = {
     "withdraw-decision": "withdraw_adjudication",
     "reopen-dispute": "reopen_dispute",
     "comment-claim": "comment_on_claim",
-    "comment-unit": "comment_on_unit",
     "withdraw-comment": "withdraw_comment",
     # Samples and assignments
     "draw-checks": "draw_checks",

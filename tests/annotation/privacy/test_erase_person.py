@@ -92,7 +92,6 @@ def quill(world: World) -> User:
     override(check=world.check("birch", 1), by=world.rex, label="no", reason="It does not.")
     claim = world.check("alder", 1).claim
     comment_on_claim(project=world.project, claim=claim, by=person, text="Mine.")
-    comment_on_claim(project=world.project, claim=claim, by=world.rex, text=f"Ask @{NAMED}, please.")
     judge_and_close(assign(document_set=world.sets["port"], assessor=person, by=world.mona))
     other = assign(document_set=world.sets["bridge"], assessor=person, by=person)
     reassign(sitting=other, to=world.ben, by=person)

@@ -54,13 +54,13 @@ class Ids:
         member = world.project.memberships.get(user=world.vic)
         invitation = invite(project=world.project, roles=["viewer"], by=world.olga, note="Dan").invitation
         guideline = write_guidelines(project=world.project, text="# Units\n\nOne at a time.", by=world.mona)
-        said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @cleo.")
+        said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm.")
         return cls(
             {
                 "member_id": member.public_id,
                 "invitation_id": invitation.public_id,
                 "version": str(guideline.version),
-                "comment_id": said.comment.public_id,
+                "comment_id": said.public_id,
                 "claim_id": check.claim.public_id,
                 "assignment_id": assignment.public_id,
                 "sitting_id": sitting.public_id,
