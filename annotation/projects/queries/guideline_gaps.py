@@ -18,7 +18,7 @@ from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.models import Adjudication, Check, ErrorType, Guideline, Verdict
-from annotation.reviewing.queries.reveal import keeps_back
+from annotation.reviewing.queries.sight import keeps_back
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

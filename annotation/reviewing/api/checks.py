@@ -14,7 +14,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Case, CharField, Prefetch, Q, QuerySet, When
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -31,15 +31,14 @@ from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid, Refusal
 from annotation.models import Adjudication, Check, ErrorType, Label, Project, Verdict
 from annotation.reviewing.queries.check_view import of_project
-from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import by_system
 from annotation.reviewing.queries.sight import (
-    COLUMNS_SEEN,
-    OF_THE_JUDGE,
-    CheckAsSeen,
-    as_seen,
-    seen_by,
-    told_of,
+    DECIDED_BY_RULE,
+    FINAL,
+    OF_OTHERS,
+    keeps_back,
+    may_see,
+    with_known,
 )
 from annotation.reviewing.services.lease_check import keep
 from annotation.reviewing.services.look_at_check import look_at, see_checks
@@ -86,8 +85,8 @@ class CheckAccess:
         return self.reader.person
 
     def annotated(self, checks: QuerySet[Check]) -> QuerySet[Any]:
-        """The checks as the person may see them."""
-        return as_seen(checks, self.person, is_kept_back=self.is_kept_back)
+        """The checks with `is_known`."""
+        return with_known(checks, self.person, is_kept_back=self.is_kept_back)
 
     def keep_seen(self, checks: Sequence[Check]) -> None:
         """Record that the person is shown these checks with everything that was said of them."""
@@ -139,10 +138,10 @@ class CheckRow(serializers.Serializer[Check]):
             shown["system"] = None
         if not access.is_kept_back:
             return shown
-        shown |= {name: getattr(check, column) for name, column in COLUMNS_SEEN.items()}
         shown["doubt"] = None
         if not check.is_known:
-            shown |= dict.fromkeys(OF_THE_JUDGE)
+            is_by_rule = check.final_source == Check.Decider.RULE
+            shown |= dict.fromkeys(OF_OTHERS if is_by_rule else (*OF_OTHERS, *FINAL))
         return shown
 
 
@@ -179,7 +178,7 @@ class CheckDetail(CheckRow):
     @extend_schema_field(VerdictRow(many=True))
     def get_verdicts(self, check: Any) -> Any:
         access: CheckAccess = self.context["access"]
-        said: Any = told_of(check.said, access.person, is_known=check.is_known)
+        said: Any = [one for one in check.said if check.is_known or one.person_id == access.person.pk]
         return VerdictRow(said, many=True).data
 
     @extend_schema_field(AdjudicationRow(many=True))
@@ -425,12 +424,13 @@ def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
     if "system" in query:
         checks = checks.filter(by_system(query["system"]))
     if "disputed" in query:
-        checks = checks.filter(seen_disputed=query["disputed"])
+        checks = checks.filter(is_known=True, is_disputed=query["disputed"])
     if "unanswered" in query:
         checks = checks.filter(human_label__isnull=query["unanswered"])
     if "label" in query:
         label = None if query["label"] == UNSCORED else query["label"]
-        checks = checks.filter(seen_final=label)
+        final = Case(When(Q(is_known=True) | DECIDED_BY_RULE, then="final_label"), output_field=CharField())
+        checks = checks.alias(final_seen=final).filter(final_seen=label)
     return checks
 
 
@@ -469,10 +469,7 @@ def _detail_of(given: GivenAnswer, access: CheckAccess) -> dict[str, Any]:
     """The check as `_detail` shows it, of what its answer has read and written."""
     check: Any = given.check
     look, said = given.look, (*given.before.said, given.verdict)
-    seen = seen_by(access.person, check, look, said) if access.is_kept_back else CheckAsSeen(is_known=True)
-    check.is_known = seen.is_known
-    check.seen_judge, check.seen_human, check.seen_final = seen.judge, seen.human, seen.final
-    check.seen_source, check.seen_disputed = seen.source, seen.disputed
+    check.is_known = not access.is_kept_back or may_see(check, access.person, look=look, said=said)
     check.said = said
     check.decided = list(_decisions().filter(check_row=check)) if given.before.is_decided else []
     return dict(CheckDetail(check, context={"access": access}).data)

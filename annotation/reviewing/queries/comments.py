@@ -16,7 +16,7 @@ from annotation.core.permissions import verbs_in
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import NotFound
 from annotation.models import Claim, Comment, Project
-from annotation.reviewing.queries.reveal import hides_words_on
+from annotation.reviewing.queries.sight import hides_words_on
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -30,8 +30,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.reveal import keeps_back
-from annotation.reviewing.queries.sight import as_seen
+from annotation.reviewing.queries.sight import keeps_back, with_known
 from annotation.sampling.queries.check_samples import (
     CheckSample,
     answerable_in_samples,
@@ -180,7 +179,8 @@ def queue(project: Project, reader: CheckReader, filters: Filter, *, after: str 
     waiting = waiting_checks(project, reader, filters)
     page: list[Any] = []
     for part in following_check(waiting, _named(project, after), filters) if after else (waiting,):
-        told = _with_answers(part, project, reader)
+        # Whoever may see all is not shown the answers of others before their own either: they answer here too.
+        told = with_known(part, reader.person, is_kept_back=project.reveal != Project.Reveal.SHOWN)
         # Named columns: the summaries' texts would be sorted along.
         rows = told.select_related("claim", "document_set").only(*QUEUE_COLUMNS)
         rows = rows.order_by(*rows.query.order_by, "public_id")
@@ -196,14 +196,6 @@ def queue(project: Project, reader: CheckReader, filters: Filter, *, after: str 
         counted=min(counted, CHECKS_COUNTED_UP_TO),
         is_counted_out=counted <= CHECKS_COUNTED_UP_TO,
     )
-
-
-def _with_answers(checks: QuerySet[Check], project: Project, reader: CheckReader) -> QuerySet[Any]:
-    """The checks as the reader sees them.
-
-    Whoever may see all is not shown the answers of others before their own either: they answer here too.
-    """
-    return as_seen(checks, reader.person, is_kept_back=project.reveal != Project.Reveal.SHOWN)
 
 
 def _named(project: Project, public_id: str) -> Check:
@@ -395,6 +387,6 @@ def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
         side=check.side,
         doubt=None if is_kept_back else check.doubt,
         effect=check.effect,
-        human_label=check.seen_human,
-        is_disputed=check.seen_disputed,
+        human_label=check.human_label if check.is_known else None,
+        is_disputed=check.is_disputed if check.is_known else None,
     )

@@ -5,20 +5,6 @@ Each claim that comes on screen asks them: they took longer to build as queries 
 
 from __future__ import annotations
 
-# A check, its look and what the person may do, in one. Defended by tests/bench/review.py (next claim, a claim's page).
-CHECK_AND_LOOK = """
-SELECT
-    {standing},
-    EXISTS (
-        SELECT 1 FROM annotation_verdict
-        WHERE check_row_id = annotation_check.id AND person_id = %(person)s
-    ),
-    {check}, {look}
-FROM annotation_check
-LEFT JOIN annotation_checklook look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
-WHERE annotation_check.public_id = %(name)s AND annotation_check.project_id = %(project)s
-"""
-
 # All that an answer to a check goes by: a row for each verdict of everybody, the oldest first, or one without any.
 # Defended by tests/bench/review.py (answer).
 BEFORE_ANSWER = """
@@ -48,32 +34,6 @@ COALESCE((
 ), 0)
 """
 
-# Defended by tests/bench/review.py (answer, a claim's page).
-CHECK_OF = "SELECT {columns} FROM annotation_check WHERE public_id = %s AND project_id = %s"
-
-# From both ends of the check, whose row is at hand: joining it too made the database plan for longer than it read.
-# Defended by tests/bench/review.py (next claim, a claim's page).
-TEXTS = """
-SELECT {columns}
-FROM annotation_summary peer
-JOIN annotation_documentset document_set ON document_set.id = peer.document_set_id
-CROSS JOIN annotation_claim claim
-JOIN annotation_claimset claim_set ON claim_set.id = claim.claim_set_id
-LEFT JOIN annotation_unit unit ON unit.id = claim.unit_id
-LEFT JOIN annotation_summary model ON model.id = claim_set.summary_id
-WHERE peer.id = %s AND claim.id = %s
-"""
-
-# Defended by tests/bench/review.py (answer, a claim's page).
-SAID_OF_CHECK = """
-SELECT person.username, {columns}
-FROM (SELECT 1) one
-LEFT JOIN annotation_checklook look ON look.check_row_id = %(check)s AND look.person_id = %(person)s
-LEFT JOIN annotation_verdict verdict ON verdict.check_row_id = %(check)s
-LEFT JOIN auth_user person ON person.id = verdict.person_id
-ORDER BY verdict.id
-"""
-
 # Whether an adjudicator, or assessors' percents, decide a unit. Defended by tests/bench/review.py (answer).
 UNIT_SETTLED = """
 SELECT
@@ -92,21 +52,6 @@ SELECT
 FROM annotation_comparison comparison WHERE peer_id = %s AND model_id = %s
 """
 
-# Opened in another window, the look is there already.
-# Defended by tests/bench/review.py (answer).
-REVEAL = """
-INSERT INTO annotation_checklook (public_id, check_row_id, person_id, opened_at, revealed_at)
-VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT (check_row_id, person_id) DO UPDATE SET revealed_at = excluded.revealed_at
-RETURNING id
-"""
-
-# Defended by tests/bench/review.py (next claim, a claim's page).
-OPEN = """
-INSERT INTO annotation_checklook (public_id, check_row_id, person_id, opened_at) VALUES (%s, %s, %s, %s)
-ON CONFLICT (check_row_id, person_id) DO NOTHING
-"""
-
 # Defended by tests/bench/review.py (next claim, a claim's page).
 TAKE = """
 UPDATE annotation_check SET leased_to_id = %s, lease_until = %s
@@ -119,7 +64,7 @@ WHERE id = %s AND (leased_to_id IS NULL OR leased_to_id = %s OR lease_until < %s
 # Defended by tests/bench/review.py and tests/bench/override.py (next claim).
 TAKE_FIRST = """
 UPDATE annotation_check SET leased_to_id = %s, lease_until = %s WHERE id = ({first} {unless_locked})
-RETURNING {columns}, (
+RETURNING id, (
     SELECT COUNT(*) FROM (
         SELECT check_row_id, person_id FROM annotation_checklook ORDER BY id DESC LIMIT %s
     ) look JOIN annotation_check held ON held.id = look.check_row_id

@@ -4,54 +4,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db import connection
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.core.permissions import Standing, Verb, roles_with, standing_in
-from annotation.models import Check, CheckLook, Project
-from annotation.models.base import new_public_id
-from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.reveal import CheckAndLook, sight_of
+from annotation.core.permissions import Standing, Verb, require, roles_with, standing_in
+from annotation.models import Check, CheckLook, Verdict
+from annotation.reviewing.queries.sight import may_see
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.models import Summary
+    from annotation.models import Project, Summary
 
 
-def look_at(*, check: Check, by: User) -> None:
+def look_at(*, check: Check, by: User) -> CheckLook:
     """Record that the check came on the person's screen, and the judge's verdict with it where they may see it.
 
     The first sight of either is kept; later ones change nothing.
     """
-    see(sight=sight_of(check.project, check.public_id, by, verb=Verb.REVIEW), by=by)
+    require(by, check.project, Verb.REVIEW)
+    look = CheckLook.objects.filter(check_row=check, person=by).first()
+    own = Verdict.objects.filter(check_row=check, person=by)[:1]
+    if may_see(check, by, look=look, said=own):
+        return reveal(check=check, to=by, look=look)
+    return look or CheckLook.objects.get_or_create(check_row=check, person=by)[0]
 
 
-def see(*, sight: CheckAndLook, by: User) -> None:
-    """As `look_at`, for a service that has asked whether the person may."""
-    check, look = sight.check, sight.look
-    if sight.has_answered or check.project.reveal == Project.Reveal.SHOWN:
-        reveal(check=check, to=by, look=look)
-    elif look is None:
-        _open(check, by)
-
-
-def reveal(*, check: Check, to: User, look: CheckLook | None = None) -> CheckLook:
-    """Keep that the judge's verdict comes on the person's screen now, unless it has before."""
+def reveal(*, check: Check, to: User, look: CheckLook | None) -> CheckLook:
+    """Record that the judge's verdict comes on the person's screen now, unless it has before."""
     if look is not None and look.revealed_at is not None:
         return look
-    now = timezone.now()
-    if look is None:
-        look = CheckLook(check_row=check, person=to, opened_at=now, revealed_at=now)
-        moment = connection.ops.adapt_datetimefield_value(now)
-        with connection.cursor() as cursor:
-            cursor.execute(sql.REVEAL, [look.public_id, check.pk, to.pk, moment, moment])
-            look.pk = cursor.fetchone()[0]
-        return look
-    CheckLook.objects.filter(pk=look.pk, revealed_at=None).update(revealed_at=now)
-    look.revealed_at = now
+    look = look or CheckLook(check_row=check, person=to)
+    look.revealed_at = timezone.now()
+    # Opened in another window, the look is there already.
+    CheckLook.objects.bulk_create(
+        [CheckLook(public_id=look.public_id, check_row=check, person=to, revealed_at=look.revealed_at)],
+        update_conflicts=True,
+        unique_fields=["check_row", "person"],
+        update_fields=["revealed_at"],
+    )
     return look
 
 
@@ -93,9 +85,3 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
         unique_fields=["check_row", "person"],
         update_fields=["revealed_at"],
     )
-
-
-def _open(check: Check, by: User) -> None:
-    now = connection.ops.adapt_datetimefield_value(timezone.now())
-    with connection.cursor() as cursor:
-        cursor.execute(sql.OPEN, [new_public_id(), check.pk, by.pk, now])

@@ -17,7 +17,6 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
-from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotFound
@@ -27,10 +26,8 @@ from annotation.reviewing.queries.check_view import (
     CheckView,
     check_of,
     check_view,
-    of_project,
     outcome_of,
     own_verdict,
-    with_texts,
 )
 from annotation.reviewing.queries.review_queue import (
     CHECKS_COUNTED_UP_TO,
@@ -52,13 +49,12 @@ from annotation.scoring.words import in_words
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
-from annotation.web.rooms import Room, enter, enter_at
+from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
 if TYPE_CHECKING:
     from django.http import QueryDict
 
-_CHECK = Part(Check, "beside")
 ERROR_TYPES = tuple(ErrorType.choices)
 CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
 
@@ -100,7 +96,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             "sampled_scores": sampled_scores(filters),
         }
         return render(request, "reviewing/_end.html", context)
-    return _show(request, room, with_texts(following), is_ahead=True)
+    return _show(request, room, check_of(room.project, following.public_id), is_ahead=True)
 
 
 @screen("POST")
@@ -113,9 +109,9 @@ def look(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def override(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """A reviewer's answer. The scores before and after are told; a newer answer of somebody else is a conflict."""
-    room, asked = enter_at(request, slug, Verb.REVIEW, _CHECK, check_id, here="review")
-    row = with_texts(of_project(asked, room.project))
+    """A reviewer's answer, with the scores before and after; a newer answer of one's own is a conflict."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
     before = _scores_told(request, room, row)
     typed = TypedAnswer.of(request.POST)
     try:
@@ -134,7 +130,14 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
         return _show(request, room, row, refusal=refusal, typed=typed)
     moved = _moved(before, row)
     if wants_fragment(request):
-        return _strip(request, room, _with_texts_of(row, given.check), verdict=given.verdict, moved=moved)
+        context = {
+            "room": room,
+            "before": outcome_of(check_of(room.project, check_id), request.user),
+            "saved": given.verdict,
+            "moved_in_words": _movement(row, moved),
+            "search": _search(filters_of(request)),
+        }
+        return render(request, "reviewing/_strip.html", context)
     return _after_answer(request, room, row, verdict=given.verdict, moved=moved)
 
 
@@ -151,7 +154,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
         row = check_of(room.project, check_id)
         keep(check=row, by=request.user)
         return _show(request, room, row, withdrawn=verdict, moved=moved)
-    said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(request, room, row, moved)]
+    said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(row, moved)]
     messages.success(request, " ".join(filter(None, said)))
     return redirect(address(slug, check_id, filters_of(request)))
 
@@ -228,7 +231,7 @@ def _show(
         "typed": typed,
         "withdrawn": withdrawn,
         "kept_by_a_draw": _kept_by_a_sample(withdrawn) if withdrawn else "",
-        "moved_in_words": _movement(request, room, row, moved or []),
+        "moved_in_words": _movement(row, moved),
         "answers": ANSWERS,
         "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
@@ -269,43 +272,17 @@ def _counted(request: Request, room: Room, filters: Filter, here: Check | None) 
     }
 
 
-def _with_texts_of(shown: Check, now: Check) -> Check:
-    """The check as it stands now, with the rows that its screen has read."""
-    now.project, now.peer, now.claim = shown.project, shown.peer, shown.claim
-    return now
-
-
-def _strip(
-    request: Request,
-    room: Room,
-    row: Check,
-    *,
-    verdict: Verdict,
-    moved: list[ScoreChange],
-) -> HttpResponse:
-    """What is told of an answer while the next claim is on screen already."""
-    outcome = outcome_of(row, request.user)
-    context = {
-        "room": room,
-        "before": outcome,
-        "saved": verdict,
-        "moved_in_words": _movement(request, room, row, moved),
-        "search": _search(filters_of(request)),
-    }
-    return render(request, "reviewing/_strip.html", context)
-
-
 def _after_answer(
     request: Request,
     room: Room,
     row: Check,
     *,
     verdict: Verdict,
-    moved: list[ScoreChange],
+    moved: list[ScoreChange] | None,
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, filters = room.project.slug, filters_of(request)
-    messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, row, moved)}".strip())
+    messages.success(request, f"Saved: {verdict.label}. {_movement(row, moved)}".strip())
     if here := request.POST.get("at", ""):
         return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
     following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
@@ -326,15 +303,15 @@ def _scores_told(request: Request, room: Room, row: Check) -> ScoresTold | None:
     return scores_now(row.peer_id) if reader_of(request, room).may_see_all else None
 
 
-def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange]:
-    return [] if before is None else score_changes(before, scores_now(row.peer_id))
+def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange] | None:
+    return None if before is None else score_changes(before, scores_now(row.peer_id))
 
 
-def _movement(request: Request, room: Room, row: Check, moved: list[ScoreChange]) -> str:
-    """How the scores moved by an answer to `row`, in words; empty for whoever must not be told."""
+def _movement(row: Check, moved: list[ScoreChange] | None) -> str:
+    """How the scores moved by an answer to `row`, in words; None for whoever must not be told."""
     if not row.is_current:
         return "Scores do not change because the claim was reworded. The answer counts only in the sample."
-    return in_words(moved) if reader_of(request, room).may_see_all else ""
+    return "" if moved is None else in_words(moved)
 
 
 def _to_check(request: Request, room: Room, following: Check | None, filters: Filter) -> HttpResponseRedirect:

@@ -17,7 +17,6 @@ from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import DocumentSet, Draw, Project, System
 from annotation.models.base import SEED_BITS, new_seed
-from annotation.reviewing.queries.reveal import keeps_back
 from annotation.reviewing.queries.review_queue import (
     Filter,
     Only,
@@ -29,6 +28,7 @@ from annotation.reviewing.queries.review_queue import (
     sampled_scores,
     waiting_checks,
 )
+from annotation.reviewing.queries.sight import keeps_back
 from annotation.reviewing.web.review import filters_of, reader_of
 from annotation.reviewing.words import OPTIONS, TITLES
 from annotation.sampling.queries.check_samples import HeldChecks, check_samples, held_by_others, open_samples

@@ -153,12 +153,8 @@
     const place = earlier.indexOf(strip);
     if (place >= 0) {
       earlier.splice(place, 1, ...(what ? [what] : []));
-      // What is told once is told where the reader is by now.
-      if (what) find("#strip").prepend(...what.querySelectorAll(".told"));
-    } else if (what) {
-      what.prepend(...strip.querySelectorAll(".told"));
-      strip.replaceWith(what);
-    } else showEarlier();
+    } else if (what) strip.replaceWith(what);
+    else showEarlier();
   }
 
   // The door was closed in the meantime: signed out, or no longer of this project.
@@ -181,7 +177,7 @@
   function showEarlier() {
     const strip = earlier.pop() ?? blank?.cloneNode(true);
     if (!strip) return find("#strip").replaceChildren();
-    for (const old of strip.querySelectorAll(".told, .moved, .differing, form.change")) old.remove();
+    for (const old of strip.querySelectorAll(".moved, .differing, form.change")) old.remove();
     find("#strip").replaceWith(strip);
   }
 

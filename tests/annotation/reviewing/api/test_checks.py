@@ -121,17 +121,6 @@ def test_a_newer_verdict_is_a_conflict_that_shows_both(world: World, client_of: 
     assert (error["details"]["yours"]["label"], error["details"]["theirs"]["label"]) == ("yes", "no")
 
 
-def test_an_answer_seen_that_nobody_gave_is_refused_and_tells_nothing(
-    world: World, client_of: ApiDoor
-) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
-    sent = client_of("rex").post(
-        at(world, "alder", 1, "verdicts/"), {"label": "yes", "seen": "made-up"}, format="json"
-    )
-    assert (sent.status_code, sent.json()["error"]["field"]) == (422, "seen")
-    assert "Not said." not in sent.content.decode()
-
-
 @pytest.mark.parametrize(
     ("answer", "status", "field"),
     [
@@ -153,25 +142,10 @@ def test_a_senseless_answer_is_refused(
     assert not Verdict.objects.filter(person=world.rex).exists()
 
 
-def test_withdrawing_restores_what_stood_before(world: World, client_of: ApiDoor) -> None:
-    verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
-    client = client_of("rex")
-    for _ in range(2):
-        assert client.delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 204
-    assert world.check("alder", 1).human_label is None
-    assert Event.objects.filter(verb="withdraw verdict").count() == 1
-
-
 def test_only_the_giver_withdraws(world: World, client_of: ApiDoor) -> None:
     verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     assert client_of("cleo").delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 403
     assert world.check("alder", 1).human_label == "no"
-
-
-def test_a_judges_verdict_cannot_be_withdrawn(world: World, client_of: ApiDoor) -> None:
-    verdict = Verdict.objects.filter(source="judge").first()
-    assert verdict is not None
-    assert client_of("rex").delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 403
 
 
 def test_a_decision_leaves_the_same_score_and_event_as_the_service(world: World, client_of: ApiDoor) -> None:
@@ -246,13 +220,6 @@ def test_checks_are_filtered(world: World, client_of: ApiDoor, query: str, found
     }
     query = query.format(**ids)
     assert len(results(client_of("vic"), query)) == found
-
-
-def test_disputed_checks_are_found(world: World, client_of: ApiDoor) -> None:
-    override(check=world.check("alder", 1), by=world.rex, label="no")
-    override(check=world.check("alder", 1), by=world.cleo, label="yes")
-    (row,) = results(client_of("vic"), "?disputed=true")
-    assert row["id"] == world.check("alder", 1).public_id
 
 
 def test_the_history_holds_everything_said(world: World, client_of: ApiDoor) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 
+from annotation.core.known_checks import knows
 from annotation.core.readers import CheckReader
 from annotation.models import Check, ClaimSet
 from annotation.reviewing.queries.review_queue import (
@@ -17,7 +18,6 @@ from annotation.reviewing.queries.review_queue import (
     queue,
     waiting_checks,
 )
-from annotation.reviewing.queries.sight import as_seen
 from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import override
 
@@ -45,17 +45,17 @@ def test_a_queue_by_answers_holds_what_its_reader_knows(world: World, only: str,
     override(check=world.check("birch", 1), by=world.olga, label="unsure")
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     checks = Check.objects.filter(project=world.project)
-    seen = as_seen(checks, world.rex, is_kept_back=True).filter(is_known=True)
+    seen = checks.filter(knows(world.rex))
     fits = {
-        "waiting": lambda check: check.seen_human is None,
-        "disputed": lambda check: check.seen_disputed,
+        "waiting": lambda check: check.human_label is None,
+        "disputed": lambda check: check.is_disputed,
         "against": lambda check: (
-            None not in (check.seen_human, check.seen_judge) and check.seen_human != check.seen_judge
+            None not in (check.human_label, check.judge_label) and check.human_label != check.judge_label
         ),
-        "answered": lambda check: check.seen_human is not None,
+        "answered": lambda check: check.human_label is not None,
         "all": lambda check: True,
     }
-    expected = {check.pk for check in seen if fits[only](check) and (not label or check.seen_human == label)}
+    expected = {check.pk for check in seen if fits[only](check) and (not label or check.human_label == label)}
     assert queued(world, only, label) == expected
 
 

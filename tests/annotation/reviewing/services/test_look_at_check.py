@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.core.known_checks import knows
 from annotation.core.refusals import NotAllowed
-from annotation.models import Check, CheckLook, Project, Verdict
+from annotation.models import Check, CheckLook, Verdict
 from annotation.reviewing.services.look_at_check import look_at, see_checks, see_summary
 from annotation.reviewing.services.review import override, withdraw_verdict
 
@@ -22,16 +21,8 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-def rules(world: World, **changed: object) -> None:
-    Project.objects.filter(pk=world.project.pk).update(**changed)
-
-
 def look(world: World, check: Check) -> CheckLook:
     return CheckLook.objects.get(check_row=check, person=world.rex)
-
-
-def has_seen(check: Check, person: User) -> bool:
-    return Check.objects.filter(knows(person), pk=check.pk).exists()
 
 
 def looked_at(*, check: Check, by: User) -> CheckLook:
@@ -57,18 +48,6 @@ def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World
     check = world.check("alder", 1)
     withdraw_verdict(verdict=override(check=check, by=world.rex, label="no").verdict, by=world.rex)
     assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
-
-
-def test_where_it_is_shown_looking_reveals(world: World) -> None:
-    rules(world, reveal="shown")
-    assert looked_at(check=world.check("alder", 1), by=world.rex).revealed_at is not None
-
-
-def test_one_persons_look_tells_another_nothing(world: World) -> None:
-    check = world.check("alder", 1)
-    override(check=check, by=world.rex, label="yes")
-    assert has_seen(check, world.rex)
-    assert not has_seen(check, world.cleo)
 
 
 def test_who_may_not_review_does_not_look(world: World) -> None:

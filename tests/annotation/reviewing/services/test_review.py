@@ -90,10 +90,6 @@ def test_a_change_of_mind_is_a_new_row_and_no_dispute(world: World) -> None:
     assert not world.check("alder", 1).is_disputed
 
 
-def disputes() -> list[tuple[str, int]]:
-    return list(Dispute.objects.values_list("state", "voices"))
-
-
 def test_another_persons_answer_is_no_conflict_and_both_stand(world: World) -> None:
     override(check=world.check("alder", 1), by=world.olga, label="no", seen="")
     own = override(check=world.check("alder", 1), by=world.rex, label="yes", seen="").verdict

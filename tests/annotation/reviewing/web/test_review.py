@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import Check, CheckLook, Draw, Project, Verdict
-from annotation.reviewing.services.lease_check import keep
-from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.texts.services.change_claims import reword_claim
-from tests.annotation.cast import CLAIMS, finish
+from tests.annotation.cast import finish
 from tests.annotation.conftest import HTMX
 from tests.says import says
 
@@ -103,22 +96,6 @@ def test_no_list_tells_a_reviewer_who_waits_where_the_judge_gave_no_usable_answe
     assert rows() == before
 
 
-def test_a_sign_of_life_reads_the_check_once_and_no_texts(world: World, rex: Client) -> None:
-    check = world.check("alder", 1)
-    with CaptureQueriesContext(connection) as told:
-        assert rex.post(f"{at(check)}look/").status_code == 204
-    assert sum(f"public_id = '{check.public_id}'" in each["sql"] for each in told) == 1
-    assert not any("annotation_claim claim" in each["sql"] for each in told)
-    check.refresh_from_db()
-    assert (check.leased_to, CheckLook.objects.get().person) == (world.rex, world.rex)
-
-
-def test_the_queue_by_effect_begins_with_what_moves_coverage_most(world: World, rex: Client) -> None:
-    rows = rex.get(f"{QUEUE}?order=effect").context["page"].rows
-    effects = [row.effect for row in rows]
-    assert effects == sorted(effects, reverse=True)
-
-
 def test_the_queue_is_filtered(world: World, rex: Client) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="unsure")
 
@@ -174,10 +151,6 @@ def test_the_queue_tells_nothing_of_what_the_judge_said(world: World, rex: Clien
     assert 'class="label' not in page
 
 
-def test_an_empty_queue_says_so(world: World, rex: Client) -> None:
-    assert b"No check matches these filters" in rex.get(f"{QUEUE}?side=peer").content
-
-
 def test_no_page_is_kept_for_going_back_to(world: World, rex: Client) -> None:
     for address in (QUEUE, at(world.check("alder", 2))):
         assert "no-store" in rex.get(address)["Cache-Control"]
@@ -213,22 +186,6 @@ def test_after_the_own_answer_the_judges_is_shown_with_its_evidence_lit(world: W
         '<mark><span data-unit="1">The harbour of Lund closes in April.'
         in rex.get(at(check)).content.decode()
     )
-
-
-def test_where_it_is_shown_the_verdict_stands_at_once(world: World, rex: Client) -> None:
-    reveal(world, "shown")
-    check = world.check("alder", 2)
-    assert JUDGES_WORDS in rex.get(at(check)).content.decode()
-    rex.post(f"{at(check)}answer/", {"label": "no", "seen": ""})
-    assert newest(check).shown == Verdict.Shown.JUDGE
-
-
-def test_it_is_stored_that_only_the_second_answer_had_seen_the_judge(world: World, rex: Client) -> None:
-    check = world.check("alder", 2)
-    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
-    first = newest(check)
-    rex.post(f"{at(check)}answer/", {"label": "no", "seen": first.public_id})
-    assert (first.shown, newest(check).shown) == (Verdict.Shown.NOTHING, Verdict.Shown.JUDGE)
 
 
 def test_a_plain_form_answers_and_leads_to_the_next_claim(world: World, rex: Client) -> None:
@@ -281,11 +238,6 @@ def test_the_scores_before_and_after_are_told(world: World, cleo: Client) -> Non
     assert "composite ⅔ 0.617 → 0.783" in page
 
 
-def test_an_answer_that_agrees_moves_nothing_and_says_so(world: World, cleo: Client) -> None:
-    page = cleo.post(f"{at(world.check('alder', 1))}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
-    assert b"No scores changed." in page.content
-
-
 def test_under_human_first_it_is_said_that_coverage_stays(world: World, cleo: Client) -> None:
     assess_port(world, percent=60)
     check = world.check("alder", 2)
@@ -293,16 +245,6 @@ def test_under_human_first_it_is_said_that_coverage_stays(world: World, cleo: Cl
     assert "Coverage does not change because" in page
     # Percents of 60 stand; claim coverage goes from 2/3 to 1.
     assert "Coverage unchanged, claim coverage 0.667 → 1.000" in page
-
-
-def test_under_the_weighted_blend_coverage_moves_with_the_answer(world: World, cleo: Client) -> None:
-    assess_port(world, percent=60)
-    Project.objects.filter(pk=world.project.pk).update(blend="weighted", blend_human_weight=0.5)
-    check = world.check("alder", 2)
-    # Recomputed at the answer: unit 1 becomes 0.5·0.6 + 0.5·1 = 0.8, unit 2 is 0.8 as well.
-    page = cleo.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
-    assert "Coverage does not change because" not in page
-    assert "→ 0.800" in page
 
 
 def test_undo_takes_the_own_answer_back(world: World, cleo: Client) -> None:
@@ -395,41 +337,6 @@ def test_an_answer_seen_that_nobody_gave_shows_nobodys(world: World, rex: Client
     assert not Verdict.objects.filter(person=world.rex).exists()
 
 
-def test_the_same_answer_of_two_at_once_is_kept_from_both(world: World, rex: Client) -> None:
-    check = world.check("alder", 2)
-    override(check=check, by=world.cleo, label="yes")
-    answer = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX)
-    assert answer.status_code == 200
-    assert Verdict.objects.filter(check_row=check, source="reviewer", label="yes").count() == 2
-    # Neither knew of the other's.
-    assert newest(check).shown == Verdict.Shown.NOTHING
-
-
-def test_where_people_differ_it_is_said_whose_answer_counts(
-    world: World, rex: Client, signed_in: Callable[[User], Client]
-) -> None:
-    check = world.check("alder", 2)
-    override(check=check, by=world.cleo, label="no")
-    strip = rex.post(f"{at(check)}answer/", {"label": "yes"}, headers=HTMX).content.decode()
-    assert "your later answer, yes, counts until an adjudicator resolves it." in strip
-    page = signed_in(world.cleo).get(at(check)).content.decode()
-    assert "latest answer counts until an" in page
-    decide_check(check=check, by=world.olga, label="no", reason="Not there.")
-    page = rex.get(at(check)).content.decode()
-    assert "an adjudicator has resolved it." in page
-
-
-def test_it_is_said_that_an_answer_to_what_is_settled_moves_no_score(world: World, rex: Client) -> None:
-    check = world.check("alder", 2)
-    override(check=check, by=world.olga, label="yes")
-    decide_check(check=check, by=world.cleo, label="yes", reason="It does.")
-    assert "do not change scores while the decision stands" in rex.get(at(check)).content.decode()
-    strip = rex.post(f"{at(check)}answer/", {"label": "no"}, headers=HTMX).content.decode()
-    assert "Scores do not change while an adjudicator's decision stands" in strip
-    check.refresh_from_db()
-    assert (check.final_label, check.final_source) == ("yes", "adjudicator")
-
-
 @pytest.mark.parametrize("data", [{"label": "maybe"}, {"label": "yes", "evidence": "first"}])
 def test_an_answer_that_makes_no_sense_is_refused_in_place(
     world: World, rex: Client, data: dict[str, str]
@@ -442,34 +349,6 @@ def test_an_answer_that_makes_no_sense_is_refused_in_place(
 
 
 # From claim to claim
-
-
-def test_the_last_claim_of_a_draw_that_is_with_somebody_else_is_told_with_its_lease(
-    world: World, rex: Client, signed_in: Callable[[User], Client]
-) -> None:
-    drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=0.17, seed=7)
-    (check,) = (row.check_row for row in drawn.drawn_checks.select_related("check_row"))
-    look_at(check=check, by=world.cleo)
-    keep(check=check, by=world.cleo)
-    # 14:02 to 14:07 of a day long ago and of one to come, so that the words do not hang on today's date.
-    CheckLook.objects.update(opened_at=datetime(2026, 1, 5, 14, 2, tzinfo=UTC))
-    Check.objects.filter(pk=check.pk).update(lease_until=datetime(2126, 1, 5, 14, 7, tzinfo=UTC))
-    told = "1 claim is open by someone else, opened 5 Jan, 14:02. It is released at 5 Jan, 14:07 if inactive."
-    query = f"?draw={drawn.public_id}"
-    assert told in rex.get(f"{QUEUE}{query}").content.decode()
-    assert told in rex.post(f"{QUEUE}next/{query}", headers=HTMX).content.decode()
-    assert told in rex.get("/p/harbour/").content.decode()
-    assert "1 in progress" in signed_in(world.mona).get(f"{QUEUE}draws/").content.decode()
-    # To its own reader it is not somebody else's.
-    assert "somebody else" not in signed_in(world.cleo).get(f"{QUEUE}{query}").content.decode()
-
-
-def test_a_lease_that_has_lapsed_is_told_to_nobody(world: World, rex: Client) -> None:
-    drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=0.17, seed=7)
-    Check.objects.filter(drawn__draw=drawn).update(
-        leased_to=world.cleo, lease_until=datetime(2026, 1, 5, tzinfo=UTC)
-    )
-    assert "somebody else" not in rex.get(f"{QUEUE}?draw={drawn.public_id}").content.decode()
 
 
 def following(client: Client, here: str = "", query: str = "") -> str:
@@ -485,36 +364,9 @@ def test_the_queue_is_handed_out_in_its_order(world: World, rex: Client) -> None
     assert walked == rows
 
 
-def test_after_the_end_the_queue_begins_anew_with_what_was_skipped(world: World, rex: Client) -> None:
-    rows = [row.check_id for row in rex.get(QUEUE).context["page"].rows]
-    assert following(rex, rows[-1]) == rows[0]
-
-
 def test_the_address_of_the_next_claim_leads_to_the_queue(rex: Client) -> None:
     answer = rex.get(f"{QUEUE}next/?order=effect")
     assert (answer.status_code, answer["Location"]) == (302, f"{QUEUE}?order=effect")
-
-
-def test_two_reviewers_are_never_handed_the_same_claim(
-    world: World, rex: Client, signed_in: Callable[[User], Client]
-) -> None:
-    cleo = signed_in(world.cleo)
-    mine = [following(rex)]
-    theirs = [following(cleo)]
-    for _ in range(2):
-        mine.append(following(rex, mine[-1]))
-        theirs.append(following(cleo, theirs[-1]))
-    assert len({*mine, *theirs}) == 6
-    # All six are held now, so that nothing is left for a third.
-    assert following(signed_in(world.olga)) == ""
-
-
-def test_a_claim_that_somebody_left_is_handed_out_again_after_five_minutes(
-    world: World, rex: Client, signed_in: Callable[[User], Client]
-) -> None:
-    first = following(rex)
-    Check.objects.filter(public_id=first).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert following(signed_in(world.cleo)) == first
 
 
 def test_an_address_opens_a_claim_that_somebody_else_holds(
@@ -545,19 +397,6 @@ def test_the_next_claim_asks_the_database_little(
 
 def test_nothing_comes_after_a_claim_that_is_not_there(world: World, rex: Client) -> None:
     assert rex.post(f"{QUEUE}next/", {"here": "nowhere"}).status_code == 404
-
-
-def test_by_document_the_text_stays_while_the_claims_go_by(world: World, rex: Client) -> None:
-    rows = rex.get(f"{QUEUE}?order=document").context["page"].rows
-    claims = [claim for claim, _ in CLAIMS]
-    assert [row.claim for row in rows] == claims * 2
-    checks = [Check.objects.get(public_id=row.check_id) for row in rows]
-    assert [check.peer for check in checks] == [world.peers["port", "alder"]] * 3 + [
-        world.peers["port", "birch"]
-    ] * 3
-    walked = [following(rex, query="?order=document")]
-    walked += [following(rex, row.check_id, "?order=document") for row in rows[:-1]]
-    assert walked == [row.check_id for row in rows]
 
 
 def test_the_last_claim_shows_its_own_outcome(world: World, rex: Client) -> None:
@@ -628,12 +467,6 @@ def test_systems_and_other_reviewers_are_filters_for_those_who_view_scores(
     assert len(cleo.get(f"{QUEUE}?only=answered&reviewer=rex").context["page"].rows) == 1
 
 
-def test_one_document_set(world: World, rex: Client) -> None:
-    port, bridge = (world.sets[name].public_id for name in ("port", "bridge"))
-    assert len(rex.get(f"{QUEUE}?document_set={port}").context["page"].rows) == 6
-    assert rex.get(f"{QUEUE}?document_set={bridge}").context["page"].rows == ()
-
-
 # Draws
 
 
@@ -650,15 +483,6 @@ def test_a_draw_is_made_and_answered(world: World, rex: Client, signed_in: Calla
     rex.post(f"{QUEUE}{first}/answer/{query}", {"label": "yes", "seen": ""})
     assert following(rex, query=query) == drawn[1]
     assert "1 of 3" in mona.get(f"{QUEUE}draws/").content.decode()
-
-
-def test_a_draws_queue_is_at_random_and_explains_no_other_order(
-    world: World, rex: Client, signed_in: Callable[[User], Client]
-) -> None:
-    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
-    words = "means that the judge is least sure"
-    assert words in rex.get(QUEUE).content.decode()
-    assert words not in rex.get(f"{QUEUE}?draw={Draw.objects.get().public_id}").content.decode()
 
 
 def drawn_in(draw: Draw, number: int) -> Check:
