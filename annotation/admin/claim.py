@@ -119,7 +119,7 @@ class VerdictAdmin(TellingRows):
         "created_at",
         "withdrawn_at",
     )
-    list_filter = (VerdictSet, VerdictJudge, "source", "label", "shown")
+    list_filter = (VerdictSet, VerdictJudge, "source", "label", "had_seen")
     list_select_related = ("check_row", "judge", "person")
     search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
     ordering = NEWEST_ROWS_FIRST

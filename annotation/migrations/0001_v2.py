@@ -1052,7 +1052,7 @@ class Migration(migrations.Migration):
                 ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
                 ('doubt', models.FloatField(blank=True, help_text='Of a panel: the share of its votes that differ from the label.', null=True)),
                 ('votes', models.JSONField(blank=True, default=list, help_text='Of a panel, or of raters in a file: names and labels.')),
-                ('shown', models.CharField(choices=[('nothing', 'Nothing'), ('judge', "The judge's verdict")], default='nothing', max_length=8)),
+                ('had_seen', models.BooleanField(default=False, help_text="Its author had seen others' answers before.")),
                 ('active_ms', models.PositiveIntegerField(default=0, help_text='Time at the check before the answer, in ms, idle time left out.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),

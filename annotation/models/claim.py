@@ -348,10 +348,6 @@ class Verdict(PublicRow):
         JUDGE = "judge", "Judge"
         REVIEWER = "reviewer", "Reviewer"
 
-    class Shown(models.TextChoices):
-        NOTHING = "nothing", "Nothing"
-        JUDGE = "judge", "The judge's verdict"
-
     # Not `check`: that is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
     source = models.CharField(max_length=8, choices=Source)
@@ -374,7 +370,7 @@ class Verdict(PublicRow):
     votes = models.JSONField(
         default=list, blank=True, help_text="Of a panel, or of raters in a file: names and labels."
     )
-    shown = models.CharField(max_length=8, choices=Shown, default=Shown.NOTHING)
+    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
     active_ms = models.PositiveIntegerField(
         default=0, help_text="Time at the check before the answer, in ms, idle time left out."
     )

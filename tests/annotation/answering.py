@@ -54,7 +54,7 @@ def say(
     person: User,
     label: str,
     *,
-    shown: str = "nothing",
+    had_seen: bool = False,
     ms: int = 0,
     minutes_ago: int = 90,
     withdrawn: bool = False,
@@ -64,7 +64,7 @@ def say(
         source=Verdict.Source.REVIEWER,
         person=person,
         label=label,
-        shown=shown,
+        had_seen=had_seen,
         active_ms=ms,
         withdrawn_at=timezone.now() if withdrawn else None,
     )
@@ -84,7 +84,7 @@ def answer_fourteen(world: World) -> list[Check]:
         look(check, world.rex)
         say(check, world.rex, "no" if number <= 4 else "yes", ms=1000 * number)
         if 5 <= number <= 8:
-            say(check, world.rex, "no", shown="judge", ms=500, minutes_ago=50)
+            say(check, world.rex, "no", had_seen=True, ms=500, minutes_ago=50)
         if number <= 12:
             look(check, world.cleo)
             say(check, world.cleo, "no" if number in {1, 2, 3, 5, 6} else "yes")

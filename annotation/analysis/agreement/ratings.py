@@ -117,7 +117,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
         # What an import brought and took away again was never said; what a person took back was.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
         source=Verdict.Source.REVIEWER,
-        shown=Verdict.Shown.NOTHING,
+        had_seen=False,
         label__isnull=False,
         check_row__project=project,
         check_row__is_current=True,
@@ -127,7 +127,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 def touched_count(project: Project) -> int:
     """How many standing answers do not count here: given knowing the judge's or another's. One query."""
     touched = Verdict.objects.filter(
-        ~Q(shown=Verdict.Shown.NOTHING),
+        had_seen=True,
         source=Verdict.Source.REVIEWER,
         withdrawn_at__isnull=True,
         check_row__project=project,

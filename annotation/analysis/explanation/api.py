@@ -65,8 +65,9 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     error = serializers.CharField(help_text="The kind of error, in words.")
     evidence = _numbers("Unit numbers.")
     votes = serializers.ListField(child=serializers.CharField(), help_text="Of a panel.")
-    shown = serializers.CharField(
-        help_text="What a reviewer had seen of the judge's and others' answers: nothing or judge."
+    had_seen = serializers.BooleanField(
+        allow_null=True,
+        help_text="Whether a reviewer had seen others' answers before; null for everybody else.",
     )
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")

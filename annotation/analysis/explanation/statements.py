@@ -44,8 +44,7 @@ class ToldDecision:
 class ExplainedAnswer:
     """One statement on a check: who, what, why, and what they knew.
 
-    `kind` is judge, reviewer, import or adjudicator. `shown` is what a reviewer had seen of the judge's answer:
-    nothing or judge; empty
+    `kind` is judge, reviewer, import or adjudicator. `had_seen` tells that a reviewer had seen others' answers; None
     for everybody else. `label` is None where a judge gave no usable answer.
     """
 
@@ -60,7 +59,7 @@ class ExplainedAnswer:
     error: str = ""
     evidence: tuple[int, ...] = ()
     votes: tuple[str, ...] = ()
-    shown: str = ""
+    had_seen: bool | None = None
     guideline: int | None = None
     decision: ToldDecision | None = None
     is_withdrawn: bool = False
@@ -146,7 +145,7 @@ def _verdicts(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]
                 evidence=tuple(verdict.evidence),
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
                 # Nobody knows what those who answered elsewhere had seen.
-                shown=verdict.shown if verdict.person_id else "",
+                had_seen=verdict.had_seen if verdict.person_id else None,
                 guideline=verdict.guideline.version if verdict.guideline else None,
                 is_withdrawn=verdict.withdrawn_at is not None,
             ),

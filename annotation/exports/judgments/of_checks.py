@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from annotation.exports.judgments.judgment import GivenJudgment, standing_among
 from annotation.exports.statements import rater, reference_of
@@ -38,7 +38,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
             "created_at",
             "withdrawn_at",
             "guideline__version",
-            "shown",
+            "had_seen",
             named=True,
         )
     )
@@ -78,17 +78,13 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]
             inclusion_probability=probability,
             superseded=row.pk not in standing,
             guideline_version=row.guideline__version,
-            blind=_is_blind(row) if row.source == Verdict.Source.REVIEWER and row.person_id else None,
+            blind=not row.had_seen if row.source == Verdict.Source.REVIEWER and row.person_id else None,
         )
         yield said
         if row.source == Verdict.Source.REVIEWER:
             for name, vote in row.votes:
                 who = f"{row.origin_name} {people.rater(name)}"
                 yield replace(said, kind="vote", rater=who, value=vote, evidence=())
-
-
-def _is_blind(row: Any) -> bool:
-    return bool(row.shown == Verdict.Shown.NOTHING)
 
 
 _OF_CHECK = (

@@ -156,10 +156,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
     error_type = serializers.CharField(help_text="Empty if none was given.")
     reason = serializers.CharField()
     active_ms = serializers.IntegerField(help_text="A person's active time before the answer.")
-    shown = WordChoice(
-        choices=Verdict.Shown.choices,
-        help_text="What the person had seen before their answer.",
-    )
+    had_seen = serializers.BooleanField(help_text="Whether the person had seen others' answers before.")
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 

@@ -274,7 +274,7 @@ def _answer(verdict: Verdict, person: User) -> PersonAnswer:
         error_type=verdict.error_type,
         error=verdict.get_error_type_display() if verdict.error_type else "",
         confidence=verdict.confidence,
-        saw_judge=verdict.shown == Verdict.Shown.JUDGE,
+        saw_judge=verdict.had_seen,
         at=verdict.created_at,
         is_withdrawn=verdict.withdrawn_at is not None,
     )

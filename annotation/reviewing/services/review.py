@@ -112,7 +112,7 @@ def override(
         raise _claim_changed(answer)
     _check_units(check, answer.evidence)
     _refuse_stale(before, answer, by=by, seen=seen)
-    verdict = _keep(answer, before, by=by, known=_known(before, by))
+    verdict = _keep(answer, before, by=by, had_seen=_had_seen(before, by))
     look = reveal(check=check, to=by, look=before.look)
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
@@ -126,7 +126,7 @@ def override(
             "verdict": verdict.public_id,
             "label": verdict.label,
             "reason": verdict.reason,
-            "shown": verdict.shown,
+            "had_seen": verdict.had_seen,
             **({"error_type": verdict.error_type} if verdict.error_type else {}),
             "final_before": check.final_label,
             "final_source_before": check.final_source,
@@ -143,7 +143,7 @@ def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
     return now
 
 
-def _keep(answer: Answer, before: BeforeAnswer, *, by: User, known: str) -> Verdict:
+def _keep(answer: Answer, before: BeforeAnswer, *, by: User, had_seen: bool) -> Verdict:
     verdict = Verdict.objects.create(
         check_row=before.check,
         source=Verdict.Source.REVIEWER,
@@ -153,24 +153,23 @@ def _keep(answer: Answer, before: BeforeAnswer, *, by: User, known: str) -> Verd
         evidence=list(answer.evidence),
         error_type=answer.error_type,
         reason=answer.reason,
-        shown=known,
+        had_seen=had_seen,
         active_ms=answer.active_ms,
         guideline_id=before.guideline_id,
     )
-    if known == Verdict.Shown.NOTHING and before.is_drawn:
+    if before.is_drawn and not had_seen:
         drawn = DrawnCheck.objects.filter(check_row=before.check, verdict__isnull=True)
         drawn.update(verdict=verdict)
         finish_check_samples(verdict=verdict, by=by)
     return verdict
 
 
-def _known(before: BeforeAnswer, by: User) -> str:
-    """What the person knew of others' answers, to an earlier wording too, before this answer."""
-    check, look = before.check, before.look
+def _had_seen(before: BeforeAnswer, by: User) -> bool:
+    """Whether the person had seen others' answers, to an earlier wording too, before this answer."""
+    look = before.look
     has_answered = any(said.person_id == by.pk for said in before.said)
-    if has_answered or (look is not None and look.revealed_at is not None):
-        return Verdict.Shown.JUDGE
-    return Verdict.Shown.JUDGE if knew_earlier_words(check, by) else Verdict.Shown.NOTHING
+    was_shown = look is not None and look.revealed_at is not None
+    return has_answered or was_shown or knew_earlier_words(before.check, by)
 
 
 @transaction.atomic

@@ -35,7 +35,7 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
         check_row__project=project,
         source=Verdict.Source.REVIEWER,
         person__isnull=False,
-        shown=Verdict.Shown.NOTHING,
+        had_seen=False,
     )
     held = Exists(DrawnCheck.objects.filter(verdict=OuterRef("pk")))
     return given.filter(Q(withdrawn_at=None) | held)

@@ -65,10 +65,10 @@ def test_its_page_and_its_plan_tell_the_answers(world: World, staff: StaffDoor) 
     staff("cleo").get(page_of(one))
     act(staff("cleo"), "decide_as_most", [planned])
     shown = [
-        override(check=each.check_row, by=world.cleo, label="no").verdict.shown
+        override(check=each.check_row, by=world.cleo, label="no").verdict.had_seen
         for each in (one, planned, listed)
     ]
-    assert shown == ["judge", "judge", "nothing"]
+    assert shown == [True, True, False]
 
 
 def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: StaffDoor) -> None:

@@ -35,7 +35,7 @@ def test_the_example_of_the_documents_gives_what_agreement_says(
     say(fourth, world.cleo, "yes")
     say(alone, world.rex, "yes")
     # Nor does an answer count that was given knowing the judge's.
-    say(alone, world.cleo, "no", shown="judge")
+    say(alone, world.cleo, "no", had_seen=True)
     rows = exported(world.project, "ratings", tmp_path / "ratings.parquet", format_name="parquet")
     assert len(rows) == 9
     assert {row["rater"] for row in rows} == {

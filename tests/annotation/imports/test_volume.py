@@ -151,7 +151,7 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
         for field in kind._meta.concrete_fields:
             # Neither drawn for each row nor given by the file.
             if field.attname in {
-                "shown",
+                "had_seen",
                 "votes",
                 "leased_to_id",
                 "weight",

@@ -33,7 +33,7 @@ def rating(item: str, rater: str, value: str | int) -> RatedItem:
 def test_the_first_answer_counts_and_no_later_one(world: World) -> None:
     check = world.check("alder", 1)
     say(check, world.rex, "no")
-    say(check, world.rex, "yes", shown="judge")
+    say(check, world.rex, "yes", had_seen=True)
     assert [(each.check, each.rater, each.label) for each in check_answers(world.project)] == [
         (check.pk, "rex", "no")
     ]
@@ -46,15 +46,15 @@ def test_an_answer_counts_though_its_owner_took_it_back(world: World) -> None:
 
 def test_what_was_given_knowing_the_judges_does_not_count(world: World) -> None:
     first, second, _ = world.checks("alder")
-    say(first, world.rex, "yes", shown="judge")
-    say(second, world.rex, "no", shown="judge")
+    say(first, world.rex, "yes", had_seen=True)
+    say(second, world.rex, "no", had_seen=True)
     assert check_answers(world.project) == []
     assert check_facts(world.project) == {}
     assert touched_count(world.project) == 2
 
 
 def test_what_was_taken_back_is_not_counted_as_left_out(world: World) -> None:
-    say(world.check("alder", 1), world.rex, "yes", shown="judge", withdrawn=True)
+    say(world.check("alder", 1), world.rex, "yes", had_seen=True, withdrawn=True)
     assert touched_count(world.project) == 0
 
 

@@ -163,11 +163,11 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
     withdraw_verdict(verdict=first, by=world.rex)
     add_imported_verdict(check, "yes")
     judge, blind, seen, imported = claims_of_alder(world)[1].answers
-    assert (judge.who, judge.kind, judge.label, judge.shown) == ("lexical", "judge", "no", "")
-    assert (blind.label, blind.shown, blind.confidence, blind.is_withdrawn) == ("yes", "nothing", 0.8, True)
-    assert (seen.label, seen.shown, seen.error, seen.evidence) == ("no", "judge", "Hallucination", (2,))
+    assert (judge.who, judge.kind, judge.label, judge.had_seen) == ("lexical", "judge", "no", None)
+    assert (blind.label, blind.had_seen, blind.confidence, blind.is_withdrawn) == ("yes", False, 0.8, True)
+    assert (seen.label, seen.had_seen, seen.error, seen.evidence) == ("no", True, "Hallucination", (2,))
     # Nobody knows what the author of an imported verdict had seen.
-    assert (imported.who, imported.kind, imported.shown) == ("gold.jsonl", "import", "")
+    assert (imported.who, imported.kind, imported.had_seen) == ("gold.jsonl", "import", None)
 
 
 def test_a_decision_says_from_whom_it_was_adopted(world: World) -> None:

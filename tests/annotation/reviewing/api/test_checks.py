@@ -298,11 +298,11 @@ class TestReveal:
     def test_the_own_answer_reveals_it(self, world: World, client_of: ApiDoor) -> None:
         client = client_of("rex")
         sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json").json()
-        assert sent["verdict"]["shown"] == "nothing"
+        assert sent["verdict"]["had_seen"] is False
         assert (sent["check"]["judge_label"], sent["check"]["is_hidden_yet"]) == ("no", False)
         assert results(client, "?label=yes")[0]["judge_label"] == "no"
         again = client.post(at(world, "alder", 2, "verdicts/"), {"label": "no"}, format="json").json()
-        assert again["verdict"]["shown"] == "judge"
+        assert again["verdict"]["had_seen"] is True
 
     def test_other_peoples_answers_are_hidden_until_the_own_one(
         self, world: World, client_of: ApiDoor
@@ -322,7 +322,7 @@ class TestReveal:
         client = client_of("rex")
         assert client.get(at(world, "alder", 2)).json()["judge_label"] == "no"
         sent = client.post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json")
-        assert sent.json()["verdict"]["shown"] == "judge"
+        assert sent.json()["verdict"]["had_seen"] is True
 
     @pytest.mark.parametrize("role", ["viewer", "manager"])
     def test_a_reviewer_with_another_role_waits_as_well(
@@ -346,14 +346,14 @@ class TestWhatIsKeptOfSeeing:
         self, world: World, client_of: ApiDoor
     ) -> None:
         assert client_of("cleo").get(at(world, "alder", 2)).json()["judge_label"] == "no"
-        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.shown == "judge"
-        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").verdict.shown == "nothing"
+        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.had_seen
+        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").verdict.had_seen is False
 
     def test_an_adjudicator_who_was_shown_nothing_answers_blind(
         self, world: World, client_of: ApiDoor
     ) -> None:
         sent = client_of("cleo").post(at(world, "alder", 2, "verdicts/"), {"label": "yes"}, format="json")
-        assert sent.json()["verdict"]["shown"] == "nothing"
+        assert sent.json()["verdict"]["had_seen"] is False
 
     @pytest.mark.parametrize(("name", "known"), [("cleo", 2), ("olga", 2), ("rex", 0), ("vic", 0)])
     def test_a_page_of_the_list_shows_its_checks_and_no_others(

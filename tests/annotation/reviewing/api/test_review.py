@@ -56,7 +56,7 @@ def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) ->
     assert post(client, at(world, "alder", 2, "looks/")).json()["judge_label"] == "no"
     assert CheckLook.objects.get(person=world.rex).revealed_at is not None
     said = post(client, at(world, "alder", 2, "verdicts/"), {"label": "yes"}).json()
-    assert said["verdict"]["shown"] == "judge"
+    assert said["verdict"]["had_seen"] is True
 
 
 def test_all_that_goes_with_an_answer(world: World, client_of: ApiDoor) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.core.refusals import NotAllowed
-from annotation.models import Check, CheckLook, Verdict
+from annotation.models import Check, CheckLook
 from annotation.reviewing.services.look_at_check import look_at, see_checks, see_summary
 from annotation.reviewing.services.review import override, withdraw_verdict
 
@@ -40,14 +40,14 @@ def test_an_opened_check_is_looked_at_once_and_nothing_is_revealed(world: World)
 def test_the_own_answer_reveals_and_knew_nothing(world: World) -> None:
     check = world.check("alder", 1)
     verdict = override(check=check, by=world.rex, label="no").verdict
-    assert verdict.shown == Verdict.Shown.NOTHING
+    assert verdict.had_seen is False
     assert look(world, check).revealed_at is not None
 
 
 def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World) -> None:
     check = world.check("alder", 1)
     withdraw_verdict(verdict=override(check=check, by=world.rex, label="no").verdict, by=world.rex)
-    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
+    assert override(check=check, by=world.rex, label="yes").verdict.had_seen
 
 
 def test_who_may_not_review_does_not_look(world: World) -> None:
@@ -67,18 +67,9 @@ def test_whoever_saw_why_a_summary_scores_as_it_does_knows_of_its_checks(world: 
     assert {each.check_row for each in looks} == {world.check("alder", position) for position in (1, 2, 3)}
     assert all(each.revealed_at for each in looks)
     assert looks.get(check_row=world.check("alder", 1)).public_id == opened.public_id
-    assert (
-        override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.shown
-        == Verdict.Shown.JUDGE
-    )
-    assert (
-        override(check=world.check("birch", 1), by=world.cleo, label="yes").verdict.shown
-        == Verdict.Shown.NOTHING
-    )
-    assert (
-        override(check=world.check("alder", 2), by=world.rex, label="yes").verdict.shown
-        == Verdict.Shown.NOTHING
-    )
+    assert override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.had_seen
+    assert override(check=world.check("birch", 1), by=world.cleo, label="yes").verdict.had_seen is False
+    assert override(check=world.check("alder", 2), by=world.rex, label="yes").verdict.had_seen is False
 
 
 def test_the_first_sight_of_the_verdict_is_kept(world: World) -> None:

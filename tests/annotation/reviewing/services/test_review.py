@@ -93,7 +93,7 @@ def test_a_change_of_mind_is_a_new_row_and_no_dispute(world: World) -> None:
 def test_another_persons_answer_is_no_conflict_and_both_stand(world: World) -> None:
     override(check=world.check("alder", 1), by=world.olga, label="no", seen="")
     own = override(check=world.check("alder", 1), by=world.rex, label="yes", seen="").verdict
-    assert own.shown == Verdict.Shown.NOTHING
+    assert own.had_seen is False
     check = world.check("alder", 1)
     assert (check.human_label, check.final_label, check.is_disputed) == ("yes", "yes", True)
     assert list(Dispute.objects.values_list("state", "voices")) == [("open", 2)]

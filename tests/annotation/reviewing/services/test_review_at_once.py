@@ -48,7 +48,7 @@ def test_two_people_who_answer_at_once_both_stand_and_make_a_dispute(world: Worl
         partial(override, check=check, by=world.rex, label="yes", seen=""),
         partial(override, check=check, by=world.cleo, label="unsure", seen=""),
     )
-    said = Verdict.objects.filter(check_row=check, source="reviewer", withdrawn_at=None, shown="nothing")
+    said = Verdict.objects.filter(check_row=check, source="reviewer", withdrawn_at=None, had_seen=False)
     assert said.count() == 2
     check.refresh_from_db()
     assert (check.is_disputed, check.final_label) == (True, said.latest("pk").label)

@@ -25,9 +25,9 @@ def check_of(world: World, text: str, system: str = "alder") -> Check:
     return Check.objects.get(claim__text=text, peer=world.peers["port", system], is_current=True)
 
 
-def knew(world: World, text: str, system: str = "alder") -> str:
-    """What rex is taken to have known when he answers the claim in these words now."""
-    return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.shown
+def knew(world: World, text: str, system: str = "alder") -> bool:
+    """Whether rex is taken to have known when he answers the claim in these words now."""
+    return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.had_seen
 
 
 def reword(world: World, check: Check, text: str) -> None:
@@ -36,44 +36,44 @@ def reword(world: World, check: Check, text: str) -> None:
 
 def test_whoever_answered_the_words_before_knows(world: World) -> None:
     check = world.check("alder", 2)
-    assert override(check=check, by=world.rex, label="yes").verdict.shown == "nothing"
+    assert override(check=check, by=world.rex, label="yes").verdict.had_seen is False
     reword(world, check, "The wall is weak")
-    assert knew(world, "The wall is weak") == "judge"
+    assert knew(world, "The wall is weak")
 
 
 def test_also_who_took_the_answer_back(world: World) -> None:
     check = world.check("alder", 2)
     withdraw_verdict(verdict=override(check=check, by=world.rex, label="yes").verdict, by=world.rex)
     reword(world, check, "The wall is weak")
-    assert knew(world, "The wall is weak") == "judge"
+    assert knew(world, "The wall is weak")
 
 
 def test_also_who_was_shown_what_the_judge_said_of_them(world: World) -> None:
     check = world.check("alder", 2)
     look(check, world.rex)
     reword(world, check, "The wall is weak")
-    assert knew(world, "The wall is weak") == "judge"
+    assert knew(world, "The wall is weak")
 
 
 def test_who_only_opened_it_knows_nothing(world: World) -> None:
     check = world.check("alder", 2)
     look_at(check=check, by=world.rex)
     reword(world, check, "The wall is weak")
-    assert knew(world, "The wall is weak") == "nothing"
+    assert not knew(world, "The wall is weak")
 
 
 def test_what_somebody_else_answered_is_not_known(world: World) -> None:
     check = world.check("alder", 2)
     override(check=check, by=world.cleo, label="yes")
     reword(world, check, "The wall is weak")
-    assert knew(world, "The wall is weak") == "nothing"
+    assert not knew(world, "The wall is weak")
 
 
 def test_of_another_summary_nothing_is_known(world: World) -> None:
     check = world.check("alder", 2)
     override(check=check, by=world.rex, label="yes")
     reword(world, check, "The wall is weak")
-    assert knew(world, "The wall is weak", "birch") == "nothing"
+    assert not knew(world, "The wall is weak", "birch")
 
 
 def test_through_every_wording_and_through_parts_and_joins(world: World) -> None:
@@ -85,14 +85,14 @@ def test_through_every_wording_and_through_parts_and_joins(world: World) -> None
     joined = [world.check("alder", 1).claim, check_of(world, "The wall is old").claim]
     # The claim that it supersedes by its column is the other one.
     join_claims(claims=joined, by=world.olga, text="The harbour closes, and its wall is old")
-    assert knew(world, "The wall is weak") == "judge"
-    assert knew(world, "The harbour closes, and its wall is old") == "judge"
+    assert knew(world, "The wall is weak")
+    assert knew(world, "The harbour closes, and its wall is old")
 
 
 def test_a_claim_that_came_of_another_one_is_not_meant(world: World) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     reword(world, world.check("alder", 2), "The wall is weak")
-    assert knew(world, "The wall is weak") == "nothing"
+    assert not knew(world, "The wall is weak")
 
 
 def test_the_words_of_a_change_that_was_undone_led_to_nothing(world: World) -> None:
@@ -101,7 +101,7 @@ def test_the_words_of_a_change_that_was_undone_led_to_nothing(world: World) -> N
     override(check=check_of(world, "The wall is weak"), by=world.rex, label="yes")
     undo_claim_change(change=undone.change, by=world.olga)
     reword(world, world.check("alder", 3), "Ferries leave the quay")
-    assert knew(world, "Ferries leave the quay") == "nothing"
+    assert not knew(world, "Ferries leave the quay")
 
 
 def test_a_draw_waits_for_somebody_who_did_not_know_the_words_before(world: World) -> None:
@@ -113,7 +113,7 @@ def test_a_draw_waits_for_somebody_who_did_not_know_the_words_before(world: Worl
     new = check_of(world, "The wall is weak")
     assert new not in waiting_checks(world.project, CheckReader(world.rex), queue)
     assert new in waiting_checks(world.project, CheckReader(world.cleo), queue)
-    assert knew(world, "The wall is weak") == "judge"
+    assert knew(world, "The wall is weak")
     assert DrawnCheck.objects.get(draw=draw, check_row=new).verdict is None
     blind = override(check=new, by=world.cleo, label="yes").verdict
     assert DrawnCheck.objects.get(draw=draw, check_row=new).verdict == blind

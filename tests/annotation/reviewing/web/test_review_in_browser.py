@@ -85,8 +85,8 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
 
     labels = [LABELS[key] for key in "1213122121"]
     events = Event.objects.filter(verb="override", actor=world.rex).order_by("pk")
-    assert [(event.data["label"], event.data["shown"]) for event in events] == [
-        (each, "nothing") for each in labels
+    assert [(event.data["label"], event.data["had_seen"]) for event in events] == [
+        (each, False) for each in labels
     ]
     looks = CheckLook.objects.filter(person=world.rex)
     assert looks.count() == 10
