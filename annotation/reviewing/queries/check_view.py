@@ -33,7 +33,7 @@ from annotation.texts.queries.check_text import (
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-_ON_SCREEN = Check.objects.select_related("peer__document_set", "claim__claim_set__summary", "claim__unit")
+ON_SCREEN = Check.objects.select_related("peer__document_set", "claim__claim_set__summary", "claim__unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class CheckView:
 
 def check_of(project: Project, public_id: str) -> Check:
     """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
-    return of_project(_ON_SCREEN.filter(project=project, public_id=public_id).first(), project)
+    return of_project(ON_SCREEN.filter(project=project, public_id=public_id).first(), project)
 
 
 def of_project(check: Check | None, project: Project) -> Check:

@@ -14,6 +14,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import NotFound
 from annotation.models import Check
 from annotation.reviewing.queries import sql
+from annotation.reviewing.queries.check_view import ON_SCREEN
 from annotation.reviewing.queries.review_queue import Filter, following_check, waiting_checks
 from annotation.reviewing.services.look_at_check import look_at
 
@@ -121,7 +122,7 @@ def _first_free(project: Project, waiting: QuerySet[Check], person: User) -> Che
     if found is None:
         return None
     key, others = found
-    check = Check.objects.get(pk=key)
+    check = ON_SCREEN.get(pk=key)
     check.project = project
     if others >= MOST_HELD:
         _let_go_of_others(check, person)

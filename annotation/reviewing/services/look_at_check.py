@@ -24,11 +24,9 @@ def look_at(*, check: Check, by: User) -> CheckLook:
     The first sight of either is kept; later ones change nothing.
     """
     require(by, check.project, Verb.REVIEW)
-    look = CheckLook.objects.filter(check_row=check, person=by).first()
+    look, _ = CheckLook.objects.get_or_create(check_row=check, person=by)
     own = Verdict.objects.filter(check_row=check, person=by)[:1]
-    if may_see(check, by, look=look, said=own):
-        return reveal(check=check, to=by, look=look)
-    return look or CheckLook.objects.get_or_create(check_row=check, person=by)[0]
+    return reveal(check=check, to=by, look=look) if may_see(check, by, look=look, said=own) else look
 
 
 def reveal(*, check: Check, to: User, look: CheckLook | None) -> CheckLook:

@@ -96,7 +96,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             "sampled_scores": sampled_scores(filters),
         }
         return render(request, "reviewing/_end.html", context)
-    return _show(request, room, check_of(room.project, following.public_id), is_ahead=True)
+    return _show(request, room, following, is_ahead=True)
 
 
 @screen("POST")

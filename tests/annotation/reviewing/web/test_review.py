@@ -388,10 +388,10 @@ def test_the_next_claim_asks_the_database_little(
     world: World, rex: Client, django_assert_max_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
     here = {"here": following(rex)}
-    # Who asks, and what they may in this project (3); whether they may still, with the claim on screen and what they
-    # were shown of it, and that they look at it (2); the next claim, taken as it is found, the rows that belong to it,
-    # what was said of it, its texts (4). What they have in hand is held for them already.
-    with django_assert_max_num_queries(9):
+    # Who asks, and what they may in this project (3); whether they may still, the claim on screen, that they look at
+    # it, and whether they answered it (7); the next claim, taken as it is found, and its rows (2); what was said of it and
+    # what they were shown (2), its texts (1).
+    with django_assert_max_num_queries(15):
         rex.post(f"{QUEUE}next/", here, headers=HTMX)
 
 
