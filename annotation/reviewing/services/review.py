@@ -41,18 +41,6 @@ LONGEST_MS = 2_147_483_647
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a reviewer says of a check."""
-
-    label: str
-    reason: str
-    evidence: tuple[int, ...]
-    error_type: str
-    confidence: float | None
-    active_ms: int
-
-
-@dataclass(frozen=True, slots=True)
 class GivenAnswer:
     """An answer as it was kept, its check and its author's look as they stand since, and all that it went by."""
 
@@ -78,41 +66,46 @@ def override(
     """Record a reviewer's verdict on a check and rescore its summary.
 
     `seen` is the public id of the person's own answer that they had on screen, "" for none; left out, it is not
-    asked. Evidence holds unit numbers of the text compared with; `active_ms` is the time at the
-    check.
-    The judge's verdict is revealed. The first answer of somebody who knew nothing is also that of every draw in which
-    the check waits.
+    asked. Evidence holds unit numbers of the text compared with; `active_ms` is the time at the check. The judge's
+    verdict is revealed. The first answer of somebody who knew nothing is also that of every draw in which the check
+    waits.
 
     Raises Conflict `newer_verdict` where the person answered or withdrew elsewhere since, `claim_changed` where these
     words are no longer checked and no draw waits for them, and Invalid for what a field cannot hold.
     """
-    _validate(
-        label=label,
-        confidence=confidence,
-        evidence=evidence,
-        reason=reason,
-        error_type=error_type,
-    )
-    if active_ms < 0:
-        raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
-    answer = Answer(
-        label=label,
-        reason=reason.strip(),
-        evidence=tuple(sorted(set(evidence))),
-        error_type=error_type,
-        confidence=confidence,
-        active_ms=min(active_ms, LONGEST_MS),
-    )
+    reason = reason.strip()
+    _validate(label, reason, evidence, error_type, confidence, active_ms)
     held = peers([check.peer_id], hold=True)
     before = before_answer(check, by, verb=Verb.REVIEW)
     check = before.check
     if held:
         check.peer = held[0]
+    yours = {"label": label, "reason": reason}
     if not check.is_current and not is_asked_in_old_words(check, by):
-        raise _claim_changed(answer)
-    _check_units(check, answer.evidence)
-    _refuse_stale(before, answer, by=by, seen=seen)
-    verdict = _keep(answer, before, by=by, had_seen=_had_seen(before, by))
+        raise Conflict(
+            "The claim was reworded after you opened it, so this wording is no longer checked. Your answer is "
+            "kept here. Continue with the current wording.",
+            code="claim_changed",
+            details={"yours": yours, "theirs": None},
+        )
+    _check_units(check, evidence)
+    _refuse_stale(before, yours, by=by, seen=seen)
+    verdict = Verdict.objects.create(
+        check_row=check,
+        source=Verdict.Source.REVIEWER,
+        person=by,
+        label=label,
+        confidence=confidence,
+        evidence=sorted(set(evidence)),
+        error_type=error_type,
+        reason=reason,
+        had_seen=_had_seen(before, by),
+        active_ms=min(active_ms, LONGEST_MS),
+        guideline_id=before.guideline_id,
+    )
+    if before.is_drawn and not verdict.had_seen:
+        DrawnCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
+        finish_check_samples(verdict=verdict, by=by)
     look = reveal(check=check, to=by, look=before.look)
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
@@ -141,27 +134,6 @@ def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
     now = next(scored, check)
     now.project, now.claim, now.peer = check.project, check.claim, check.peer
     return now
-
-
-def _keep(answer: Answer, before: BeforeAnswer, *, by: User, had_seen: bool) -> Verdict:
-    verdict = Verdict.objects.create(
-        check_row=before.check,
-        source=Verdict.Source.REVIEWER,
-        person=by,
-        label=answer.label,
-        confidence=answer.confidence,
-        evidence=list(answer.evidence),
-        error_type=answer.error_type,
-        reason=answer.reason,
-        had_seen=had_seen,
-        active_ms=answer.active_ms,
-        guideline_id=before.guideline_id,
-    )
-    if before.is_drawn and not had_seen:
-        drawn = DrawnCheck.objects.filter(check_row=before.check, verdict__isnull=True)
-        drawn.update(verdict=verdict)
-        finish_check_samples(verdict=verdict, by=by)
-    return verdict
 
 
 def _had_seen(before: BeforeAnswer, by: User) -> bool:
@@ -216,12 +188,12 @@ def check_reason(reason: str) -> None:
 
 
 def _validate(
-    *,
     label: str,
-    confidence: float | None,
-    evidence: Sequence[int],
     reason: str,
+    evidence: Sequence[int],
     error_type: str,
+    confidence: float | None,
+    active_ms: int,
 ) -> None:
     if label not in Label.values:
         raise Invalid(f"A verdict is {LABELS_IN_WORDS}, not {label!r}.", field="label")
@@ -233,6 +205,8 @@ def _validate(
         known = ", ".join(ErrorType.values)
         raise Invalid(f"An error is one of {known}, not {error_type!r}.", field="error_type")
     check_reason(reason)
+    if active_ms < 0:
+        raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
 
 
 def _check_units(check: Check, named: Sequence[int]) -> None:
@@ -244,7 +218,7 @@ def _check_units(check: Check, named: Sequence[int]) -> None:
         raise Invalid(f"There is no unit {unknown} here.", field="evidence")
 
 
-def _refuse_stale(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> None:
+def _refuse_stale(before: BeforeAnswer, yours: dict[str, str], *, by: User, seen: str) -> None:
     own = [said for said in before.said if said.person_id == by.pk]
     newest = next((said for said in reversed(own) if said.withdrawn_at is None), None)
     if seen in (NOT_LOOKED, newest.public_id if newest else ""):
@@ -260,16 +234,7 @@ def _refuse_stale(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) 
         "both, then answer again.",
         code="newer_verdict",
         details={
-            "yours": {"label": answer.label, "reason": answer.reason},
+            "yours": yours,
             "theirs": {"label": newest.label, "reason": newest.reason} if newest else None,
         },
-    )
-
-
-def _claim_changed(answer: Answer) -> Conflict:
-    return Conflict(
-        "The claim was reworded after you opened it, so this wording is no longer checked. Your answer is "
-        "kept here. Continue with the current wording.",
-        code="claim_changed",
-        details={"yours": {"label": answer.label, "reason": answer.reason}, "theirs": None},
     )
