@@ -94,8 +94,6 @@ WEB = {
     **dict.fromkeys(("answer-quality", "answer-unmarked", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
-    # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
-    "accept-batch": Verb.ADJUDICATE,
     **dict.fromkeys(("check-draws", "draw-checks", "cancel-check-draw", "draw-plan"), Verb.ASSIGN),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("withdraw-decision", "reopen-dispute"), Verb.ADJUDICATE),

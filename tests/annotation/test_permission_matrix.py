@@ -343,7 +343,7 @@ def staff_of(world: World, name: str) -> Client:
 def a_row(world: World, model: type[Model]) -> Model:
     """A row of "harbour"; of Olga's own where rows are people's own."""
     if model is Notice:
-        return world.olga.notices.get()
+        return world.olga.notices.earliest("pk")
     row = model._default_manager.order_by("pk").first()
     assert row is not None, model
     return row

@@ -204,13 +204,13 @@ def test_an_old_page_undoes_nothing(world: World, mona: Client) -> None:
 
 def test_who_was_quicker_at_the_same_rule_is_told_and_may_be_overruled(world: World, mona: Client) -> None:
     page = mona.get(ROOM).context["form"]
-    change_project(project=world.project, by=world.olga, reveal="shown", name="Olga's")
-    answer = mona.post(ROOM, as_filled(page, reveal="shown", licence="MIT"), headers=HTMX)
+    change_project(project=world.project, by=world.olga, percent_scale="fives", name="Olga's")
+    answer = mona.post(ROOM, as_filled(page, percent_scale="free", licence="MIT"), headers=HTMX)
     assert answer.status_code == 422
-    told = "“Reviewers see the judge&#x27;s verdict” was changed to “Shown” by olga after you opened"
+    told = "“Percent scale of the SEE form” was changed to “Steps of 5 %” by olga after you opened"
     assert told in answer.content.decode()
     project = Project.objects.get(slug="harbour")
-    assert (project.reveal, project.licence) == ("shown", "")
-    mona.post(ROOM, as_filled(answer.context["form"], reveal="shown", licence="MIT"))
+    assert (project.percent_scale, project.licence) == ("fives", "")
+    mona.post(ROOM, as_filled(answer.context["form"], percent_scale="free", licence="MIT"))
     project.refresh_from_db()
-    assert (project.reveal, project.licence, project.name) == ("shown", "MIT", "Olga's")
+    assert (project.percent_scale, project.licence, project.name) == ("free", "MIT", "Olga's")
