@@ -111,14 +111,6 @@ class DisputeRow(serializers.Serializer[Dispute]):
         return held_by(dispute, self.context["person"])
 
 
-class QuoteRow(serializers.Serializer[Any]):
-    """Selected words of a unit of the text."""
-
-    unit = serializers.IntegerField()
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-
-
 class VoiceRow(serializers.Serializer[NamelessVoice]):
     """One answer without its name."""
 
@@ -133,7 +125,6 @@ class VoiceRow(serializers.Serializer[NamelessVoice]):
     evidence = serializers.ListField(
         child=serializers.IntegerField(), help_text="Unit numbers of the text that it is checked against."
     )
-    quotes = QuoteRow(many=True)
     is_own = serializers.BooleanField()
 
 

@@ -9,11 +9,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from annotation.admin.filters import OfDocumentSet, OfJudge, OfSystem
-from annotation.admin.reach import person_of
 from annotation.admin.rows import NEWEST_ROWS_FIRST, READ_ANSWERS, Rows
 from annotation.admin.seen import TellingRows
-from annotation.core.permissions import Verb
-from annotation.models import Check, CheckLook, Claim, ClaimSet, Verdict, VerdictBatch
+from annotation.models import Check, Claim, ClaimSet, Verdict
 
 
 class CheckSet(OfDocumentSet):
@@ -105,42 +103,9 @@ class VerdictAdmin(TellingRows):
         "label",
         "created_at",
         "withdrawn_at",
-        "is_set_aside",
     )
-    list_filter = (VerdictSet, VerdictJudge, "source", "label", "shown")
+    list_filter = (VerdictSet, VerdictJudge, "source", "label", "had_seen")
     list_select_related = ("check_row", "judge", "person")
     search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
     ordering = NEWEST_ROWS_FIRST
     sortable_by = ()
-
-
-@admin.register(VerdictBatch)
-class VerdictBatchAdmin(Rows):
-    project_paths = ("project",)
-    view_verbs = READ_ANSWERS
-    list_display = ("public_id", "project", "by", "count", "created_at", "withdrawn_at")
-    list_select_related = ("project", "by")
-    search_fields = ("public_id__exact", "by__username__exact")
-
-
-@admin.register(CheckLook)
-class CheckLookAdmin(Rows):
-    """What people were shown. Nobody reads of themselves here, superusers neither: it may tell what is planted."""
-
-    project_paths = ("check_row__project",)
-    view_verbs = (Verb.VIEW_BIAS,)
-    list_display = (
-        "public_id",
-        "check_row",
-        "person",
-        "opened_at",
-        "revealed_at",
-        "planted_label",
-        "disclosed_at",
-    )
-    list_select_related = ("check_row", "person")
-    search_fields = ("public_id__exact", "check_row__public_id__exact", "person__username__exact")
-    sortable_by = ()
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).exclude(person=person_of(request))

@@ -24,17 +24,13 @@ HISTORY_LINES_SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One entry. `who` is empty for what the program did by itself; `is_withdrawn` for what was taken back since.
-
-    `is_set_aside` is for an answer that never stood, since somebody else had answered otherwise first.
-    """
+    """One entry. `who` is empty for what the program did by itself; `is_withdrawn` for what was taken back since."""
 
     at: datetime
     who: str
     what: str
     told: str
     is_withdrawn: bool = False
-    is_set_aside: bool = False
 
 
 def said_of(row: Model) -> list[HistoryLine]:
@@ -91,7 +87,6 @@ def _verdicts(row: Model) -> Iterator[HistoryLine]:
             what=f"{verdict.get_source_display()}: {verdict.label or 'unscored'}",
             told=verdict.reason,
             is_withdrawn=verdict.withdrawn_at is not None,
-            is_set_aside=verdict.is_set_aside,
         )
 
 

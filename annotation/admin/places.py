@@ -90,12 +90,8 @@ def _questions(question: Question) -> RowPage:
     return RowPage(Verb.VIEW_SCORES, "questions", {"set_id": question.document_set.public_id})
 
 
-def _comment(comment: Comment) -> RowPage | None:
-    if comment.claim is not None:
-        return RowPage(Verb.COMMENT, "claim-comments", {"claim_id": comment.claim.public_id})
-    if comment.unit is not None:
-        return RowPage(Verb.COMMENT, "unit-comments", {"unit_id": comment.unit.public_id})
-    return None
+def _comment(comment: Comment) -> RowPage:
+    return RowPage(Verb.COMMENT, "claim-comments", {"claim_id": comment.claim.public_id})
 
 
 def _draw(draw: Draw) -> RowPage:
@@ -110,7 +106,6 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "Adjudication": _decision,
     "Assignment": lambda _: RowPage(Verb.ASSIGN, "assignments"),
     "Check": _check,
-    "CheckLook": lambda look: _check(look.check_row),
     "Claim": lambda claim: _claims(claim.claim_set),
     "ClaimSet": _claims,
     "Comment": _comment,
@@ -139,6 +134,5 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "Unit": lambda unit: _units(unit.summary),
     "UnitJudgment": _judged,
     "Verdict": lambda verdict: _check(verdict.check_row),
-    "VerdictBatch": lambda _: RowPage(Verb.REVIEW, "review", query={"only": "answered"}),
 }
 """By the name of the row's kind."""

@@ -14,7 +14,7 @@ from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
 from annotation.projects.api import close_project, event_log, guidelines, members, notices, projects
-from annotation.reviewing.api import bias, checks, comments, review
+from annotation.reviewing.api import checks, comments, review
 from annotation.sampling.api import samples as draws
 from annotation.texts.api import claims, document_sets, summaries, units
 
@@ -48,9 +48,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("checks/<slug:public_id>/adjudications/", disputes.CheckAdjudications.as_view()),
     path("comparisons/<slug:public_id>/adjudications/", disputes.ComparisonAdjudications.as_view()),
     path("review-queue/", review.ReviewQueue.as_view()),
-    path("verdict-batches/", review.Batches.as_view()),
-    path("verdict-batches/offer/", review.BatchOffer.as_view()),
-    path("verdict-batches/<slug:public_id>/", review.OneBatch.as_view()),
     path("check-draws/", draws.CheckSamples.as_view()),
     path("check-draws/<slug:public_id>/cancel/", draws.CancelledSample.as_view()),
     path("verdicts/<slug:public_id>/", checks.OneVerdict.as_view()),
@@ -62,7 +59,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("disputes/<slug:public_id>/reopen/", disputes.DisputeReopen.as_view()),
     path("disputes/<slug:public_id>/release/", disputes.DisputeRelease.as_view()),
     path("claims/<slug:public_id>/comments/", comments.ClaimComments.as_view()),
-    path("units/<slug:public_id>/comments/", comments.UnitComments.as_view()),
     path("comments/<slug:public_id>/", comments.OneComment.as_view()),
     path("guidelines/", guidelines.Guidelines.as_view()),
     path("guidelines/gaps/", guidelines.GuidelineGaps.as_view()),
@@ -71,8 +67,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("members/<slug:public_id>/", members.OneMember.as_view()),
     path("invitations/", members.Invitations.as_view()),
     path("invitations/<slug:public_id>/", members.OneInvitation.as_view()),
-    path("bias/", bias.BiasView.as_view()),
-    path("bias/file/", bias.BiasFile.as_view()),
     path("log/", event_log.Log.as_view()),
     path("log/file/", event_log.LogFile.as_view()),
     path("judges/", judges.Judges.as_view()),

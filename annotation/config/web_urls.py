@@ -30,7 +30,7 @@ from annotation.projects.web import (
     projects,
     settings,
 )
-from annotation.reviewing.web import bias, comments, review, review_queue
+from annotation.reviewing.web import comments, review, review_queue
 from annotation.sampling.web import samples as random_samples
 from annotation.texts.web import claims, units
 from annotation.watching import web as watching
@@ -52,16 +52,12 @@ project_urls = [
     path("work/<slug:assignment_id>/units/<slug:unit_id>/", assess.judge_unit, name="judge-unit"),
     path("review/", review_queue.review, name="review"),
     path("review/next/", review.next_check, name="next-check"),
-    path("review/batch/", review_queue.batch_offer, name="batch-offer"),
-    path("review/batch/accept/", review_queue.accept_batch, name="accept-batch"),
-    path("review/batch/<slug:batch_id>/withdraw/", review_queue.withdraw_batch, name="withdraw-batch"),
     path("review/draws/", random_samples.check_samples_page, name="check-draws"),
     path("review/draws/draw/", random_samples.sample_checks, name="draw-checks"),
     path("review/draws/<slug:draw_id>/cancel/", random_samples.cancel_check_sample, name="cancel-check-draw"),
     path("review/<slug:check_id>/", review.check, name="check"),
     path("review/<slug:check_id>/answer/", review.override, name="override"),
     path("review/<slug:check_id>/withdraw/", review.withdraw_verdict, name="withdraw-verdict"),
-    path("review/<slug:check_id>/reveal/", review.reveal_verdict, name="reveal-verdict"),
     path("review/<slug:check_id>/look/", review.look, name="look"),
     path("adjudicate/", adjudicate.adjudicate, name="adjudicate"),
     path("adjudicate/next/", adjudicate.next_dispute, name="next-dispute"),
@@ -142,14 +138,10 @@ project_urls = [
     path("settings/guidelines/write/", guidelines.write_guidelines, name="write-guidelines"),
     path("settings/guidelines/preview/", guidelines.preview_guidelines, name="preview-guidelines"),
     path("settings/guidelines/<int:version>/", guidelines.guideline, name="guideline"),
-    path("settings/bias/", bias.bias, name="bias"),
-    path("settings/bias/file/", bias.bias_file, name="bias-file"),
     path("settings/log/", event_log.event_log, name="log"),
     path("settings/log/file/", event_log.log_file, name="log-file"),
     path("comments/claims/<slug:claim_id>/", comments.claim_comments, name="claim-comments"),
     path("comments/claims/<slug:claim_id>/write/", comments.comment_claim, name="comment-claim"),
-    path("comments/units/<slug:unit_id>/", comments.unit_comments, name="unit-comments"),
-    path("comments/units/<slug:unit_id>/write/", comments.comment_unit, name="comment-unit"),
     path("comments/<slug:comment_id>/withdraw/", comments.withdraw_comment, name="withdraw-comment"),
     path("settings/judges/", judges.judges, name="judges"),
     path("settings/judges/add/", judges.add, name="add-judge"),

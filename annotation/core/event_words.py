@@ -11,10 +11,7 @@ from annotation.models.project import rule_name
 EVENT_WORDS: Mapping[str, str] = {
     # answers of reviewers
     "override": "answered a claim",
-    "set answer aside": "gave an answer that was set aside because someone else answered first",
     "withdraw verdict": "withdrew an answer to a claim",
-    "ask for the judge's verdict": "viewed the judge's verdict on request",
-    "learn of a planted verdict": "was told of a control item",
     "accept batch": "accepted a list of judge verdicts",
     "withdraw batch": "withdrew a list of accepted judge verdicts",
     "draw checks": "sampled claims for review",

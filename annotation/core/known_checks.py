@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import BooleanField, F, Func, Q
 
-from annotation.models import CheckLook
-
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
     from django.db.models.sql.compiler import SQLCompiler
 
 # The statements by hand are defended by tests/bench/override.py (next claim of a random draw, of disagreements and of
@@ -20,36 +17,18 @@ if TYPE_CHECKING:
 KNOWN = """
 ((
     SELECT id FROM annotation_verdict
-    WHERE check_row_id = {check} AND person_id = %s AND NOT is_set_aside LIMIT 1
+    WHERE check_row_id = {check} AND person_id = %s LIMIT 1
 ) IS NOT NULL
 OR (
     SELECT id FROM annotation_checklook
     WHERE check_row_id = {check} AND person_id = %s AND revealed_at IS NOT NULL LIMIT 1
 ) IS NOT NULL)
 """
-# That the person takes a planted verdict for the judge's. As `CheckLook.is_fooling`.
-FOOLING = "look.revealed_at IS NOT NULL AND look.planted_label IS NOT NULL AND look.disclosed_at IS NULL"
-_FOOLED = """EXISTS (
-    SELECT 1 FROM annotation_checklook look
-    WHERE look.check_row_id = {check} AND look.person_id = %s AND {fooling}
-)""".replace("{fooling}", FOOLING)
 
 
 def knows(person: User) -> Q:
     """The checks of which the person has seen what others said: they answered them, or were shown it."""
     return Q(_Asked(statement=KNOWN, person=person))
-
-
-def knows_the_truth(person: User) -> Q:
-    """Those of them of which the person does not take a planted verdict for the judge's."""
-    return knows(person) & ~Q(_Asked(statement=_FOOLED, person=person))
-
-
-def fooled(person: User) -> QuerySet[CheckLook]:
-    """Looks after which the person takes a planted verdict for the judge's. As `CheckLook.is_fooling`."""
-    return CheckLook.objects.filter(
-        person=person, revealed_at__isnull=False, planted_label__isnull=False, disclosed_at__isnull=True
-    )
 
 
 class _Asked(Func):

@@ -48,7 +48,6 @@ class Verb(StrEnum):
     ADJUDICATE = "adjudicate"
     CHANGE_CLAIMS = "change claims"
     COMMENT = "comment"
-    VIEW_BIAS = "view bias"
     CHANGE_PROJECT = "change project"
     MANAGE_MEMBERS = "manage members"
     CLOSE_PROJECT = "archive or delete the project"
@@ -70,7 +69,6 @@ ROLE_VERBS: dict[Role, frozenset[Verb]] = {
         Verb.EXPORT,
         Verb.CHANGE_PROJECT,
         Verb.COMMENT,
-        Verb.VIEW_BIAS,
     },
     Role.ADJUDICATOR: _WATCH
     | {
@@ -82,7 +80,7 @@ ROLE_VERBS: dict[Role, frozenset[Verb]] = {
         Verb.COMMENT,
     },
     Role.REVIEWER: frozenset({Verb.VIEW_PROJECT, Verb.REVIEW, Verb.CHANGE_CLAIMS, Verb.COMMENT}),
-    Role.ASSESSOR: frozenset({Verb.VIEW_PROJECT, Verb.ASSESS, Verb.COMMENT}),
+    Role.ASSESSOR: frozenset({Verb.VIEW_PROJECT, Verb.ASSESS}),
     Role.VIEWER: _WATCH | {Verb.EXPORT},
 }
 
@@ -108,7 +106,6 @@ ARCHIVED_VERBS = frozenset(
         Verb.VIEW_RUNS,
         Verb.VIEW_EVENTS,
         Verb.VIEW_FLAGS,
-        Verb.VIEW_BIAS,
         Verb.EXPORT,
         Verb.MANAGE_MEMBERS,
         Verb.CLOSE_PROJECT,

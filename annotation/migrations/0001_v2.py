@@ -287,12 +287,11 @@ class Migration(migrations.Migration):
                 ('own_questions', models.JSONField(blank=True, default=list, help_text='A list such as [{"id": "1", "text": "Is it clear?", "answers": ["no", "yes"]}].', verbose_name="the project's own questions")),
                 ('repeat_share', models.FloatField(default=0.0, help_text="Share of an assessor's summaries that come twice, unsaid (0 to 1).", verbose_name='share of hidden repeats')),
                 ('lease_minutes', models.PositiveIntegerField(default=30, help_text='Idle minutes after which a set pulled from the queue goes back to it.', verbose_name='lease in minutes')),
-                ('reveal', models.CharField(choices=[('after_answer', 'After own answer'), ('on_request', 'On request'), ('shown', 'Shown')], default='after_answer', max_length=12, verbose_name="reviewers see the judge's verdict")),
+                ('reveal', models.CharField(choices=[('after_answer', 'After own answer'), ('shown', 'Shown')], default='after_answer', max_length=12, verbose_name="reviewers see the judge's verdict")),
                 ('dispute_threshold', models.FloatField(default=0.2, help_text='Answers further apart than this go to the adjudicators: yes is 1, unsure .5, no 0, 100 % is 1 (0 to 1).', verbose_name='answers differ beyond')),
                 ('dispute_voices', models.CharField(choices=[('people', 'People'), ('judge', 'People and the deciding judge')], default='people', help_text='Whose answers are compared with each other for that.', max_length=6, verbose_name='whose answers are compared with each other')),
                 ('audit_share', models.FloatField(default=0.05, help_text='Share of what people agree on that adjudicators look at all the same (0 to 1).', verbose_name='share to be audited')),
                 ('own_adjudication', models.BooleanField(default=False, verbose_name='adjudicators may resolve what they have judged themselves')),
-                ('planted_share', models.FloatField(default=0.0, help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's, to see who follows it; they are told after their answer (0 to 1).", verbose_name='share of control items')),
                 ('rescore_due_at', models.DateTimeField(editable=False, help_text='Since when all its scores are to be rebuilt; empty once they are.', null=True)),
                 ('archived_at', models.DateTimeField(editable=False, help_text='Since when it is read-only and out of lists.', null=True)),
                 ('deleted_at', models.DateTimeField(editable=False, help_text='Since when nobody sees it. It can be restored for 30 days, and is then removed for good.', null=True)),
@@ -308,7 +307,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('mention', 'Mentioned'), ('assigned', 'Work assigned'), ('recalled', 'Work withdrawn'), ('drawn', 'Checks sampled'), ('export', 'Export ready'), ('dispute', 'Disputes opened'), ('run', 'Run ended')], max_length=8)),
+                ('kind', models.CharField(choices=[('assigned', 'Work assigned'), ('recalled', 'Work withdrawn'), ('drawn', 'Checks sampled'), ('export', 'Export ready'), ('dispute', 'Disputes opened'), ('run', 'Run ended')], max_length=8)),
                 ('text', models.CharField(max_length=300)),
                 ('address', models.CharField(help_text='Path of the page where it is seen.', max_length=300)),
                 ('count', models.PositiveIntegerField(default=1)),
@@ -480,6 +479,22 @@ class Migration(migrations.Migration):
             model_name='documentset',
             name='project',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='document_sets', to='annotation.project'),
+        ),
+        migrations.CreateModel(
+            name='Comment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('text', models.TextField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to=settings.AUTH_USER_MODEL)),
+                ('claim', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.claim')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.project')),
+            ],
+            options={
+                'ordering': ('id',),
+            },
         ),
         migrations.CreateModel(
             name='Check',
@@ -904,24 +919,6 @@ class Migration(migrations.Migration):
                 'ordering': ('-spread', 'queue_key'),
             },
         ),
-        migrations.CreateModel(
-            name='Comment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('text', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to=settings.AUTH_USER_MODEL)),
-                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.claim')),
-                ('mentions', models.ManyToManyField(blank=True, related_name='mentioned_in', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.project')),
-                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.unit')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
         migrations.AddField(
             model_name='claim',
             name='unit',
@@ -960,16 +957,14 @@ class Migration(migrations.Migration):
                 ('probability', models.FloatField(blank=True, help_text='Of yes, as the judge gave it.', null=True)),
                 ('confidence', models.FloatField(blank=True, help_text="A person's own, 0 to 1.", null=True)),
                 ('evidence', models.JSONField(blank=True, default=list, help_text='Unit numbers of the text compared with.')),
-                ('quotes', models.JSONField(blank=True, default=list, help_text='Passages selected in those units: [{"unit": 3, "start": 0, "end": 12}], offsets in the unit.')),
                 ('reason', models.TextField(blank=True)),
                 ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
                 ('doubt', models.FloatField(blank=True, help_text='Of a panel: the share of its votes that differ from the label.', null=True)),
                 ('votes', models.JSONField(blank=True, default=list, help_text='Of a panel, or of raters in a file: names and labels.')),
-                ('shown', models.CharField(choices=[('nothing', 'Nothing'), ('judge', "The judge's verdict"), ('planted', 'A wrong verdict, a control item'), ('person', "Another's answer")], default='nothing', max_length=8)),
+                ('had_seen', models.BooleanField(default=False, help_text="Its author had seen others' answers before.")),
                 ('active_ms', models.PositiveIntegerField(default=0, help_text='Time at the check before the answer, in ms, idle time left out.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('is_set_aside', models.BooleanField(default=False, help_text='Somebody else had answered otherwise first; its author met that with it.')),
                 ('check_row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='annotation.check')),
                 ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
                 ('judge', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotation.judge')),
@@ -1021,28 +1016,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='VerdictBatch',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('filters', models.JSONField(help_text='The list as it was filtered.')),
-                ('count', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='verdict_batches', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdict_batches', to='annotation.project')),
-            ],
-            options={
-                'verbose_name_plural': 'verdict batches',
-                'ordering': ('-id',),
-            },
-        ),
-        migrations.AddField(
-            model_name='verdict',
-            name='batch',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotation.verdictbatch'),
-        ),
-        migrations.CreateModel(
             name='AccountEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -1070,15 +1043,12 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
                 ('opened_at', models.DateTimeField(auto_now_add=True)),
                 ('revealed_at', models.DateTimeField(blank=True, null=True)),
-                ('planted_label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
-                ('disclosed_at', models.DateTimeField(blank=True, null=True)),
                 ('check_row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='looks', to='annotation.check')),
                 ('person', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='check_looks', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ('id',),
-                'indexes': [models.Index(condition=models.Q(('disclosed_at__isnull', True), ('planted_label__isnull', False)), fields=['person'], name='check_look_untold')],
-                'constraints': [models.UniqueConstraint(fields=('person', 'check_row'), name='check_look_once'), models.CheckConstraint(condition=models.Q(('disclosed_at__isnull', True), ('planted_label__isnull', False), _connector='OR'), name='check_look_planted_before_disclosed')],
+                'constraints': [models.UniqueConstraint(fields=('person', 'check_row'), name='check_look_once')],
             },
         ),
         migrations.AddConstraint(
@@ -1108,10 +1078,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='project',
             constraint=models.CheckConstraint(condition=models.Q(('audit_share__gte', 0), ('audit_share__lte', 1)), name='project_audit_share_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='project',
-            constraint=models.CheckConstraint(condition=models.Q(('planted_share__gte', 0), ('planted_share__lte', 1)), name='project_planted_share_0_1'),
         ),
         migrations.AddConstraint(
             model_name='project',
@@ -1232,6 +1198,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='documentset',
             constraint=models.UniqueConstraint(fields=('project', 'external_id'), name='document_set_external_id'),
+        ),
+        migrations.AddConstraint(
+            model_name='comment',
+            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='comment_has_text'),
         ),
         migrations.AddConstraint(
             model_name='analysis',
@@ -1550,14 +1520,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('claim__isnull', False)), fields=('comparison', 'claim'), name='dispute_once_per_claim'),
         ),
         migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('claim__isnull', False), ('unit__isnull', True)), models.Q(('claim__isnull', True), ('unit__isnull', False)), _connector='OR'), name='comment_on_claim_or_unit'),
-        ),
-        migrations.AddConstraint(
-            model_name='comment',
-            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='comment_has_text'),
-        ),
-        migrations.AddConstraint(
             model_name='claim',
             constraint=models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('claim_set', 'position'), name='claim_position_once'),
         ),
@@ -1594,28 +1556,8 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('client_id', ''), _negated=True), fields=('assignment', 'client_id', 'seq'), name='unit_judgment_act_once'),
         ),
         migrations.AddIndex(
-            model_name='drawncheck',
-            index=models.Index(condition=models.Q(('verdict__isnull', True)), fields=['check_row'], name='drawn_check_waiting'),
-        ),
-        migrations.AddConstraint(
-            model_name='drawncheck',
-            constraint=models.UniqueConstraint(fields=('draw', 'check_row'), name='drawn_check_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='drawncheck',
-            constraint=models.CheckConstraint(condition=models.Q(('inclusion_probability__gt', 0), ('inclusion_probability__lte', 1)), name='drawn_check_probability_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
-        ),
-        migrations.AddIndex(
             model_name='verdict',
             index=models.Index(condition=models.Q(('error_type', 'guideline_gap'), ('withdrawn_at__isnull', True)), fields=['check_row'], name='verdict_of_gap'),
-        ),
-        migrations.AddConstraint(
-            model_name='verdict',
-            constraint=models.CheckConstraint(condition=models.Q(('is_set_aside', False), models.Q(('source', 'reviewer'), ('withdrawn_at__isnull', False)), _connector='OR'), name='verdict_set_aside_never_stands'),
         ),
         migrations.AddConstraint(
             model_name='verdict',
@@ -1632,6 +1574,22 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='verdict',
             constraint=models.CheckConstraint(condition=models.Q(('confidence__isnull', True), models.Q(('confidence__gte', 0), ('confidence__lte', 1)), _connector='OR'), name='verdict_confidence_0_1'),
+        ),
+        migrations.AddIndex(
+            model_name='drawncheck',
+            index=models.Index(condition=models.Q(('verdict__isnull', True)), fields=['check_row'], name='drawn_check_waiting'),
+        ),
+        migrations.AddConstraint(
+            model_name='drawncheck',
+            constraint=models.UniqueConstraint(fields=('draw', 'check_row'), name='drawn_check_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='drawncheck',
+            constraint=models.CheckConstraint(condition=models.Q(('inclusion_probability__gt', 0), ('inclusion_probability__lte', 1)), name='drawn_check_probability_0_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='adjudication',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
         ),
         migrations.RunPython(guard, release),
     ]

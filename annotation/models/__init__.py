@@ -15,7 +15,6 @@ from annotation.models.claim import (
     ErrorType,
     Label,
     Verdict,
-    VerdictBatch,
 )
 from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
@@ -107,7 +106,6 @@ __all__ = [
     "Unit",
     "UnitJudgment",
     "Verdict",
-    "VerdictBatch",
     "Worker",
     "accounts",
     "administrators",

@@ -296,41 +296,15 @@ class ErrorType(models.TextChoices):
     GUIDELINE_GAP = "guideline_gap", "Guideline gap"
 
 
-class VerdictBatch(PublicRow):
-    """One explicit act by which a person took over the judge's verdicts of a filtered list."""
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="verdict_batches")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="verdict_batches")
-    filters = models.JSONField(help_text="The list as it was filtered.")
-    count = models.PositiveIntegerField()
-    created_at = models.DateTimeField(auto_now_add=True)
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        verbose_name_plural = "verdict batches"
-        ordering = ("-id",)
-
-    def __str__(self) -> str:
-        return f"{self.count} verdicts accepted by {self.by}"
-
-
 class Verdict(PublicRow):
     """What a judge or a reviewer answered to a check. Never changed; a change of mind is a new row.
 
-    A null label keeps an unusable answer of a judge with its reason; it counts as no verdict. One that was set aside
-    was given while somebody else, whom its author had not met yet, answered otherwise: it tells what its author
-    thought by themselves, and never stood.
+    A null label keeps an unusable answer of a judge with its reason; it counts as no verdict.
     """
 
     class Source(models.TextChoices):
         JUDGE = "judge", "Judge"
         REVIEWER = "reviewer", "Reviewer"
-
-    class Shown(models.TextChoices):
-        NOTHING = "nothing", "Nothing"
-        JUDGE = "judge", "The judge's verdict"
-        PLANTED = "planted", "A wrong verdict, a control item"
-        PERSON = "person", "Another's answer"
 
     # Not `check`: that is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
@@ -346,11 +320,6 @@ class Verdict(PublicRow):
     probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
     confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
     evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text compared with.")
-    quotes = models.JSONField(
-        default=list,
-        blank=True,
-        help_text='Passages selected in those units: [{"unit": 3, "start": 0, "end": 12}], offsets in the unit.',
-    )
     reason = models.TextField(blank=True)
     error_type = models.CharField(max_length=13, choices=ErrorType, blank=True)
     doubt = models.FloatField(
@@ -359,12 +328,9 @@ class Verdict(PublicRow):
     votes = models.JSONField(
         default=list, blank=True, help_text="Of a panel, or of raters in a file: names and labels."
     )
-    shown = models.CharField(max_length=8, choices=Shown, default=Shown.NOTHING)
+    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
     active_ms = models.PositiveIntegerField(
         default=0, help_text="Time at the check before the answer, in ms, idle time left out."
-    )
-    batch = models.ForeignKey(
-        VerdictBatch, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts"
     )
     guideline = models.ForeignKey(
         Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
@@ -374,17 +340,10 @@ class Verdict(PublicRow):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
-    is_set_aside = models.BooleanField(
-        default=False, help_text="Somebody else had answered otherwise first; its author met that with it."
-    )
 
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.CheckConstraint(
-                name="verdict_set_aside_never_stands",
-                condition=Q(is_set_aside=False) | Q(source="reviewer", withdrawn_at__isnull=False),
-            ),
             models.CheckConstraint(
                 name="verdict_source_is_named",
                 condition=Q(source="judge", judge__isnull=False, person__isnull=True)
@@ -419,8 +378,6 @@ class CheckLook(PublicRow):
     """What one person was shown of one check, and when: written as it happens, once a check and person.
 
     `revealed_at` is when the judge's verdict came on their screen; before that they knew nothing of it.
-    `planted_label` is the wrong verdict that was shown in its place to see whether they would follow it, and
-    `disclosed_at` when they were told so.
     """
 
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="looks")
@@ -430,30 +387,10 @@ class CheckLook(PublicRow):
     )
     opened_at = models.DateTimeField(auto_now_add=True)
     revealed_at = models.DateTimeField(null=True, blank=True)
-    planted_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
-    disclosed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("id",)
-        constraints = (
-            models.UniqueConstraint(fields=("person", "check_row"), name="check_look_once"),
-            models.CheckConstraint(
-                name="check_look_planted_before_disclosed",
-                condition=Q(disclosed_at__isnull=True) | Q(planted_label__isnull=False),
-            ),
-        )
-        indexes = (
-            models.Index(
-                fields=("person",),
-                condition=Q(planted_label__isnull=False, disclosed_at__isnull=True),
-                name="check_look_untold",
-            ),
-        )
+        constraints = (models.UniqueConstraint(fields=("person", "check_row"), name="check_look_once"),)
 
     def __str__(self) -> str:
         return f"{self.person} at {self.check_row}"
-
-    @property
-    def is_fooling(self) -> bool:
-        """Whether the person takes a planted verdict for the judge's; in queries: `core.known_checks.fooled`."""
-        return self.revealed_at is not None and self.planted_label is not None and self.disclosed_at is None

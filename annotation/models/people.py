@@ -9,9 +9,8 @@ from django.db.models import Q
 
 from annotation.models.base import PublicRow
 from annotation.models.claim import Claim
-from annotation.models.constraints import either, has_text, together
+from annotation.models.constraints import has_text, together
 from annotation.models.project import Project
-from annotation.models.summary import Unit
 
 
 class Invitation(PublicRow):
@@ -124,23 +123,18 @@ class MailTurn(models.Model):
 
 
 class Comment(PublicRow):
-    """A remark on a claim or on a unit of a text. Taken back, its words are no longer shown."""
+    """A remark on a claim. Taken back, its words are no longer shown."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="comments")
-    claim = models.ForeignKey(Claim, null=True, blank=True, on_delete=models.CASCADE, related_name="comments")
-    unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.CASCADE, related_name="comments")
+    claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="comments")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="comments")
     text = models.TextField()
-    mentions = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="mentioned_in")
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("id",)
-        constraints = (
-            either("comment_on_claim_or_unit", "claim", "unit"),
-            has_text("comment_has_text"),
-        )
+        constraints = (has_text("comment_has_text"),)
 
     def __str__(self) -> str:
         return self.text[:80]
@@ -153,7 +147,6 @@ class Notice(PublicRow):
     """
 
     class Kind(models.TextChoices):
-        MENTION = "mention", "Mentioned"
         ASSIGNED = "assigned", "Work assigned"
         RECALLED = "recalled", "Work withdrawn"
         DRAWN = "drawn", "Checks sampled"

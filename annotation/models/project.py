@@ -55,7 +55,6 @@ class Project(PublicRow):
 
     class Reveal(models.TextChoices):
         AFTER_ANSWER = "after_answer", "After own answer"
-        ON_REQUEST = "on_request", "On request"
         SHOWN = "shown", "Shown"
 
     class Voices(models.TextChoices):
@@ -178,12 +177,6 @@ class Project(PublicRow):
     own_adjudication = models.BooleanField(
         "adjudicators may resolve what they have judged themselves", default=False
     )
-    planted_share = models.FloatField(
-        "share of control items",
-        default=0.0,
-        help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's, to see who "
-        "follows it; they are told after their answer (0 to 1).",
-    )
     deciding_judge = models.ForeignKey(
         "annotation.Judge",
         null=True,
@@ -218,7 +211,6 @@ class Project(PublicRow):
             bounded("project_repeat_share_0_1", "repeat_share"),
             bounded("project_dispute_threshold_0_1", "dispute_threshold"),
             bounded("project_audit_share_0_1", "audit_share"),
-            bounded("project_planted_share_0_1", "planted_share"),
             bounded("project_summarization_threshold_0_1", "summarization_threshold"),
             bounded("project_least_scored_0_1", "least_scored"),
             models.CheckConstraint(name="project_lease_from_1", condition=Q(lease_minutes__gte=1)),

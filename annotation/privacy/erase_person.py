@@ -38,7 +38,6 @@ from annotation.models import (
     System,
     UnitJudgment,
     Verdict,
-    VerdictBatch,
     administrators,
 )
 from annotation.privacy.renaming import Renaming
@@ -46,7 +45,6 @@ from annotation.privacy.renaming import Renaming
 HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {
     ClaimSet: ("origin_name",),
     Run: ("stop_reason",),
-    VerdictBatch: ("filters",),
     Question: ("origin_name",),
     Comment: ("text",),
     Event: ("data",),

@@ -7,9 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 _CANCELLED = re.compile(r"(?<=^Cancelled by )(.+)(?=\.$)")
-_MENTION = re.compile(r"(?<=@)[\w.@+-]*\w")
 PERSON_KEYS = frozenset(
-    {"assessor", "assessors", "held_by", "invited_by", "mentions", "people", "person", "reviewer", "to"}
+    {"assessor", "assessors", "held_by", "invited_by", "people", "person", "reviewer", "to"}
 )
 """Keys in what the program writes as JSON under which usernames stand, alone or in a list."""
 PRIVATE_KEYS = frozenset({"for"})
@@ -22,9 +21,9 @@ class Renaming:
     shown: str
 
     def in_text(self, text: str) -> str:
-        """A text in which the program may have named somebody: as a whole, as mentioned, or who cancelled."""
+        """A text in which the program may have named somebody: as a whole, or who cancelled."""
         whole = self._renamed(text)
-        return whole if whole != text else _MENTION.sub(self._found, _CANCELLED.sub(self._found, text))
+        return whole if whole != text else _CANCELLED.sub(self._found, text)
 
     def in_json(self, value: object, *, is_person: bool = False) -> object:
         """The same of every name in a JSON value; what names people freely is left out.

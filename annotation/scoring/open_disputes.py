@@ -189,8 +189,7 @@ def _due(
 
 
 def _values_of_check(answers: CheckAnswers, *, with_judge: bool) -> list[float]:
-    people = (*answers.standing, *answers.overtaken)
-    labels = [*people, answers.judge] if with_judge else people
+    labels = [*answers.standing, answers.judge] if with_judge else answers.standing
     return [LABEL_VALUES[label] for label in labels if label is not None]
 
 

@@ -68,8 +68,7 @@ class CheckAnswers:
     `judge` is the deciding judge's latest usable answer; where it never gave one,
     `unscored_reason` says why. `judge_doubt` is a panel's: the share of its votes that differ.
     `reviewer` is the latest reviewer's verdict not withdrawn; `standing` holds what each reviewer says by
-    now, and `is_disputed` tells that these differ. `overtaken` holds what was set aside of those who have said nothing
-    since: it decides nothing, yet that people differed by themselves is for an adjudicator.
+    now, and `is_disputed` tells that these differ.
     """
 
     judge: Label | None = None
@@ -79,7 +78,6 @@ class CheckAnswers:
     adjudicated: Label | None = None
     rule: Label | None = None
     standing: tuple[Label, ...] = ()
-    overtaken: tuple[Label, ...] = ()
     unscored_reason: str = ""
 
     @property
@@ -300,7 +298,6 @@ class _CheckSaid:
     failure: str = ""
     reviewer: Label | None = None
     latest_of_each: dict[int | str, Label | None] = field(default_factory=dict)
-    overtaken: list[Label] = field(default_factory=list)
     adjudicated: Label | None = None
 
     def hear_judge(self, said: _Fact) -> None:
@@ -321,7 +318,6 @@ class _CheckSaid:
             adjudicated=self.adjudicated,
             rule=rule,
             standing=tuple(label for label in self.latest_of_each.values() if label is not None),
-            overtaken=tuple(self.overtaken),
             unscored_reason="" if self.judge else self.failure,
         )
 
@@ -346,8 +342,6 @@ class _Facts:
             said[fact.a].hear_judge(fact)
         for fact in self.of("answer"):
             said[fact.a].hear_person(fact)
-        for fact in self.of("overtaken"):
-            said[fact.a].overtaken.append(cast("Label", fact.one))
         for fact in self.of("decision"):
             said[fact.a].adjudicated = cast("Label", fact.one)
         return said

@@ -23,8 +23,6 @@ ORDER BY annotation_check.id
 """
 
 # What some peers are compared with and all that was said of them, each row under its kind and in the order of `place`.
-# Whoever answered again after an answer that was set aside, or has one that stands, is heard by that:
-# `overtaken.OVERTAKEN` by hand.
 FACTS = """
 WITH peer AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})
@@ -55,18 +53,14 @@ WHERE claim_set.is_active
         SELECT document_set_id FROM peer WHERE id NOT IN (SELECT peer_id FROM comparison)
     )
 UNION ALL
-SELECT CASE WHEN verdict.is_set_aside THEN 'overtaken' WHEN verdict.judge_id IS NULL THEN 'answer' ELSE 'judged' END,
+SELECT CASE WHEN verdict.judge_id IS NULL THEN 'answer' ELSE 'judged' END,
     verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
     verdict.label, verdict.origin_name, CASE WHEN verdict.label IS NULL THEN verdict.reason END,
     verdict.probability, verdict.doubt
 FROM annotation_check JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
 WHERE annotation_check.peer_id IN (SELECT id FROM peer) AND annotation_check.is_current
     AND (verdict.source = 'reviewer' OR verdict.judge_id = %s)
-    AND (verdict.withdrawn_at IS NULL OR (verdict.is_set_aside AND NOT EXISTS (
-        SELECT 1 FROM annotation_verdict own
-        WHERE own.check_row_id = verdict.check_row_id AND own.person_id = verdict.person_id
-            AND (own.withdrawn_at IS NULL OR own.id > verdict.id)
-    )))
+    AND verdict.withdrawn_at IS NULL
 UNION ALL
 SELECT 'decision', decision.id, decision.check_row_id, NULL, NULL, NULL, decision.label, NULL, NULL, NULL, NULL
 FROM annotation_check JOIN annotation_adjudication decision ON decision.check_row_id = annotation_check.id

@@ -15,7 +15,6 @@ from evaluation.statistics import FEWEST_FOR_INTERVAL
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average
     from annotation.assessing.queries.assessment import JudgedUnit
-    from annotation.reviewing.queries.check_view import PersonAnswer
 
 register = template.Library()
 register.filter("target_length", target_in_words)
@@ -170,9 +169,3 @@ def about_time(seconds: float | None) -> str:
     if seconds < 5400:
         return f"about {round(seconds / 60)} minutes"
     return f"about {seconds / 3600:.1f} hours"
-
-
-@register.filter
-def last_standing(people: tuple[PersonAnswer, ...]) -> str:
-    """Whose answer is the newest that was not taken back."""
-    return next((said.who for said in reversed(people) if not said.is_withdrawn), "")

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from annotation.core.guidelines import InForce, in_force
-from annotation.core.permissions import Verb, project_and_verbs, project_verbs_and
+from annotation.core.permissions import Verb, project_and_verbs
 from annotation.core.refusals import NotFound
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
 
-    from annotation.core.by_hand import Part
     from annotation.models import Project
     from annotation.web.htmx import Request
 
@@ -56,7 +55,6 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Guidelines", "guidelines", Verb.VIEW_PROJECT),
             ("People", "people", Verb.MANAGE_MEMBERS),
             ("Log", "log", Verb.VIEW_EVENTS),
-            ("Bias watch", "bias", Verb.VIEW_BIAS),
         ),
     ),
 )
@@ -115,14 +113,6 @@ def enter(request: Request, slug: str, verb: Verb, *, here: str) -> Room:
     """The project of that slug for somebody who may carry out the verb in it. Raises as `project_for`."""
     project, verbs = project_and_verbs(request.user, slug, verb)
     return Room(project=project, verbs=verbs, here=here)
-
-
-def enter_at(
-    request: Request, slug: str, verb: Verb, beside: Part[Row], name: str, *, here: str
-) -> tuple[Room, Row | None]:
-    """As `enter`, with the project's row of that public id, as `project_verbs_and` gives it."""
-    project, verbs, row = project_verbs_and(request.user, slug, verb, beside, name)
-    return Room(project=project, verbs=verbs, here=here), row
 
 
 def found(rows: QuerySet[Row], public_id: str, what: str) -> Row:

@@ -1,6 +1,5 @@
 // What is filled into a form with data-draft and not sent yet: kept in this browser under that name for the person who
-// filled it in, and back in its fields when the form is on screen again, however it was left. What is not in the field
-// of a name stays with the form: "drafted" tells it what was kept.
+// filled it in, and back in its fields when the form is on screen again, however it was left.
 class Drafts {
   static #PREFIX = "coverdict:draft:";
   static #FORGET_MS = 30 * 24 * 60 * 60 * 1000;
@@ -29,17 +28,15 @@ class Drafts {
       if (field.type === "checkbox") field.checked = kept.includes(field.value);
       else field.value = kept[0] ?? "";
     }
-    form.dispatchEvent(new CustomEvent("drafted", { bubbles: true, detail: values }));
   }
 
   forget(form) {
     if (form?.dataset.draft) this.#try(() => localStorage.removeItem(this.#key(form.dataset.draft)));
   }
 
-  // Fields alone, and what was put beside them: neither tokens nor what the server says of the form.
+  // Fields alone: neither tokens nor what the server says of the form.
   #keep(form, fields = new FormData(form)) {
     const names = new Set(Drafts.#fieldsOf(form).map((field) => field.name));
-    for (const beside of (form.dataset.keeps ?? "").split(" ")) names.add(beside);
     const values = [...fields].filter(([name]) => names.has(name));
     this.#try(() => localStorage.setItem(this.#key(form.dataset.draft), JSON.stringify({ values, at: Date.now() })));
   }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from annotation.models import Check, CheckLook, Claim, ClaimSet, Verdict, VerdictBatch
+from annotation.models import Check, CheckLook, Claim, ClaimSet, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -43,16 +43,10 @@ def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[C
     )
 
 
-def look(check: Check, person: User, *, planted: str | None = None, told: bool = False) -> CheckLook:
-    """The person was shown the judge's verdict, or a planted one, an hour ago, and told so half an hour ago."""
-    now = timezone.now()
-    return CheckLook.objects.create(
-        check_row=check,
-        person=person,
-        revealed_at=now - timedelta(hours=1),
-        planted_label=planted,
-        disclosed_at=now - timedelta(minutes=30) if told else None,
-    )
+def look(check: Check, person: User) -> CheckLook:
+    """The person was shown the judge's verdict an hour ago."""
+    revealed_at = timezone.now() - timedelta(hours=1)
+    return CheckLook.objects.create(check_row=check, person=person, revealed_at=revealed_at)
 
 
 def say(
@@ -60,23 +54,19 @@ def say(
     person: User,
     label: str,
     *,
-    shown: str = "nothing",
+    had_seen: bool = False,
     ms: int = 0,
     minutes_ago: int = 90,
-    batch: VerdictBatch | None = None,
     withdrawn: bool = False,
-    set_aside: bool = False,
 ) -> Verdict:
     verdict = Verdict.objects.create(
         check_row=check,
         source=Verdict.Source.REVIEWER,
         person=person,
         label=label,
-        shown=shown,
+        had_seen=had_seen,
         active_ms=ms,
-        batch=batch,
-        withdrawn_at=timezone.now() if withdrawn or set_aside else None,
-        is_set_aside=set_aside,
+        withdrawn_at=timezone.now() if withdrawn else None,
     )
     verdict.created_at = timezone.now() - timedelta(minutes=minutes_ago)
     verdict.save(update_fields=["created_at"])
@@ -94,7 +84,7 @@ def answer_fourteen(world: World) -> list[Check]:
         look(check, world.rex)
         say(check, world.rex, "no" if number <= 4 else "yes", ms=1000 * number)
         if 5 <= number <= 8:
-            say(check, world.rex, "no", shown="judge", ms=500, minutes_ago=50)
+            say(check, world.rex, "no", had_seen=True, ms=500, minutes_ago=50)
         if number <= 12:
             look(check, world.cleo)
             say(check, world.cleo, "no" if number in {1, 2, 3, 5, 6} else "yes")

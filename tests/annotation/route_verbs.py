@@ -20,10 +20,7 @@ POSTED = {
     "override",
     "withdraw-verdict",
     "next-check",
-    "reveal-verdict",
     "look",
-    "accept-batch",
-    "withdraw-batch",
     "draw-checks",
     "cancel-check-draw",
     "next-dispute",
@@ -62,7 +59,6 @@ POSTED = {
     "write-guidelines",
     "preview-guidelines",
     "comment-claim",
-    "comment-unit",
     "withdraw-comment",
     "preview-prompt",
     "reword-prompt",
@@ -90,10 +86,7 @@ WEB = {
     **dict.fromkeys(("work", "assess", "assess-source", "judge-unit", "close-sitting"), Verb.ASSESS),
     **dict.fromkeys(("answer-quality", "answer-unmarked", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
-    **dict.fromkeys(("next-check", "reveal-verdict", "look"), Verb.REVIEW),
-    **dict.fromkeys(("batch-offer", "withdraw-batch"), Verb.REVIEW),
-    # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
-    "accept-batch": Verb.ADJUDICATE,
+    **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
     **dict.fromkeys(("check-draws", "draw-checks", "cancel-check-draw"), Verb.ASSIGN),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
     **dict.fromkeys(("withdraw-decision", "reopen-dispute"), Verb.ADJUDICATE),
@@ -122,9 +115,7 @@ WEB = {
     **dict.fromkeys(("guidelines", "guideline"), Verb.VIEW_PROJECT),
     **dict.fromkeys(("write-guidelines", "preview-guidelines"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("log", "log-file"), Verb.VIEW_EVENTS),
-    **dict.fromkeys(("bias", "bias-file"), Verb.VIEW_BIAS),
-    **dict.fromkeys(("claim-comments", "comment-claim", "unit-comments", "comment-unit"), Verb.COMMENT),
-    "withdraw-comment": Verb.COMMENT,
+    **dict.fromkeys(("claim-comments", "comment-claim", "withdraw-comment"), Verb.COMMENT),
     **dict.fromkeys(("prompts", "prompt", "judges"), Verb.VIEW_RUNS),
     **dict.fromkeys(
         (
@@ -150,7 +141,7 @@ OWN = {
     **dict.fromkeys(("assess", "assess-source", "judge-unit", "answer-quality", "answer-unmarked"), "ana"),
     **dict.fromkeys(("close-sitting", "take-up-sitting", "give-back-sitting", *SCRIPTED), "ana"),
     "judge-trial": "mona",
-    **dict.fromkeys(("withdraw-verdict", "withdraw-batch", "withdraw-comment"), "rex"),
+    **dict.fromkeys(("withdraw-verdict", "withdraw-comment"), "rex"),
 }
 """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
 
@@ -163,13 +154,6 @@ NAMED_IN_FORM = {
 
 OF_TEXT_IN_HAND = {"units", "join-units", "split-unit"}
 """Closed to whoever is judging that very text, whatever verbs they hold."""
-
-IN_SIGHT = {
-    **dict.fromkeys(("claim-comments", "comment-claim", "unit-comments", "comment-unit"), READ_CONTENT),
-    "projects/{slug}/claims/{claim}/comments/": READ_CONTENT,
-    "projects/{slug}/units/{unit}/comments/": READ_CONTENT,
-}
-"""What brings the row into sight, where that is asked for beside the verb: without it there is no such row."""
 
 OUTSIDE = {
     "projects": False,
@@ -213,12 +197,11 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline", "Notice"), (Verb.VIEW_PROJECT,)),
     **dict.fromkeys(("System", "Summary", "Unit", "Comparison"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("ClaimSet", "Claim"), (Verb.VIEW_SCORES,)),
-    **dict.fromkeys(("Check", "Verdict", "VerdictBatch", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
+    **dict.fromkeys(("Check", "Verdict", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Draw", "DrawnCheck", "Sitting", "Assignment"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("UnitJudgment", "SummaryJudgment", "Score", "Analysis"), (Verb.VIEW_SCORES,)),
     "Question": READ_CONTENT,
     **dict.fromkeys(("QuestionAnswer", "Rating"), (Verb.VIEW_SCORES,)),
-    "CheckLook": (Verb.VIEW_BIAS,),
     "Dispute": (Verb.ADJUDICATE,),
     "Event": (Verb.VIEW_EVENTS,),
     "Export": (Verb.EXPORT,),

@@ -119,7 +119,7 @@ def test_no_admin_page_tells(planted: World) -> None:
     planted.ana.memberships.update(roles=list(Role.values))
     planted.ana.is_staff = True
     planted.ana.save(update_fields=["is_staff"])
-    kinds = (Notice.Kind.MENTION, Notice.Kind.DISPUTE)
+    kinds = (Notice.Kind.RUN, Notice.Kind.DISPUTE)
     Notice.objects.bulk_create(
         Notice(project=planted.project, person=planted.ana, kind=kind, text="planted-note", address="/")
         for kind in kinds

@@ -246,7 +246,7 @@ def _answers(project: int, checks: int, words: dict[str, str]) -> None:
             "queue_key": QUEUE_KEY,
         },
     )
-    given = {"check_row_id": "i", "created_at": "now()", "shown": "'nothing'"}
+    given = {"check_row_id": "i", "created_at": "now()", "had_seen": "false"}
     _insert(
         Verdict,
         checks,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
@@ -39,23 +38,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """A piece of a passage, and the letters of the voices that point to it."""
-
-    text: str
-    letters: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class LitPassage:
-    """A numbered unit of the text, cut where somebody's evidence begins or ends.
+    """A numbered unit of the text. `letters` are the voices that point to it.
 
-    `letters` are all voices that point to the unit or into it. `is_found` tells that it shares words with the
-    claim; `follows_gap` that units before it are left out; `opens` that a document or paragraph begins.
+    `is_found` tells that it shares words with the claim; `follows_gap` that units before it are left out; `opens` that
+    a document or paragraph begins.
     """
 
     number: int
-    segments: tuple[Segment, ...]
+    text: str
     letters: tuple[str, ...]
     is_found: bool = False
     follows_gap: bool = False
@@ -153,10 +144,7 @@ def lit(
     found: Iterable[int] = (),
     whole_text: bool = True,
 ) -> tuple[LitPassage, ...]:
-    """The passages of a text with every voice's evidence lit; `found` are places from 0.
-
-    A voice that selected words in a unit lights those; one that named the unit alone lights all of it.
-    """
+    """The passages of a text with every voice's evidence lit; `found` are places from 0."""
     places = frozenset(found)
     pointing = [_letters(unit.number, voices) for unit in units]
     interesting = {place for place, letters in enumerate(pointing) if letters} | places
@@ -168,7 +156,7 @@ def lit(
         passages.append(
             LitPassage(
                 number=unit.number,
-                segments=tuple(_segments(unit, voices)),
+                text=unit.text,
                 letters=pointing[place],
                 is_found=place in places,
                 follows_gap=place != before + 1,
@@ -302,24 +290,7 @@ def _model_units(comparison: Comparison, here: int) -> Iterator[ContextUnit]:
 
 
 def _letters(number: int, voices: Sequence[NamelessVoice]) -> tuple[str, ...]:
-    return tuple(voice.letter for voice in voices if number in voice.evidence or _quotes(number, voice))
-
-
-def _quotes(number: int, voice: NamelessVoice) -> list[tuple[int, int]]:
-    return [(quote.start, quote.end) for quote in voice.quotes if quote.unit == number]
-
-
-def _segments(unit: TextUnit, voices: Sequence[NamelessVoice]) -> Iterator[Segment]:
-    """The unit's text, cut wherever the set of voices that point to it changes."""
-    whole = (0, len(unit.text))
-    spans: list[tuple[int, int, str]] = []
-    for voice in voices:
-        quotes = _quotes(unit.number, voice) or ([whole] if unit.number in voice.evidence else [])
-        spans += [(min(start, whole[1]), min(end, whole[1]), voice.letter) for start, end in quotes]
-    edges = sorted({*whole, *(edge for start, end, _ in spans for edge in (start, end))})
-    for start, end in pairwise(edges):
-        letters = dict.fromkeys(letter for first, last, letter in spans if first <= start and end <= last)
-        yield Segment(text=unit.text[start:end], letters=tuple(letters))
+    return tuple(voice.letter for voice in voices if number in voice.evidence)
 
 
 def decision_of(project: Project, public_id: str) -> Adjudication:

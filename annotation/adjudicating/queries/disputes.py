@@ -15,7 +15,6 @@ from annotation.models import (
     Adjudication,
     Check,
     Claim,
-    Comparison,
     Dispute,
     Project,
 )
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.models import Unit
 
 DISPUTES_ON_A_PAGE = 40
 DISPUTES_COUNTED_UP_TO = 1000
@@ -242,18 +240,11 @@ def _on_the_same(row: Dispute | Adjudication) -> Q:
 
 def text_of(dispute: Dispute) -> str:
     """The claim, or the model unit, that a dispute is about."""
-    spoken = spoken_of(dispute)
-    if isinstance(spoken, Claim):
-        return spoken.text
     place = dispute.place
-    assert isinstance(place, Comparison), "a unit is judged in a comparison"
-    return place.model.text[spoken.start : spoken.end].strip()
-
-
-def spoken_of(dispute: Dispute) -> Claim | Unit:
-    """The claim or the unit on which people comment where they speak of a dispute."""
-    place = dispute.place
-    return place.claim if isinstance(place, Check) else dispute.unit_judged
+    if isinstance(place, Check):
+        return place.claim.text
+    unit = dispute.unit_judged
+    return unit.text if isinstance(unit, Claim) else place.model.text[unit.start : unit.end].strip()
 
 
 def kind_of(dispute: Dispute) -> DisputeKind:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
 from annotation.models import (
@@ -23,7 +22,6 @@ from annotation.models import (
 )
 from annotation.models.judgment import COUNTING
 from annotation.scoring.judge_percents import judge_percents
-from annotation.scoring.overtaken import OVERTAKEN
 from evaluation.judging import LABEL_VALUES
 
 if TYPE_CHECKING:
@@ -32,15 +30,6 @@ if TYPE_CHECKING:
     from annotation.models import Adjudication, Comparison, Dispute, Unit
 
 TOKEN_LENGTH = 16
-
-
-@dataclass(frozen=True, slots=True)
-class SelectedPassage:
-    """A passage that was selected: characters `start` to `end` of the unit of that number."""
-
-    unit: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +49,6 @@ class NamelessVoice:
     reason: str
     error_type: str
     evidence: tuple[int, ...]
-    quotes: tuple[SelectedPassage, ...]
     is_own: bool
     verdict: Verdict | None = None
     judgment: UnitJudgment | None = None
@@ -72,13 +60,9 @@ class NamelessVoice:
 
 
 def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
-    """What each reviewer says of a check by now and, where the project counts it, its deciding judge.
-
-    An answer that another one overtook is the voice of whoever has said nothing since.
-    """
+    """What each reviewer says of a check by now and, where the project counts it, its deciding judge."""
     project = check.project
-    is_heard = Q(withdrawn_at=None) | OVERTAKEN
-    rows = Verdict.objects.filter(is_heard, check_row=check, label__isnull=False).order_by("pk")
+    rows = Verdict.objects.filter(check_row=check, withdrawn_at=None, label__isnull=False).order_by("pk")
     latest: dict[object, Verdict] = {}
     for verdict in rows:
         if verdict.source == Verdict.Source.REVIEWER:
@@ -183,9 +167,6 @@ def _of_verdict(verdict: Verdict, person: User, name: str) -> NamelessVoice:
         reason=verdict.reason,
         error_type=verdict.error_type,
         evidence=tuple(verdict.evidence),
-        quotes=tuple(
-            SelectedPassage(quote["unit"], quote["start"], quote["end"]) for quote in verdict.quotes
-        ),
         is_own=verdict.person_id == person.pk,
         verdict=verdict,
     )
@@ -209,7 +190,6 @@ def _percent(
         reason=note,
         error_type="",
         evidence=tuple(marks),
-        quotes=(),
         is_own=is_own,
         judgment=judgment,
     )

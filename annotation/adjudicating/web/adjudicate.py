@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
 from annotation.adjudicating.queries.dispute_view import DisputeView, decision_of, own_decision
-from annotation.adjudicating.queries.disputes import DisputeFilter, about, dispute_of, queue, spoken_of
+from annotation.adjudicating.queries.disputes import DisputeFilter, about, dispute_of, queue
 from annotation.adjudicating.services import adjudicate as service
 from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import take_next
@@ -21,7 +21,6 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.words import ANSWERS
 from annotation.models import Adjudication, Dispute, ErrorType
-from annotation.reviewing.queries.comments import place_of
 from annotation.reviewing.services.review import NOT_LOOKED
 from annotation.scoring.score_changes import ScoreChange, score_changes, scores_now
 from annotation.scoring.words import in_words
@@ -199,12 +198,14 @@ def _show(
     filters = _filters(request)
     is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
     view = see_dispute(dispute=row, by=request.user, filters=filters, whole_text=is_whole)
+    claim = row.check_row.claim if row.check_row else None
     context = {
         "room": room,
         "view": view,
         "filters": filters,
         "query": urlencode(filters.as_query()),
-        "thread": place_of(spoken_of(row)),
+        "claim_id": claim.public_id if claim else "",
+        "comments": claim.comments.filter(withdrawn_at=None).count() if claim else 0,
         "axis": dot_axis(view.voices),
         "answers": _answers(view),
         "percents": _percents(view),

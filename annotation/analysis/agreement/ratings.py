@@ -1,9 +1,8 @@
 """What people said before anybody had told them anything: the answers that agreement may be read from.
 
-A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's nor met another's; not
-one accepted in a list, and not one after a planted verdict. An answer that its owner took back later still counts:
-whoever differed from the judge would take back more than whoever did not. So does one that was set aside: else two who
-answer at once would count only where they agree. Percents and quality answers are those of closed sittings.
+A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's. An answer that its
+owner took back later still counts: whoever differed from the judge would take back more than whoever did not. Percents
+and quality answers are those of closed sittings.
 """
 
 from __future__ import annotations
@@ -103,13 +102,12 @@ class CheckFacts(NamedTuple):
 
 
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
-    """People's answers to checks in force, given by somebody who had seen nothing of the judge's nor met another's."""
+    """People's answers to checks in force, given by somebody who had seen nothing of the judge's."""
     return Verdict.objects.filter(
         # What an import brought and took away again was never said; what a person took back was.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
         source=Verdict.Source.REVIEWER,
-        shown=Verdict.Shown.NOTHING,
-        batch__isnull=True,
+        had_seen=False,
         label__isnull=False,
         check_row__project=project,
         check_row__is_current=True,
@@ -117,12 +115,9 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 
 
 def touched_count(project: Project) -> int:
-    """How many standing answers do not count here: given knowing the judge's or another's, or accepted in a list.
-
-    One query.
-    """
+    """How many standing answers do not count here: given knowing the judge's or another's. One query."""
     touched = Verdict.objects.filter(
-        ~Q(shown=Verdict.Shown.NOTHING) | Q(batch__isnull=False),
+        had_seen=True,
         source=Verdict.Source.REVIEWER,
         withdrawn_at__isnull=True,
         check_row__project=project,

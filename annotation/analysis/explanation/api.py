@@ -62,18 +62,13 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     error = serializers.CharField(help_text="The kind of error, in words.")
     evidence = _numbers("Unit numbers.")
     votes = serializers.ListField(child=serializers.CharField(), help_text="Of a panel.")
-    shown = serializers.CharField(
-        help_text="What a reviewer had seen of the judge's answer: nothing, judge or control item; person where they "
-        "knew another's answer alone."
+    had_seen = serializers.BooleanField(
+        allow_null=True,
+        help_text="Whether a reviewer had seen others' answers before; null for everybody else.",
     )
-    planted = serializers.CharField(help_text="The wrong verdict that they were shown; empty where none was.")
-    in_list = serializers.IntegerField(help_text="Verdicts accepted in one act with this one; 0 for none.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
     decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
-    is_set_aside = serializers.BooleanField(
-        help_text="It never counted: someone else answered differently first."
-    )
 
 
 class StatedPercentRow(serializers.Serializer[ExplainedPercent]):
@@ -133,9 +128,6 @@ class ExplainedUnitRow(serializers.Serializer[ExplainedUnit]):
     by_judges = JudgePercentRow(many=True)
     claims = ExplainedClaimRow(many=True)
     dispute = ToldDisputeRow(allow_null=True)
-    comments = serializers.IntegerField(
-        allow_null=True, help_text="Comments on it; null where a claim stands in for it and has them."
-    )
 
 
 class ExplainedComparisonRow(serializers.Serializer[ExplainedComparison]):

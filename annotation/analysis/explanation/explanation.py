@@ -72,10 +72,7 @@ class ExplainedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A model unit. `formula` says how its value was computed, empty where nothing had to be.
-
-    `comments` counts what people say of it; None where a claim stands in for it, on which people speak instead.
-    """
+    """A model unit. `formula` says how its value was computed, empty where nothing had to be."""
 
     unit_id: str
     number: int
@@ -87,7 +84,6 @@ class ExplainedUnit:
     by_judges: tuple[JudgePercent, ...]
     claims: tuple[ExplainedClaim, ...]
     dispute: ToldDispute | None = None
-    comments: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +162,7 @@ class _Rows:
     units: dict[str, Unit]
     by_judges: dict[tuple[int, str], list[JudgePercent]]
     said: Statements
-    comments: dict[int | None, int]
-    unit_comments: dict[int | None, int]
+    comments: dict[int, int]
 
     @classmethod
     def load(cls, project: Project, summary: Summary) -> _Rows:
@@ -187,8 +182,7 @@ class _Rows:
             units={unit.public_id: unit for unit in Unit.objects.filter(summary_id__in=models)},
             by_judges=_by_judges(summary),
             said=Statements.of(summary),
-            comments=comments_on("claim_id", claim__claim_set__in=active),
-            unit_comments=comments_on("unit_id", unit__summary_id__in=models),
+            comments=comments_on(claim__claim_set__in=active),
         )
 
     def comparison(
@@ -223,7 +217,6 @@ class _Rows:
             by_judges=tuple(self.by_judges.get(place, ())),
             claims=tuple(self.claim(claim) for claim in unit.claims),
             dispute=self.said.unit_disputes.get(place),
-            comments=self.unit_comments.get(row.pk, 0) if row else None,
         )
 
     def claim(self, claim: ScoredClaim) -> ExplainedClaim:
@@ -240,10 +233,10 @@ class _Rows:
         )
 
 
-def comments_on(place: str, **places: object) -> dict[int | None, int]:
-    """How many comments stand on each of some claims or units, by the key in the column `place`."""
-    rows = Comment.objects.filter(withdrawn_at=None, **places).order_by()
-    return dict(rows.values_list(place).annotate(Count("pk")))
+def comments_on(**claims: object) -> dict[int, int]:
+    """How many comments stand on each of some claims, by key."""
+    rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
+    return dict(rows.values_list("claim_id").annotate(Count("pk")))
 
 
 def _in_words(flag: str, summary: Summary) -> str:

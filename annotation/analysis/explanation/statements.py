@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from annotation.models import (
     Adjudication,
-    CheckLook,
     Dispute,
     UnitJudgment,
     Verdict,
@@ -43,11 +42,8 @@ class ToldDecision:
 class ExplainedAnswer:
     """One statement on a check: who, what, why, and what they knew.
 
-    `kind` is judge, reviewer, import or adjudicator. `shown` is what a reviewer had seen of the judge's answer:
-    nothing, judge, or planted, with the label that was `planted`; person where they knew another's answer alone; empty
-    for everybody else. `in_list` counts the verdicts that were taken over with this one in one act, 0 where it was
-    given by itself. `label` is None where a judge gave no usable answer. `is_set_aside` tells that it never stood:
-    somebody else had answered otherwise first.
+    `kind` is judge, reviewer, import or adjudicator. `had_seen` tells that a reviewer had seen others' answers; None
+    for everybody else. `label` is None where a judge gave no usable answer.
     """
 
     answer_id: str
@@ -61,13 +57,10 @@ class ExplainedAnswer:
     error: str = ""
     evidence: tuple[int, ...] = ()
     votes: tuple[str, ...] = ()
-    shown: str = ""
-    planted: str = ""
-    in_list: int = 0
+    had_seen: bool | None = None
     guideline: int | None = None
     decision: ToldDecision | None = None
     is_withdrawn: bool = False
-    is_set_aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +126,8 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
 
 
 def _verdicts(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]]:
-    looks = CheckLook.objects.filter(**checks, planted_label__isnull=False)
-    planted = {(check, person): label for check, person, label in looks.values_list(*_LOOK)}
-    rows = Verdict.objects.filter(**checks).select_related("judge", "person", "batch", "guideline")
+    rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("pk"):
-        was_planted = verdict.shown == Verdict.Shown.PLANTED
-        key = verdict.check_row_id, verdict.person_id or 0
         yield (
             verdict.check_row_id,
             ExplainedAnswer(
@@ -154,17 +143,11 @@ def _verdicts(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]
                 evidence=tuple(verdict.evidence),
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
                 # Nobody knows what those who answered elsewhere had seen.
-                shown=verdict.shown if verdict.person_id else "",
-                planted=planted.get(key) or "" if was_planted else "",
-                in_list=verdict.batch.count if verdict.batch else 0,
+                had_seen=verdict.had_seen if verdict.person_id else None,
                 guideline=verdict.guideline.version if verdict.guideline else None,
                 is_withdrawn=verdict.withdrawn_at is not None,
-                is_set_aside=verdict.is_set_aside,
             ),
         )
-
-
-_LOOK = ("check_row_id", "person_id", "planted_label")
 
 
 def _decisions_on_checks(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]]:

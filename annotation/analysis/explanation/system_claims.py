@@ -47,7 +47,7 @@ def system_claims(
     rows = listed.select_related("claim", "peer__document_set").defer("peer__text")
     checks, following = page_after(rows, order=ORDER, after=after, scope=current)
     said = answers_on(check_row__in=[check.pk for check in checks])
-    comments = comments_on("claim_id", claim__in=[check.claim_id for check in checks])
+    comments = comments_on(claim__in=[check.claim_id for check in checks])
     return [
         SystemClaim(
             summary=check.peer,

@@ -25,7 +25,7 @@ from datetime import datetime
 class GivenAnswer:
     """What somebody said of a peer summary.
 
-    `superseded`: it no longer stands; `set_aside`: it never did, since somebody else had answered otherwise first;
+    `superseded`: it no longer stands;
     `blind`: a person gave it who had seen nothing of the judge's and others', None where that is not known or asked.
     """
 
@@ -36,7 +36,6 @@ class GivenAnswer:
     value: str | None
     submitted_at: datetime | None
     superseded: bool
-    set_aside: bool = False
     blind: bool | None = None
     reference_id: str | None = None
     unit: int | None = None

@@ -43,7 +43,6 @@ COLUMNS = (
     Column("selected_by"),
     Column("inclusion_probability", ColumnKind.NUMBER),
     Column("superseded", ColumnKind.FLAG),
-    Column("set_aside", ColumnKind.FLAG),
     Column("guideline_version", ColumnKind.INTEGER),
     Column("blind", ColumnKind.FLAG),
 )
@@ -87,7 +86,6 @@ def _row(head: TableRow, judgment: GivenAnswer) -> TableRow:
         judgment.selected_by,
         number(judgment.inclusion_probability),
         judgment.superseded,
-        judgment.set_aside,
         judgment.guideline_version,
         judgment.blind,
     )

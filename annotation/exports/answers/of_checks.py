@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from annotation.exports.answers.answer import GivenAnswer, standing_among
 from annotation.exports.statements import rater, reference_of
@@ -38,9 +38,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
             "created_at",
             "withdrawn_at",
             "guideline__version",
-            "is_set_aside",
-            "shown",
-            "batch_id",
+            "had_seen",
             named=True,
         )
     )
@@ -79,19 +77,14 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
             selected_by=selected_by,
             inclusion_probability=probability,
             superseded=row.pk not in standing,
-            set_aside=row.is_set_aside,
             guideline_version=row.guideline__version,
-            blind=_is_blind(row) if row.source == Verdict.Source.REVIEWER and row.person_id else None,
+            blind=not row.had_seen if row.source == Verdict.Source.REVIEWER and row.person_id else None,
         )
         yield said
         if row.source == Verdict.Source.REVIEWER:
             for name, vote in row.votes:
                 who = f"{row.origin_name} {people.rater(name)}"
                 yield replace(said, kind="vote", rater=who, value=vote, evidence=())
-
-
-def _is_blind(row: Any) -> bool:
-    return row.shown == Verdict.Shown.NOTHING and row.batch_id is None
 
 
 _OF_CHECK = (

@@ -102,10 +102,6 @@ class ProjectRules(serializers.Serializer[Any]):
     own_adjudication = serializers.BooleanField(
         help_text="Whether adjudicators can resolve what they have judged themselves."
     )
-    planted_share = ShareField(
-        help_text="Share of a reviewer's checks with a control item, a wrong verdict shown as the judge's. "
-        "Reviewers are told after their answer, even after this is set to 0."
-    )
     deciding_judge = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts count if no person has decided."
     )
@@ -130,10 +126,6 @@ class ProjectDetail(ProjectRow, ProjectRules):
         help_text="Share of an assessor's summaries shown twice (hidden repeats); null to people who cannot "
         "change it.",
     )
-    planted_share = ShareField(
-        allow_null=True,
-        help_text="Share of a reviewer's checks with a control item; null to people who cannot change it.",
-    )
     roles = serializers.SerializerMethodField(help_text="The caller's roles.")
     verbs = serializers.SerializerMethodField(help_text="What the caller can do now.")
     is_blind = serializers.SerializerMethodField(
@@ -143,7 +135,7 @@ class ProjectDetail(ProjectRow, ProjectRules):
     def to_representation(self, project: Project) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(project)
         if Verb.CHANGE_PROJECT not in verbs_in(self.context["person"], project):
-            shown |= {"repeat_share": None, "planted_share": None}
+            shown["repeat_share"] = None
         if shown["is_blind"]:
             shown["deciding_judge"] = None
         return shown

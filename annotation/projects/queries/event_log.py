@@ -180,8 +180,8 @@ def _draws(project: Project, ids: set[str]) -> _Found:
 
 def _comments(project: Project, ids: set[str]) -> _Found:
     rows = Comment.objects.filter(project=project, public_id__in=ids).order_by()
-    for key, claim, unit in rows.values_list("public_id", "claim__public_id", "unit__public_id"):
-        yield key, (("comment on claim", claim) if claim else ("comment on unit", unit))
+    for key, claim in rows.values_list("public_id", "claim__public_id"):
+        yield key, ("comment", claim)
 
 
 def _guidelines(project: Project, ids: set[str]) -> _Found:

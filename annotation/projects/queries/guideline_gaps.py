@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Exists, F, IntegerField, OuterRef, Q, Value
 from django.db.models.functions import Coalesce
 
-from annotation.core.known_checks import knows_the_truth
+from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.models import Adjudication, Check, ErrorType, Guideline, Verdict
-from annotation.reviewing.queries.reveal import keeps_back
+from annotation.reviewing.queries.sight import keeps_back
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -128,7 +128,7 @@ def _verdicts(project: Project) -> QuerySet[Any]:
 def _within_reach(rows: QuerySet[Any], project: Project, reader: CheckReader) -> QuerySet[Any]:
     if not keeps_back(project, reader):
         return rows
-    known = Check.objects.filter(knows_the_truth(reader.person), pk=OuterRef("check_row"))
+    known = Check.objects.filter(knows(reader.person), pk=OuterRef("check_row"))
     return rows.filter(Q(check_row=None) | Q(person_id=reader.person.pk) | Exists(known))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 from typing import TYPE_CHECKING
 
 from django.db.models import Q, Value
@@ -45,8 +47,17 @@ DOES: dict[Role, str] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """A reviewer's answers: how many, the share that differ from the judge, and the median time of one in seconds."""
+
+    count: int
+    differ: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
-    """A person or service in a project. `is_last_owner` tells that the project would have no owner without them."""
+    """A person in a project. `is_last_owner` tells that the project would have no owner without them."""
 
     member_id: str
     username: str
@@ -56,8 +67,7 @@ class Member:
     since: datetime
     is_self: bool
     is_last_owner: bool
-    """An account of a pipeline."""
-    """When a service's token ends; None for people, and where it has none."""
+    answers: Answers | None
 
     @property
     def role_names(self) -> list[str]:
@@ -130,6 +140,7 @@ def member_page(
     rows, after = page_after(found, order=order, after=after, scope=everybody)
     roles = dict(project.memberships.values_list("pk", "roles"))
     owners = [key for key, held in roles.items() if Role.OWNER in held]
+    answers = _answers(project, [row.user_id for row in rows])
     members = tuple(
         Member(
             member_id=row.public_id,
@@ -140,10 +151,32 @@ def member_page(
             since=row.created_at,
             is_self=row.user_id == person.pk,
             is_last_owner=owners == [row.pk],
+            answers=answers.get(row.user_id),
         )
         for row in rows
     )
     return MemberPage(members, after, len(roles))
+
+
+def _answers(project: Project, people: Sequence[int]) -> dict[int, Answers]:
+    """The answers of some people to checks, each check once: their latest that is not withdrawn."""
+    rows = Verdict.objects.filter(check_row__project=project, person__in=people, withdrawn_at=None)
+    columns = ("person_id", "check_row_id", "label", "check_row__judge_label", "active_ms")
+    latest = {(person, check): rest for person, check, *rest in rows.order_by("pk").values_list(*columns)}
+    by_person: dict[int, list[tuple[str, str | None, int]]] = defaultdict(list)
+    for (person, _), (label, judge, ms) in latest.items():
+        by_person[person].append((label, judge, ms))
+    return {person: _summed(answers) for person, answers in by_person.items()}
+
+
+def _summed(answers: list[tuple[str, str | None, int]]) -> Answers:
+    differ = [label != judge for label, judge, _ in answers if judge]
+    timed = [ms / 1000 for _, _, ms in answers if ms]
+    return Answers(
+        count=len(answers),
+        differ=sum(differ) / len(differ) if differ else None,
+        seconds=median(timed) if timed else None,
+    )
 
 
 def invitations_of(project: Project) -> QuerySet[Invitation]:

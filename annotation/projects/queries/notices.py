@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 COUNTED_UP_TO = 99
 SHOWN = 100
 TELLING = (
-    Notice.Kind.MENTION,
     Notice.Kind.DRAWN,
     Notice.Kind.EXPORT,
     Notice.Kind.DISPUTE,

@@ -71,7 +71,6 @@ RULES = (
     "dispute_voices",
     "audit_share",
     "own_adjudication",
-    "planted_share",
     "deciding_judge",
 )
 """What an owner or manager may change."""
@@ -90,7 +89,6 @@ UNSCORED_RULES = frozenset(
         "lease_minutes",
         "reveal",
         "own_adjudication",
-        "planted_share",
     }
 )
 """Those of them that move no score and no dispute."""
@@ -278,7 +276,7 @@ def _check_samples(project: Project) -> None:
         raise Conflict(
             f"The random sample of checks of {date_format(draw.created_at, 'j M Y')} (seed {draw.seed}) still needs "
             f"{left}, which would be impossible if the verdict were shown at once. Complete or cancel the sample "
-            "first, or choose “after own answer” or “on request”.",
+            "first, or choose “after own answer”.",
             code="draw_open",
         )
 

@@ -140,10 +140,6 @@ class RulesForm(forms.Form):
         help_text="Showing it first biases people, so “after own answer” is safest. If it is shown at once, "
         "you cannot take a random sample of checks.",
     )
-    planted_share = ShareInput(
-        "0 to 1: share of a reviewer's checks that show a wrong verdict as the judge's (control items). "
-        "Reviewers are told after their answer. Control items never count."
-    )
     dispute_threshold = ShareInput(
         "0 to 1: answers that differ by more than this go to adjudicators. "
         f"{LABEL_VALUES_IN_WORDS.capitalize()}; 100 % is 1."
@@ -232,7 +228,7 @@ GROUPS = (
         "review",
         "Review and disputes",
         "What reviewers see and which answers go to adjudicators.",
-        ("reveal", "planted_share", "dispute_threshold", "dispute_voices", "audit_share", "own_adjudication"),
+        ("reveal", "dispute_threshold", "dispute_voices", "audit_share", "own_adjudication"),
     ),
     RuleGroup(
         "judges",

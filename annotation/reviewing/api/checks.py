@@ -14,8 +14,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
-from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from django.db.models import Case, CharField, Prefetch, Q, QuerySet, When
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,26 +29,23 @@ from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb, project_verbs_and, verbs_in
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid, Refusal
-from annotation.models import Adjudication, Check, CheckLook, ErrorType, Label, Project, Verdict
+from annotation.models import Adjudication, Check, ErrorType, Label, Project, Verdict
 from annotation.reviewing.queries.check_view import of_project
-from annotation.reviewing.queries.planted import planted_verdict
-from annotation.reviewing.queries.reveal import keeps_back, plants
 from annotation.reviewing.queries.review_queue import by_system
 from annotation.reviewing.queries.sight import (
-    COLUMNS_SEEN,
-    OF_THE_JUDGE,
-    CheckAsSeen,
-    as_seen,
-    seen_by,
-    told_of,
+    DECIDED_BY_RULE,
+    FINAL,
+    OF_OTHERS,
+    keeps_back,
+    may_see,
+    with_known,
 )
 from annotation.reviewing.services.lease_check import keep
-from annotation.reviewing.services.look_at_check import look_at, see_checks, tell_planted
+from annotation.reviewing.services.look_at_check import look_at, see_checks
 from annotation.reviewing.services.review import (
     LONGEST_REASON,
     NOT_LOOKED,
     GivenAnswer,
-    Quote,
     override,
     withdraw_verdict,
 )
@@ -70,14 +67,10 @@ ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_m
 
 @dataclass(frozen=True)
 class CheckAccess:
-    """What one person may see of the judge and of other people's answers in one project.
-
-    `is_fooled` as for `reveal.plants`.
-    """
+    """What one person may see of the judge and of other people's answers in one project."""
 
     project: Project
     reader: CheckReader
-    is_fooled: bool | None = None
 
     @classmethod
     def of(cls, project: Project, person: User) -> CheckAccess:
@@ -85,23 +78,15 @@ class CheckAccess:
 
     @cached_property
     def is_kept_back(self) -> bool:
-        return keeps_back(self.project, self.reader, is_fooled=self.is_fooled)
-
-    @cached_property
-    def may_plant(self) -> bool:
-        return self.is_kept_back and plants(self.project, self.person, is_fooled=self.is_fooled)
+        return keeps_back(self.project, self.reader)
 
     @property
     def person(self) -> User:
         return self.reader.person
 
     def annotated(self, checks: QuerySet[Check]) -> QuerySet[Any]:
-        """The checks as the person may see them, and of which planted verdict they have been told."""
-        told = CheckLook.objects.filter(
-            check_row=OuterRef("pk"), person=self.person, disclosed_at__isnull=False
-        )
-        checks = checks.annotate(planted_before=Subquery(told.values("planted_label")[:1]))
-        return as_seen(checks, self.person, is_kept_back=self.is_kept_back)
+        """The checks with `is_known`."""
+        return with_known(checks, self.person, is_kept_back=self.is_kept_back)
 
     def keep_seen(self, checks: Sequence[Check]) -> None:
         """Record that the person is shown these checks with everything that was said of them."""
@@ -140,7 +125,7 @@ class CheckRow(serializers.Serializer[Check]):
     )
     effect = serializers.FloatField(help_text="Largest possible change of coverage by another answer.")
     is_hidden_yet = serializers.SerializerMethodField(
-        help_text="Whether other answers are hidden until the caller has answered or asked."
+        help_text="Whether other answers are hidden until the caller has answered."
     )
 
     def get_is_hidden_yet(self, check: Any) -> bool:
@@ -153,23 +138,11 @@ class CheckRow(serializers.Serializer[Check]):
             shown["system"] = None
         if not access.is_kept_back:
             return shown
-        shown |= {name: getattr(check, column) for name, column in COLUMNS_SEEN.items()}
-        # Known or not: beside a planted verdict the figure of the true one would stand.
         shown["doubt"] = None
         if not check.is_known:
-            shown |= dict.fromkeys(OF_THE_JUDGE)
-        elif check.planted_now:
-            planted = planted_verdict(check, check.planted_now)
-            shown["judge_probability"] = planted.probability if planted else None
+            is_by_rule = check.final_source == Check.Decider.RULE
+            shown |= dict.fromkeys(OF_OTHERS if is_by_rule else (*OF_OTHERS, *FINAL))
         return shown
-
-
-class QuoteField(serializers.Serializer[Any]):
-    """Characters `start` to `end` (exclusive) of the unit of that number."""
-
-    unit = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
-    start = serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER)
-    end = serializers.IntegerField(min_value=1, max_value=LARGEST_NUMBER)
 
 
 class VerdictRow(serializers.Serializer[Verdict]):
@@ -180,25 +153,12 @@ class VerdictRow(serializers.Serializer[Verdict]):
     probability = serializers.FloatField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True)
     evidence = serializers.ListField(child=serializers.IntegerField())
-    quotes = QuoteField(many=True, help_text="Selected passages in those units.")
     error_type = serializers.CharField(help_text="Empty if none was given.")
     reason = serializers.CharField()
     active_ms = serializers.IntegerField(help_text="A person's active time before the answer.")
-    batch = serializers.CharField(
-        source="batch.public_id",
-        allow_null=True,
-        default=None,
-        help_text="The batch in which it was accepted.",
-    )
-    shown = WordChoice(
-        choices=Verdict.Shown.choices,
-        help_text="What the person had seen before: the judge's verdict, or another person's answer.",
-    )
+    had_seen = serializers.BooleanField(help_text="Whether the person had seen others' answers before.")
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
-    is_set_aside = serializers.BooleanField(
-        help_text="It never counted: someone else answered differently first."
-    )
 
     def get_by(self, verdict: Verdict) -> str:
         if verdict.judge:
@@ -211,26 +171,16 @@ class CheckDetail(CheckRow):
 
     verdicts = serializers.SerializerMethodField()
     adjudications = serializers.SerializerMethodField()
-    planted_label: Any = LabelField(
-        source="planted_before",
-        allow_null=True,
-        default=None,
-        help_text="A control item that the caller was shown, once disclosed.",
-    )
 
     @extend_schema_field(VerdictRow(many=True))
     def get_verdicts(self, check: Any) -> Any:
         access: CheckAccess = self.context["access"]
-        seen = CheckAsSeen(is_known=check.is_known, planted=check.planted_now)
-        # Made also where it is not shown, so that the true verdict takes as long.
-        may_plant = seen.is_known and access.may_plant
-        planted = planted_verdict(check, seen.planted or Label.NO) if may_plant else None
-        said: Any = told_of(seen, check.said, access.person, check, planted)
+        said: Any = [one for one in check.said if check.is_known or one.person_id == access.person.pk]
         return VerdictRow(said, many=True).data
 
     @extend_schema_field(AdjudicationRow(many=True))
     def get_adjudications(self, check: Any) -> Any:
-        decided: Any = check.decided if check.is_known and not check.planted_now else []
+        decided: Any = check.decided if check.is_known else []
         return AdjudicationRow(decided, many=True).data
 
 
@@ -256,13 +206,6 @@ class CheckQuery(serializers.Serializer[Any]):
     )
 
 
-class LookQuery(serializers.Serializer[Any]):
-    reveal = serializers.BooleanField(
-        default=False,
-        help_text="Show the judge's verdict, if the project allows it on request.",
-    )
-
-
 class NewVerdict(serializers.Serializer[Any]):
     """A reviewer's answer, confirming or changing what stands."""
 
@@ -274,9 +217,6 @@ class NewVerdict(serializers.Serializer[Any]):
         max_length=LONGEST_EVIDENCE,
         help_text="Unit numbers of the text that support the answer.",
     )
-    quotes = QuoteField(
-        many=True, default=list, help_text="Passages selected in units; the units count as evidence."
-    )
     error_type = NamedChoice("ErrorType", ErrorType.choices, default="", allow_blank=True)
     confidence = ShareField(default=None, allow_null=True, help_text="0 to 1.")
     active_ms = serializers.IntegerField(
@@ -285,21 +225,9 @@ class NewVerdict(serializers.Serializer[Any]):
     seen = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="Id of the last reviewer's verdict that you saw, empty for none. A newer, different one is "
-        "a conflict (409). If it is another person's, your answer is set aside and you answer again.",
+        help_text="Id of your own last verdict that you saw, empty for none. If you have answered or withdrawn "
+        "elsewhere since, it is a conflict (409).",
     )
-    shown = WordChoice(
-        choices=[each for each in Verdict.Shown.choices if each[0] != Verdict.Shown.PERSON],
-        default=Verdict.Shown.NOTHING,
-        help_text="Whether you saw the judge's verdict elsewhere, if the project shows it on request. The "
-        "server knows what it showed you.",
-    )
-
-
-@extend_schema_serializer(component_name="Told")
-class PlantedRow(serializers.Serializer[CheckLook]):
-    check = serializers.CharField(source="check_row.public_id")
-    planted_label: Any = LabelField()
 
 
 class GivenVerdict(serializers.Serializer[Any]):
@@ -307,10 +235,6 @@ class GivenVerdict(serializers.Serializer[Any]):
 
     verdict = VerdictRow()
     check = CheckDetail()
-    disclosed_control_items = PlantedRow(
-        many=True,
-        help_text="Earlier checks whose displayed verdict was a control item.",
-    )
 
 
 class Checks(ApiView):
@@ -346,7 +270,7 @@ class Checks(ApiView):
 class OneCheck(ApiView):
     tag = "checks"
 
-    @operation("get_check", parameters=[LookQuery], responses=CheckDetail)
+    @operation("get_check", responses=CheckDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a check with everything that was said about it.
 
@@ -354,24 +278,21 @@ class OneCheck(ApiView):
         shown.
         """
         project = self.enter(*READ_CONTENT)
-        asked = self.query(LookQuery)["reveal"]
-        return Response(shown_detail(project, public_id, self.person, asked=asked))
+        return Response(shown_detail(project, public_id, self.person))
 
 
 class CheckLooks(ApiView):
     tag = "checks"
 
-    @operation("look_at_check", request=LookQuery, responses=CheckDetail)
+    @operation("look_at_check", request=None, responses=CheckDetail)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Tell that a check is on somebody's screen, and go on holding it for them.
 
-        Needs the verb "review". Holds it for five minutes, if nobody else does; also asks for the judge's
-        verdict where the project shows it on request.
+        Needs the verb "review". Holds it for five minutes, if nobody else does.
         """
         project = self.enter(Verb.REVIEW)
-        asked = self.body(LookQuery)["reveal"]
         keep(check=_check(project, public_id), by=self.person)
-        return Response(shown_detail(project, public_id, self.person, asked=asked))
+        return Response(shown_detail(project, public_id, self.person))
 
 
 class CheckVerdicts(ApiView):
@@ -392,17 +313,10 @@ class CheckVerdicts(ApiView):
             check=check,
             by=self.person,
             **{name: answer[name] for name in ANSWERED},
-            quotes=[Quote(**quote) for quote in answer["quotes"]],
-            shown=answer["shown"],
             seen=answer.get("seen", NOT_LOOKED),
         )
-        told: Any = tell_planted(project=project, by=self.person, but=check) if given.before.is_fooled else []
-        access = CheckAccess(given.check.project, CheckReader.holding(self.person, verbs), given.is_fooled)
-        shown = {
-            "verdict": VerdictRow(given.verdict).data,
-            "check": _detail_of(given, access),
-            "disclosed_control_items": PlantedRow(told, many=True).data,
-        }
+        access = CheckAccess(given.check.project, CheckReader.holding(self.person, verbs))
+        shown = {"verdict": VerdictRow(given.verdict).data, "check": _detail_of(given, access)}
         return Response(shown, status=status.HTTP_201_CREATED)
 
 
@@ -432,7 +346,6 @@ class OutcomeRow(serializers.Serializer[Any]):
     check = serializers.CharField()
     verdict = serializers.CharField(allow_null=True, help_text="Id of the verdict; null if refused.")
     error = ErrorBody(allow_null=True)
-    disclosed_control_items = PlantedRow(many=True, help_text="Control items disclosed after these answers.")
 
 
 class Outcomes(serializers.Serializer[Any]):
@@ -461,27 +374,14 @@ class CheckAnswersAtOnce(ApiView):
                         refusal.details["row"] = number
                         raise
                     check = str(answer.get("check", ""))
-                    results.append(
-                        {
-                            "check": check,
-                            "verdict": None,
-                            "error": error_of(refusal),
-                            "disclosed_control_items": [],
-                        }
-                    )
+                    results.append({"check": check, "verdict": None, "error": error_of(refusal)})
         return Response(Outcomes({"results": results}).data)
 
     def _answer(self, project: Project, *, check: str, **answer: Any) -> dict[str, Any]:
         _, _, asked = project_verbs_and(self.person, project.slug, Verb.REVIEW, _CHECK, check)
         row = of_project(asked, project)
         given = override(check=row, by=self.person, **answer)
-        told: Any = tell_planted(project=project, by=self.person, but=row) if given.before.is_fooled else []
-        return {
-            "check": check,
-            "verdict": given.verdict.public_id,
-            "error": None,
-            "disclosed_control_items": told,
-        }
+        return {"check": check, "verdict": given.verdict.public_id, "error": None}
 
 
 def _one_of_many(given: dict[str, Any]) -> dict[str, Any]:
@@ -520,24 +420,21 @@ def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
     if "system" in query:
         checks = checks.filter(by_system(query["system"]))
     if "disputed" in query:
-        checks = checks.filter(seen_disputed=query["disputed"])
+        checks = checks.filter(is_known=True, is_disputed=query["disputed"])
     if "unanswered" in query:
-        checks = checks.filter(_UNANSWERED if query["unanswered"] else ~_UNANSWERED)
+        checks = checks.filter(human_label__isnull=query["unanswered"])
     if "label" in query:
         label = None if query["label"] == UNSCORED else query["label"]
-        checks = checks.filter(seen_final=label)
+        final = Case(When(Q(is_known=True) | DECIDED_BY_RULE, then="final_label"), output_field=CharField())
+        checks = checks.alias(final_seen=final).filter(final_seen=label)
     return checks
 
 
-# That somebody answered everybody may know, but for a check at which a planted verdict stands.
-_UNANSWERED = Q(human_label__isnull=True) | Q(planted_now__isnull=False, own_label__isnull=True)
-
-
-def shown_detail(project: Project, public_id: str, person: User, *, asked: bool = False) -> dict[str, Any]:
+def shown_detail(project: Project, public_id: str, person: User) -> dict[str, Any]:
     """A check as the person may see it, with their look at it kept where they review it."""
     access = CheckAccess.of(project, person)
     if access.is_kept_back:
-        look_at(check=_check(project, public_id), by=person, asked=asked)
+        look_at(check=_check(project, public_id), by=person)
     else:
         see_checks(project=project, checks=Check.objects.filter(public_id=public_id), by=person)
     return _detail(project, public_id, access)
@@ -552,7 +449,7 @@ def _decisions() -> QuerySet[Adjudication]:
 
 
 def _detail(project: Project, public_id: str, access: CheckAccess) -> dict[str, Any]:
-    said = Verdict.objects.select_related("judge", "person", "batch").order_by("pk")
+    said = Verdict.objects.select_related("judge", "person").order_by("pk")
     checks = (
         access.annotated(Check.objects.filter(project=project))
         .select_related("project__deciding_judge", "claim", "peer__system", "peer__document_set")
@@ -568,11 +465,7 @@ def _detail_of(given: GivenAnswer, access: CheckAccess) -> dict[str, Any]:
     """The check as `_detail` shows it, of what its answer has read and written."""
     check: Any = given.check
     look, said = given.look, (*given.before.said, given.verdict)
-    seen = seen_by(access.person, check, look, said) if access.is_kept_back else CheckAsSeen(is_known=True)
-    check.is_known, check.planted_now = seen.is_known, seen.planted
-    check.seen_judge, check.seen_human, check.seen_final = seen.judge, seen.human, seen.final
-    check.seen_source, check.seen_disputed = seen.source, seen.disputed
-    check.planted_before = look.planted_label if look.disclosed_at else None
+    check.is_known = not access.is_kept_back or may_see(check, access.person, look=look, said=said)
     check.said = said
     check.decided = list(_decisions().filter(check_row=check)) if given.before.is_decided else []
     return dict(CheckDetail(check, context={"access": access}).data)

@@ -1,4 +1,4 @@
-"""Comments on claims and units."""
+"""Comments on claims."""
 
 from __future__ import annotations
 
@@ -12,33 +12,20 @@ from annotation.api.access import ApiView, only
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Comment
-from annotation.reviewing.queries.comments import (
-    Thread,
-    ThreadComment,
-    claim_in_sight,
-    thread_of_claim,
-    thread_of_unit,
-    unit_in_sight,
-)
-from annotation.reviewing.services.comment import (
-    LONGEST_COMMENT,
-    comment_on_claim,
-    comment_on_unit,
-    withdraw_comment,
-)
+from annotation.reviewing.queries.comments import SeenComment, Thread, claim_of, thread_of
+from annotation.reviewing.services.comment import LONGEST_COMMENT, comment_on_claim, withdraw_comment
 
 
-class CommentRow(serializers.Serializer[ThreadComment]):
+class CommentRow(serializers.Serializer[SeenComment]):
     id = serializers.CharField(source="comment_id")
     by = serializers.CharField(source="who")
     text = serializers.CharField(help_text="Empty if deleted.")
-    mentions = serializers.ListField(child=serializers.CharField())
     created_at = serializers.DateTimeField(source="at")
     is_withdrawn = serializers.BooleanField()
 
 
 class ThreadRow(serializers.Serializer[Thread]):
-    """What was said on a claim or a unit, oldest first; the last 200."""
+    """What was said on a claim, oldest first; the last 200."""
 
     comments = CommentRow(many=True, source="said")
     hidden = serializers.IntegerField(
@@ -47,18 +34,7 @@ class ThreadRow(serializers.Serializer[Thread]):
 
 
 class NewComment(serializers.Serializer[Any]):
-    text = serializers.CharField(max_length=LONGEST_COMMENT, help_text="@username notifies that member.")
-
-
-class CommentedRow(serializers.Serializer[Any]):
-    id = serializers.CharField(source="comment.public_id")
-    notified = serializers.ListField(child=serializers.CharField(), source="told")
-    not_notified = serializers.ListField(
-        source="not_told", child=serializers.CharField(), help_text="Mentioned members who cannot read it."
-    )
-    unknown = serializers.ListField(
-        child=serializers.CharField(), help_text="Mentioned names that are not members."
-    )
+    text = serializers.CharField(max_length=LONGEST_COMMENT)
 
 
 class ClaimComments(ApiView):
@@ -66,46 +42,23 @@ class ClaimComments(ApiView):
 
     @operation("list_claim_comments", responses=ThreadRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show the comments on a claim."""
-        project = self.enter(Verb.COMMENT)
-        claim = claim_in_sight(project, self.person, public_id)
-        return Response(ThreadRow(thread_of_claim(project, claim, self.person)).data)
+        """Show the comments on a claim.
 
-    @operation("comment_on_claim", request=NewComment, responses={201: CommentedRow})
+        Needs the verb "comment".
+        """
+        project = self.enter(Verb.COMMENT)
+        return Response(ThreadRow(thread_of(project, claim_of(project, public_id), self.person)).data)
+
+    @operation("comment_on_claim", request=NewComment, responses={201: CommentRow})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Comment on a claim.
 
         Needs the verb "comment".
         """
         project = self.enter(Verb.COMMENT)
-        claim = claim_in_sight(project, self.person, public_id)
+        claim = claim_of(project, public_id)
         made = comment_on_claim(project=project, claim=claim, by=self.person, **self.body(NewComment))
-        return Response(CommentedRow(made).data, status=status.HTTP_201_CREATED)
-
-
-class UnitComments(ApiView):
-    tag = "comments"
-
-    @operation("list_unit_comments", responses=ThreadRow)
-    def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show the comments on a unit.
-
-        Assessors find units of sets that they have closed, and what they wrote or what names them.
-        """
-        project = self.enter(Verb.COMMENT)
-        unit = unit_in_sight(project, self.person, public_id)
-        return Response(ThreadRow(thread_of_unit(project, unit, self.person)).data)
-
-    @operation("comment_on_unit", request=NewComment, responses={201: CommentedRow})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Comment on a unit.
-
-        Needs the verb "comment".
-        """
-        project = self.enter(Verb.COMMENT)
-        unit = unit_in_sight(project, self.person, public_id)
-        made = comment_on_unit(project=project, unit=unit, by=self.person, **self.body(NewComment))
-        return Response(CommentedRow(made).data, status=status.HTTP_201_CREATED)
+        return Response(CommentRow(SeenComment.of(made, self.person)).data, status=status.HTTP_201_CREATED)
 
 
 class OneComment(ApiView):

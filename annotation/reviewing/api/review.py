@@ -1,10 +1,10 @@
-"""The queues of checks: what waits in which order, the next one, batches of the judge's verdicts."""
+"""The queues of checks: what waits in which order, and the next one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,7 +14,7 @@ from annotation.api.rows import HeldShape
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.search import LONGEST_SEARCH
-from annotation.models import Check, Label, VerdictBatch
+from annotation.models import Check, Label
 from annotation.reviewing.api.checks import CheckDetail, shown_detail
 from annotation.reviewing.queries.review_queue import (
     Filter,
@@ -24,7 +24,6 @@ from annotation.reviewing.queries.review_queue import (
     queue,
     waiting_checks,
 )
-from annotation.reviewing.services.accept_batch import Offer, accept_batch, offer, withdraw_batch
 from annotation.reviewing.services.lease_check import hand_out, let_go
 from annotation.sampling.queries.check_samples import held_by_others
 
@@ -124,30 +123,6 @@ class HandedOut(serializers.Serializer[Any]):
     )
 
 
-class BatchRow(serializers.Serializer[VerdictBatch]):
-    id = serializers.CharField(source="public_id")
-    count = serializers.IntegerField(help_text="Verdicts accepted.")
-    filters = serializers.DictField(child=serializers.CharField())
-    created_at = serializers.DateTimeField()
-    withdrawn_at = serializers.DateTimeField(allow_null=True)
-
-
-class OfferShape(serializers.Serializer[Offer]):
-    """What would be accepted now."""
-
-    count = serializers.IntegerField()
-    by_label = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Number of judge verdicts by label."
-    )
-    has_more = serializers.BooleanField(help_text="Whether the list goes on after these.")
-    fingerprint = serializers.CharField(help_text="Fingerprint of the checks and their judge labels.")
-
-
-class NewBatch(QueueFilter):
-    expected = serializers.IntegerField(min_value=1, help_text="The count of the offer.")
-    fingerprint = serializers.CharField(max_length=64, help_text="Fingerprint of the offer.")
-
-
 class ReviewQueue(ApiView):
     tag = "checks"
     pagination_class = None
@@ -191,61 +166,6 @@ class CheckNext(ApiView):
             waiting = waiting_checks(project, reader, filters)
             held = held_by_others(waiting, self.person)
         return Response({"check": detail, "held": HeldShape(held).data if held else None})
-
-
-class BatchOffer(ApiView):
-    tag = "checks"
-    pagination_class = None
-
-    @operation("offer_verdict_batch", parameters=[QueueFilter], responses=OfferShape, refusals=("422",))
-    def get(self, request: Request, slug: str) -> Response:
-        """Show what accepting the judge's verdicts on a filtered queue would do now.
-
-        Needs the verb "review". At most 500; checks that people answered or that wait in a random sample are left out.
-        Refused (403) to callers from whom the project keeps the judge's verdicts until they have answered, and
-        (422) unless the list is narrowed down by document set, system, side, numbers, label or reviewer.
-        """
-        project = self.enter(Verb.REVIEW)
-        filters = _filters(self.query(QueueFilter))
-        return Response(OfferShape(offer(project=project, reader=self.reader(project), filters=filters)).data)
-
-
-class Batches(ApiView):
-    tag = "checks"
-
-    @operation("accept_verdict_batch", request=NewBatch, responses={201: BatchRow})
-    def post(self, request: Request, slug: str) -> Response:
-        """Accept the judge's verdicts on a filtered queue, as one act.
-
-        Needs the verb "review", and the count and fingerprint of the offer: a list that has changed since is a
-        conflict (409), and nothing is written. Refused where the offer is.
-        """
-        project = self.enter(Verb.REVIEW)
-        wanted = self.body(NewBatch)
-        expected, fingerprint = wanted.pop("expected"), wanted.pop("fingerprint")
-        batch = accept_batch(
-            project=project,
-            reader=self.reader(project),
-            filters=_filters(wanted),
-            expected=expected,
-            fingerprint=fingerprint,
-        )
-        return Response(BatchRow(batch).data, status=status.HTTP_201_CREATED)
-
-
-class OneBatch(ApiView):
-    tag = "checks"
-
-    @operation("withdraw_verdict_batch", responses={204: None})
-    def delete(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take one's own batch back as a whole.
-
-        What stood before its verdicts stands again. The rows are kept. Twice changes nothing.
-        """
-        project = self.enter(Verb.REVIEW)
-        batches = VerdictBatch.objects.filter(project=project).select_related("project")
-        withdraw_batch(batch=only(batches, public_id, "batch"), by=self.person)
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def _filters(words: dict[str, Any]) -> Filter:

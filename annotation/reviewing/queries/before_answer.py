@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 
 from annotation.core.by_hand import Part, named, rows
-from annotation.core.known_checks import FOOLING
 from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.refusals import NotFound
-from annotation.models import Check, CheckLook, Claim, Judge, Project, Verdict, VerdictBatch
+from annotation.models import Check, CheckLook, Claim, Judge, Project, Verdict
 from annotation.reviewing.queries import sql
 
 _PROJECT, _CHECK = Part(Project, "project"), Part(Check, "annotation_check")
 _CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(CheckLook, "look"), Part(Verdict, "verdict")
-_FACTS = 6
+_FACTS = 5
 """So many columns stand before those of the rows."""
 
 
@@ -24,9 +23,8 @@ _FACTS = 6
 class BeforeAnswer:
     """A check with its project and claim, what its reader was shown, and all verdicts on it, oldest first.
 
-    `guideline_id` is the version in force; `is_drawn` tells that a random draw waits for the check, `is_decided` that
-    an adjudicator ever decided it, and `is_fooled` that the reader takes a planted verdict for a judge's somewhere in
-    the project.
+    `guideline_id` is the version in force; `is_drawn` tells that a random draw waits for the check and
+    `is_decided` that an adjudicator ever decided it.
     """
 
     check: Check
@@ -35,17 +33,6 @@ class BeforeAnswer:
     guideline_id: int | None
     is_drawn: bool
     is_decided: bool
-    is_fooled: bool
-
-    @property
-    def answers(self) -> list[Verdict]:
-        """What reviewers said, oldest first."""
-        return [verdict for verdict in self.said if verdict.source == Verdict.Source.REVIEWER]
-
-    @property
-    def newest(self) -> Verdict | None:
-        """The last answer of a reviewer that stands."""
-        return next((verdict for verdict in reversed(self.answers) if verdict.withdrawn_at is None), None)
 
 
 def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
@@ -55,7 +42,6 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     """
     statement = sql.BEFORE_ANSWER.format(
         standing=STANDING,
-        fooling=FOOLING,
         verdict=_VERDICT.columns,
         project=_PROJECT.columns,
         check=_CHECK.columns,
@@ -65,7 +51,7 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     found = rows(statement, {**standing_values(person, check.project), "check": check.pk})
     if not found:
         raise NotFound("There is no such check in this project.")
-    roles, is_blind, guideline_id, is_drawn, is_decided, is_fooled = found[0][:_FACTS]
+    roles, is_blind, guideline_id, is_drawn, is_decided = found[0][:_FACTS]
     require_as_read(person, check.project, verb, roles, is_blind)
     rest = [iter(row[_FACTS:]) for row in found]
     said = [_verdict(values) for values in rest]
@@ -81,15 +67,13 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
         guideline_id=guideline_id,
         is_drawn=bool(is_drawn),
         is_decided=bool(is_decided),
-        is_fooled=bool(is_fooled),
     )
 
 
 def _verdict(values: Iterator[object]) -> Verdict:
     """A verdict with the names of whose it is."""
-    username, judge, batch = next(values), next(values), next(values)
+    username, judge = next(values), next(values)
     verdict = _VERDICT.read(values)
     verdict.person = named(User, id=verdict.person_id, username=username) if verdict.person_id else None
     verdict.judge = named(Judge, id=verdict.judge_id, name=judge) if verdict.judge_id else None
-    verdict.batch = named(VerdictBatch, id=verdict.batch_id, public_id=batch) if verdict.batch_id else None
     return verdict

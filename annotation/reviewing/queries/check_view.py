@@ -7,28 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.utils.timezone import now
-
-from annotation.core.by_hand import Part, kept_plan
+from annotation.core.by_hand import kept_plan
 from annotation.core.refusals import NotFound
 from annotation.models import (
     Adjudication,
     Assignment,
     Check,
     CheckLook,
-    Claim,
-    ClaimSet,
-    DocumentSet,
     Label,
     Project,
-    Summary,
-    Unit,
     Verdict,
 )
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.planted import label_to_plant, planted_verdict
-from annotation.reviewing.queries.reveal import is_shown_to_all
-from annotation.reviewing.queries.sight import CheckAsSeen, met_by, seen_by, told_of
+from annotation.reviewing.queries.sight import may_see
 from annotation.texts.queries.check_text import (
     WHOLE_TEXT_UP_TO,
     ContextUnit,
@@ -41,17 +32,7 @@ from annotation.texts.queries.check_text import (
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# Statements by hand: each claim that comes on screen asks them, and they took longer to build than to answer.
-_CHECK = Part(Check, "annotation_check")
-_PEER = Part(Summary, "peer", ("id", "public_id", "document_set_id", "text"))
-_SET = Part(DocumentSet, "document_set", ("id", "public_id", "external_id"))
-_CLAIM = Part(Claim, "claim", ("id", "public_id", "claim_set_id", "unit_id", "text"))
-_CLAIM_SET = Part(ClaimSet, "claim_set", ("id", "public_id", "summary_id", "document_set_id"))
-_UNIT = Part(Unit, "unit", ("id", "public_id", "position"))
-_MODEL = Part(Summary, "model", ("id", "public_id", "text"))
-_TEXT_PARTS = (_PEER, _SET, _CLAIM, _CLAIM_SET, _UNIT, _MODEL)
-_VERDICT = Part(Verdict, "verdict")
-_LOOK = Part(CheckLook, "look")
+ON_SCREEN = Check.objects.select_related("peer__document_set", "claim__claim_set__summary", "claim__unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +67,7 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PersonAnswer:
-    """One person's answer (or an imported one), withdrawn or not.
-
-    `met_another` tells that they knew somebody else's answer and not the judge's; `in_batch` that a list was taken over
-    whole; `is_set_aside` that it never stood, since somebody else had answered otherwise first.
-    """
+    """One person's answer (or an imported one), withdrawn or not."""
 
     verdict_id: str
     who: str
@@ -98,16 +75,12 @@ class PersonAnswer:
     label: str
     reason: str
     evidence: tuple[int, ...]
-    quotes: tuple[str, ...]
     error_type: str
     error: str
     confidence: float | None
     saw_judge: bool
-    met_another: bool
-    in_batch: bool
     at: datetime
     is_withdrawn: bool
-    is_set_aside: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +97,9 @@ class Decision:
 class Outcome:
     """What has been said of a check, as far as this reader may know it now.
 
-    `people` are all who answered, once the reader may know; else the reader alone, and the answer of somebody else that
-    they met when their own was set aside. `judge` is what they are shown as the judge's answer, which may be a planted
-    one as long as they have not been told; `planted` is the label that was planted, once they have been. `is_settled`
-    tells that an adjudicator has decided, so that no answer moves a score; that much everybody is told.
-    `coverage_stays_because` is told with the judge's answer: `percents` or `adjudicated` where an answer cannot move
-    coverage, else nothing.
+    `people` are all who answered, once the reader may know; else the reader alone. `is_settled` tells that an
+    adjudicator has decided; that is never hidden.
+    `coverage_stays_because` is `percents` or `adjudicated` where an answer cannot move coverage, else empty.
     """
 
     check_id: str
@@ -137,10 +107,8 @@ class Outcome:
     is_current: bool
     judge: JudgeAnswer | None
     is_judge_shown: bool
-    planted: str
     people: tuple[PersonAnswer, ...]
     own: PersonAnswer | None
-    seen: str
     decision: Decision | None
     is_disputed: bool
     is_settled: bool
@@ -160,7 +128,12 @@ class Outcome:
     @property
     def is_own_latest(self) -> bool:
         """Whether the reader's answer is the latest that anybody gave, which counts among those that differ."""
-        return self.own is not None and self.own.verdict_id == self.seen
+        return self.own is not None and self.own == _newest(self.people)
+
+    @property
+    def seen(self) -> str:
+        """The reader's own answer that is on screen, empty for none."""
+        return self.own.verdict_id if self.own else ""
 
     @property
     def other_label(self) -> str:
@@ -187,16 +160,12 @@ class CheckView:
     document_set: str
     summary_id: str
     text_id: str
-    may_ask_judge: bool
     outcome: Outcome
 
 
 def check_of(project: Project, public_id: str) -> Check:
     """The check of that public id in the project, with all that stands on its screen. Raises NotFound."""
-    with kept_plan() as cursor:
-        cursor.execute(sql.CHECK_OF.format(columns=_CHECK.columns), [public_id, project.pk])
-        found = cursor.fetchone()
-    return with_texts(of_project(_CHECK.read(iter(found)) if found else None, project))
+    return of_project(ON_SCREEN.filter(project=project, public_id=public_id).first(), project)
 
 
 def of_project(check: Check | None, project: Project) -> Check:
@@ -204,22 +173,6 @@ def of_project(check: Check | None, project: Project) -> Check:
     if check is None:
         raise NotFound("There is no such check in this project.")
     check.project = project
-    return check
-
-
-def with_texts(check: Check) -> Check:
-    """The same check, now with the rows that its screen reads: its peer summary, and its claim's origin."""
-    columns = ", ".join(part.columns for part in _TEXT_PARTS)
-    with kept_plan() as cursor:
-        cursor.execute(sql.TEXTS.format(columns=columns), [check.peer_id, check.claim_id])
-        row = iter(cursor.fetchone())
-    check.peer = _PEER.read(row)
-    check.peer.document_set = _SET.read(row)
-    check.claim = claim = _CLAIM.read(row)
-    claim.claim_set = claim_set = _CLAIM_SET.read(row)
-    unit, model = _UNIT.read(row), _MODEL.read(row)
-    claim.unit = unit if claim.unit_id else None
-    claim_set.summary = model if claim_set.summary_id else None
     return check
 
 
@@ -270,111 +223,56 @@ def check_view(
         document_set=check.peer.document_set.external_id,
         summary_id=check.peer.public_id,
         text_id=model.public_id if model else check.peer.document_set.public_id,
-        may_ask_judge=not outcome.is_judge_shown and check.project.reveal == Project.Reveal.ON_REQUEST,
         outcome=outcome,
     )
 
 
 def outcome_of(check: Check, person: User) -> Outcome:
     """What has been said of a check, as far as the person may know it now."""
-    said = _said_of(check, person)
-    look = _look_now(check, person, said)
-    seen = seen_by(person, check, look, said.verdicts)
-    # Made also where it is not shown, so that the true verdict takes as long.
-    may_plant = seen.is_known and (
-        check.project.planted_share > 0 or (look is not None and look.planted_label)
-    )
-    planted = planted_verdict(check, seen.planted or Label.NO) if may_plant else None
-    told = told_of(seen, said.verdicts, person, check, planted)
-    judge = _judge_answer(check, _judges_verdict(check, told)) if seen.is_known else None
-    people = _people(said, person)
-    visible = {verdict.pk for verdict in (*told, *met_by(person, said.verdicts))}
-    own, newest = _newest(one for one in people.values() if one.is_own), _newest(people.values())
+    said = list(Verdict.objects.filter(check_row=check).select_related("person").order_by("pk"))
+    look = CheckLook.objects.filter(check_row=check, person=person).first()
+    is_known = may_see(check, person, look=look, said=said)
+    judge = _judge_answer(check, _judges_verdict(check, said)) if is_known else None
+    people = tuple(_answer(one, person) for one in said if one.source == Verdict.Source.REVIEWER)
+    people = tuple(one for one in people if is_known or one.is_own)
+    is_told = is_known or check.final_source == Check.Decider.RULE
     return Outcome(
         check_id=check.public_id,
         claim=check.claim.text,
         is_current=check.is_current,
         judge=judge,
-        is_judge_shown=seen.is_known,
-        planted=look.planted_label or "" if look is not None and look.disclosed_at else "",
-        people=tuple(one for key, one in people.items() if key in visible),
-        own=own,
-        seen=newest.verdict_id if newest else "",
-        decision=_decision(check, seen, own if seen.planted else newest, judge),
-        is_disputed=bool(seen.disputed),
+        is_judge_shown=is_known,
+        people=people,
+        own=_newest(one for one in people if one.is_own),
+        decision=_decision(check, _newest(people), judge) if is_told else None,
+        is_disputed=is_known and check.is_disputed,
         is_settled=check.final_source == Check.Decider.ADJUDICATOR,
-        coverage_stays_because=_why_coverage_stays(check) if seen.is_known else "",
+        coverage_stays_because=_why_coverage_stays(check) if is_known else "",
     )
 
 
-def _look_now(check: Check, person: User, said: _AllSaid) -> CheckLook | None:
-    """The person's look at a check, as it will be kept once it comes on their screen."""
-    look, project = said.look, check.project
-    if look is not None and look.revealed_at is not None:
-        return look
-    has_answered = any(one.person_id == person.pk and not one.is_set_aside for one in said.verdicts)
-    if not has_answered and not is_shown_to_all(project):
-        return look
-    return CheckLook(
-        check_row=check, person=person, revealed_at=now(), planted_label=label_to_plant(check, person)
+def _answer(verdict: Verdict, person: User) -> PersonAnswer:
+    return PersonAnswer(
+        verdict_id=verdict.public_id,
+        who=verdict.person.username if verdict.person else verdict.origin_name,
+        is_own=verdict.person_id == person.pk,
+        label=verdict.label or "",
+        reason=verdict.reason,
+        evidence=tuple(verdict.evidence),
+        error_type=verdict.error_type,
+        error=verdict.get_error_type_display() if verdict.error_type else "",
+        confidence=verdict.confidence,
+        saw_judge=verdict.had_seen,
+        at=verdict.created_at,
+        is_withdrawn=verdict.withdrawn_at is not None,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _AllSaid:
-    """All verdicts on a check in their order, with the names of their people; and one person's look at it."""
-
-    verdicts: tuple[Verdict, ...]
-    names: tuple[str | None, ...]
-    look: CheckLook | None
-
-
-def _said_of(check: Check, person: User) -> _AllSaid:
-    columns = f"{_LOOK.columns}, {_VERDICT.columns}"
-    with kept_plan() as cursor:
-        cursor.execute(sql.SAID_OF_CHECK.format(columns=columns), {"check": check.pk, "person": person.pk})
-        rows = cursor.fetchall()
-    look: CheckLook | None = None
-    verdicts, names = [], []
-    for name, *columns in rows:
-        values = iter(columns)
-        look, verdict = _LOOK.read(values), _VERDICT.read(values)
-        if verdict.pk:
-            verdicts.append(verdict)
-            names.append(name)
-    return _AllSaid(tuple(verdicts), tuple(names), look if look is not None and look.pk else None)
-
-
-def _people(said: _AllSaid, person: User) -> dict[int, PersonAnswer]:
-    return {
-        verdict.pk: PersonAnswer(
-            verdict_id=verdict.public_id,
-            who=name or verdict.origin_name,
-            is_own=verdict.person_id == person.pk,
-            label=verdict.label or "",
-            reason=verdict.reason,
-            evidence=tuple(verdict.evidence),
-            quotes=tuple(f"{each['unit']}:{each['start']}:{each['end']}" for each in verdict.quotes),
-            error_type=verdict.error_type,
-            error=verdict.get_error_type_display() if verdict.error_type else "",
-            confidence=verdict.confidence,
-            saw_judge=verdict.shown in (Verdict.Shown.JUDGE, Verdict.Shown.PLANTED),
-            met_another=verdict.shown == Verdict.Shown.PERSON,
-            in_batch=verdict.batch_id is not None,
-            at=verdict.created_at,
-            is_withdrawn=verdict.withdrawn_at is not None,
-            is_set_aside=verdict.is_set_aside,
-        )
-        for name, verdict in zip(said.names, said.verdicts, strict=True)
-        if verdict.source == Verdict.Source.REVIEWER
-    }
-
-
-def _judges_verdict(check: Check, told: Sequence[Verdict]) -> Verdict | None:
+def _judges_verdict(check: Check, said: Sequence[Verdict]) -> Verdict | None:
     judge = check.project.deciding_judge
     if judge is None:
         return None
-    standing = [one for one in told if one.judge_id == judge.pk and one.withdrawn_at is None]
+    standing = [one for one in said if one.judge_id == judge.pk and one.withdrawn_at is None]
     # The latest usable answer stands; a later failure does not undo it.
     return next((one for one in reversed(standing) if one.label), standing[-1] if standing else None)
 
@@ -404,30 +302,24 @@ def _newest(people: Iterable[PersonAnswer]) -> PersonAnswer | None:
     return next((said for said in reversed(list(people)) if not said.is_withdrawn), None)
 
 
-def _decision(
-    check: Check, seen: CheckAsSeen, newest: PersonAnswer | None, judge: JudgeAnswer | None
-) -> Decision | None:
-    """What stands as its reader takes it, and who decided it; `newest` is the latest answer that they know of."""
-    match seen.source:
+def _decision(check: Check, newest: PersonAnswer | None, judge: JudgeAnswer | None) -> Decision | None:
+    who = reason = ""
+    match check.final_source:
         case Check.Decider.ADJUDICATOR:
-            settled = (
-                Adjudication.objects.filter(check_row=check, withdrawn_at=None)
-                .select_related("decided_by")
-                .order_by("-pk")
-                .first()
+            decided = Adjudication.objects.filter(check_row=check, withdrawn_at=None).select_related(
+                "decided_by"
             )
-            who, reason = (settled.decided_by.username, settled.reason) if settled else ("", "")
-            return Decision(label=seen.final, source=seen.source, who=who, reason=reason)
+            if settled := decided.order_by("-pk").first():
+                who, reason = settled.decided_by.username, settled.reason
         case Check.Decider.REVIEWER:
             who, reason = (newest.who, newest.reason) if newest else ("", "")
-            return Decision(label=seen.final, source=seen.source, who=who, reason=reason)
         case Check.Decider.RULE:
-            return Decision(label=seen.final, source=seen.source, who="", reason="")
+            pass
         case _ if judge is None:
             return None
         case _:
-            reason = judge.reason if seen.final else check.unscored_reason
-            return Decision(label=seen.final, source=seen.source, who=judge.judge, reason=reason)
+            who, reason = judge.judge, judge.reason if check.final_label else check.unscored_reason
+    return Decision(label=check.final_label, source=check.final_source, who=who, reason=reason)
 
 
 def _passages(

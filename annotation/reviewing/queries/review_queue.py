@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
 
-from annotation.core.known_checks import knows, knows_the_truth
+from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid
@@ -30,8 +30,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.reveal import keeps_back, plants
-from annotation.reviewing.queries.sight import CheckAsSeen, as_seen, taken_for_true
+from annotation.reviewing.queries.sight import keeps_back, with_known
 from annotation.sampling.queries.check_samples import (
     CheckSample,
     check_samples,
@@ -127,12 +126,6 @@ class Filter:
         """Whether nothing is left out but what is answered."""
         return self == Filter(order=self.order)
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether it holds a part of the project by what the checks are, and no draw, whatever people said of them."""
-        words = (self.document_set, self.system, self.side, self.label, self.numbers, self.reviewer, self.q)
-        return any(words) and not self.draw
-
 
 CHOICES: dict[str, list[str]] = {
     "order": list(Order),
@@ -185,7 +178,8 @@ def queue(project: Project, reader: CheckReader, filters: Filter, *, after: str 
     waiting = waiting_checks(project, reader, filters)
     page: list[Any] = []
     for part in following_check(waiting, _named(project, after), filters) if after else (waiting,):
-        told = _with_answers(part, project, reader)
+        # Whoever may see all is not shown the answers of others before their own either: they answer here too.
+        told = with_known(part, reader.person, is_kept_back=project.reveal != Project.Reveal.SHOWN)
         # Named columns: the summaries' texts would be sorted along.
         rows = told.select_related("claim", "document_set").only(*QUEUE_COLUMNS)
         rows = rows.order_by(*rows.query.order_by, "public_id")
@@ -201,16 +195,6 @@ def queue(project: Project, reader: CheckReader, filters: Filter, *, after: str 
         counted=min(counted, CHECKS_COUNTED_UP_TO),
         is_counted_out=counted <= CHECKS_COUNTED_UP_TO,
     )
-
-
-def _with_answers(checks: QuerySet[Check], project: Project, reader: CheckReader) -> QuerySet[Any]:
-    """The checks as the reader sees them.
-
-    Whoever may see all is not shown the answers of others before their own either: they answer here too.
-    """
-    may_plant = plants(project, reader.person)
-    is_kept_back = may_plant or project.reveal != Project.Reveal.SHOWN
-    return as_seen(checks, reader.person, is_kept_back=is_kept_back, plants=may_plant)
 
 
 def _named(project: Project, public_id: str) -> Check:
@@ -252,10 +236,11 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     if filters.draw:
         return _sampled_checks(project, reader, filters)
     waiting = Check.objects.filter(project=project, is_current=True)
+    waiting = _only(waiting, project, filters.only)
+    if filters.label:
+        waiting = waiting.filter(human_label=filters.label)
     if filters.is_of_answers and keeps_back(project, reader):
-        waiting = _as_told(waiting, project, reader, filters)
-    else:
-        waiting = _by_answers(_only(waiting, project, filters.only), filters)
+        waiting = waiting.filter(knows(reader.person))
     if filters.side:
         waiting = waiting.filter(side=filters.side)
     if filters.numbers:
@@ -350,36 +335,6 @@ def has_panel(project: Project) -> bool:
     return judge is not None and judge.kind == Judge.Kind.PANEL
 
 
-def _by_answers(checks: QuerySet[Check], filters: Filter) -> QuerySet[Check]:
-    return checks.filter(human_label=filters.label) if filters.label else checks
-
-
-def _as_told(
-    checks: QuerySet[Check], project: Project, reader: CheckReader, filters: Filter
-) -> QuerySet[Check]:
-    """As `_only` and `_by_answers`, of the checks alone of which the reader has been told what others said.
-
-    Where a wrong verdict was planted, it goes by that and their own answer, as long as they take it for the judge's.
-    """
-    told = _by_answers(_only(checks, project, filters.only), filters).filter(knows_the_truth(reader.person))
-    fooled = taken_for_true(reader.person, project)
-    taken_so = [check for check, seen in fooled.items() if _is_taken_so(seen, filters)]
-    return told | checks.filter(pk__in=taken_so) if taken_so else told
-
-
-def _is_taken_so(seen: CheckAsSeen, filters: Filter) -> bool:
-    """Whether it belongs there to whoever knows of their own answer, and of a planted one in the judge's place."""
-    if seen.human is None or filters.label not in ("", seen.human):
-        return False
-    match filters.only:
-        case Only.AGAINST:
-            return seen.human != seen.judge
-        case Only.ANSWERED | Only.ALL:
-            return True
-        case _:
-            return False
-
-
 def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> QuerySet[Check]:
     """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order."""
     draws = Draw.objects.filter(project=project, public_id=filters.draw)
@@ -428,6 +383,6 @@ def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
         side=check.side,
         doubt=None if is_kept_back else check.doubt,
         effect=check.effect,
-        human_label=check.seen_human,
-        is_disputed=check.seen_disputed,
+        human_label=check.human_label if check.is_known else None,
+        is_disputed=check.is_disputed if check.is_known else None,
     )

@@ -10,20 +10,20 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb, require
+from annotation.core.refusals import NotFound
 from annotation.models import Check
 from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.reveal import CheckAndLook, sight_of
+from annotation.reviewing.queries.check_view import ON_SCREEN
 from annotation.reviewing.queries.review_queue import Filter, following_check, waiting_checks
-from annotation.reviewing.services.look_at_check import see
+from annotation.reviewing.services.look_at_check import look_at
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
     from annotation.core.readers import CheckReader
-    from annotation.models import Project
+    from annotation.models import CheckLook, Project
 
 LEASE = timedelta(minutes=5)
 SPARE = timedelta(minutes=1)
@@ -34,8 +34,6 @@ LAST_LOOKS = 50
 """So many looks of everybody tell what somebody has opened of late: whoever skips claims has many of them."""
 GIVEN_BACK_AT_ONCE = 10_000
 
-_CHECK = Part(Check, "annotation_check")
-
 
 def hand_out(
     *, project: Project, reader: CheckReader, filters: Filter, after: Check | None = None
@@ -43,9 +41,8 @@ def hand_out(
     """The queue's next check that nobody else is at, leased to the reader; None where there is no other.
 
     `after` is the check that they are at; after the queue's end it begins anew. Nobody else is handed the check until
-    five minutes have passed without a sign of its reader. Whoever has its address may open it all the same, and
-    of two who answer the second is told. It comes as its row alone: `check_view.with_texts` adds what its screen
-    reads. Raises as `waiting_checks`.
+    five minutes have passed without a sign of its reader. Whoever has its address may open it all the same. Raises as
+    `waiting_checks`.
     """
     require(reader.person, project, Verb.REVIEW)
     return _hand_out(project, reader, filters, after)
@@ -57,22 +54,25 @@ def move_on(*, project: Project, reader: CheckReader, filters: Filter, here: str
     `here` is its public id. The same as `stay` and `hand_out`, which asks for itself what the reader may do. Raises
     as they do.
     """
-    sight = stay(project=project, here=here, by=reader.person)
-    if sight.look is not None and sight.look.opened_at < timezone.now() - LEASE - SPARE:
+    check, look = stay(project=project, here=here, by=reader.person)
+    if look.opened_at < timezone.now() - LEASE - SPARE:
         # Met again: none of the last looks tells that they have it in hand. The next one comes to it.
-        _let_go_of_others(sight.check, reader.person, but=MOST_HELD - 2)
-    return _hand_out(project, reader, filters, sight.check)
+        _let_go_of_others(check, reader.person, but=MOST_HELD - 2)
+    return _hand_out(project, reader, filters, check)
 
 
-def stay(*, project: Project, here: str, by: User) -> CheckAndLook:
+def stay(*, project: Project, here: str, by: User) -> tuple[Check, CheckLook]:
     """Record that a check, `here` its public id, is on the person's screen, and go on holding it for them.
 
-    The same as `look_at` and `keep`. Raises as the former, and NotFound.
+    Raises NotFound, and as `require`.
     """
-    sight = sight_of(project, here, by, verb=Verb.REVIEW)
-    see(sight=sight, by=by)
-    keep(check=sight.check, by=by)
-    return sight
+    check = Check.objects.filter(project=project, public_id=here).first()
+    if check is None:
+        raise NotFound("There is no such check in this project.")
+    check.project = project
+    look = look_at(check=check, by=by)
+    keep(check=check, by=by)
+    return check, look
 
 
 def keep(*, check: Check, by: User) -> None:
@@ -114,17 +114,15 @@ def _first_free(project: Project, waiting: QuerySet[Check], person: User) -> Che
     except EmptyResultSet:
         # Filters that exclude each other have no SQL.
         return None
-    statement = sql.TAKE_FIRST.format(
-        first=first, unless_locked=_unless_locked("annotation_check"), columns=_CHECK.columns
-    )
+    statement = sql.TAKE_FIRST.format(first=first, unless_locked=_unless_locked("annotation_check"))
     counted = [LAST_LOOKS, person.pk, person.pk, _written(now)]
     with connection.cursor() as cursor:
         cursor.execute(statement, [person.pk, _written(now + LEASE + SPARE), *values, *counted])
         found = cursor.fetchone()
     if found is None:
         return None
-    *columns, others = found
-    check = _CHECK.read(iter(columns))
+    key, others = found
+    check = ON_SCREEN.get(pk=key)
     check.project = project
     if others >= MOST_HELD:
         _let_go_of_others(check, person)

@@ -1,20 +1,15 @@
-"""A reviewer has a check on screen: when, whether the judge's verdict stood there, and whether it was planted."""
+"""A reviewer has a check on screen: when, and whether the judge's verdict stood there."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.core.events import log
 from annotation.core.permissions import Standing, Verb, require, roles_with, standing_in
-from annotation.models import Check, CheckLook
-from annotation.models.base import new_public_id
-from annotation.reviewing.queries import sql
-from annotation.reviewing.queries.planted import label_to_plant
-from annotation.reviewing.queries.reveal import CheckAndLook, is_shown_to_all, sight_of, untold
+from annotation.models import Check, CheckLook, Verdict
+from annotation.reviewing.queries.sight import may_see
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -23,50 +18,30 @@ if TYPE_CHECKING:
     from annotation.models import Project, Summary
 
 
-def look_at(*, check: Check, by: User, asked: bool = False) -> None:
+def look_at(*, check: Check, by: User) -> CheckLook:
     """Record that the check came on the person's screen, and the judge's verdict with it where they may see it.
 
-    `asked` is that they asked for the verdict now; it counts only where the project shows it on request. The first
-    sight of either is kept; later ones change nothing.
+    The first sight of either is kept; later ones change nothing.
     """
-    see(sight=sight_of(check.project, check.public_id, by, verb=Verb.REVIEW), by=by, asked=asked)
+    require(by, check.project, Verb.REVIEW)
+    look, _ = CheckLook.objects.get_or_create(check_row=check, person=by)
+    own = Verdict.objects.filter(check_row=check, person=by)[:1]
+    return reveal(check=check, to=by, look=look) if may_see(check, by, look=look, said=own) else look
 
 
-def see(*, sight: CheckAndLook, by: User, asked: bool = False) -> None:
-    """As `look_at`, for a service that has asked whether the person may."""
-    check, look = sight.check, sight.look
-    if look is not None and look.revealed_at is not None:
-        return
-    if sight.has_answered or is_shown_to_all(check.project, asked=asked):
-        _show(check, by, look, asked=asked)
-    elif look is None:
-        _open(check, by)
-
-
-@transaction.atomic
-def _show(check: Check, to: User, look: CheckLook | None, *, asked: bool) -> None:
-    reveal(check=check, to=to, look=look)
-    if asked:
-        log(project=check.project, actor=to, verb="ask for the judge's verdict", target=check)
-
-
-def reveal(*, check: Check, to: User, look: CheckLook | None = None) -> CheckLook:
-    """Keep that the judge's verdict, or a planted one, comes on the person's screen now, unless it has before.
-
-    Call it inside the transaction of the act that shows it.
-    """
+def reveal(*, check: Check, to: User, look: CheckLook | None) -> CheckLook:
+    """Record that the judge's verdict comes on the person's screen now, unless it has before."""
     if look is not None and look.revealed_at is not None:
         return look
-    now, planted = timezone.now(), label_to_plant(check, to)
-    if look is None:
-        look = CheckLook(check_row=check, person=to, opened_at=now, revealed_at=now, planted_label=planted)
-        moment = connection.ops.adapt_datetimefield_value(now)
-        with connection.cursor() as cursor:
-            cursor.execute(sql.REVEAL, [look.public_id, check.pk, to.pk, moment, moment, planted])
-            look.pk = cursor.fetchone()[0]
-        return look
-    CheckLook.objects.filter(pk=look.pk, revealed_at=None).update(revealed_at=now, planted_label=planted)
-    look.revealed_at, look.planted_label = now, planted
+    look = look or CheckLook(check_row=check, person=to)
+    look.revealed_at = timezone.now()
+    # Opened in another window, the look is there already.
+    CheckLook.objects.bulk_create(
+        [CheckLook(public_id=look.public_id, check_row=check, person=to, revealed_at=look.revealed_at)],
+        update_conflicts=True,
+        unique_fields=["check_row", "person"],
+        update_fields=["revealed_at"],
+    )
     return look
 
 
@@ -84,8 +59,7 @@ def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
     """Record that the person is shown, as it is, what the judge and others said of some checks of a project.
 
     For every door that keeps nothing back from them. From now on they know it of each, so that a later answer counts
-    as given with the judge's verdict in sight. What was shown is the truth: nothing is planted. What they were shown
-    before stays as it is, also a planted verdict of which they are not told yet. Nothing is kept of those whose roles
+    as given with the judge's verdict in sight. Nothing is kept of those whose roles
     do not let them review. The number of queries does not grow with the checks, but for SQLite's limit of values in
     one.
     """
@@ -109,42 +83,3 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
         unique_fields=["check_row", "person"],
         update_fields=["revealed_at"],
     )
-
-
-@transaction.atomic
-def tell_planted(*, project: Project, by: User, but: Check | None = None) -> list[CheckLook]:
-    """Tell the person which verdicts they were shown were planted: those of checks that they have answered and left.
-
-    `but` is the check whose answer they may still change knowing only what was planted. They are told once.
-    """
-    require(by, project, Verb.REVIEW)
-    looks = untold(by, project).select_related("check_row__project", "check_row__claim").order_by("pk")
-    if but is not None:
-        looks = looks.exclude(check_row=but)
-    return [look for look in looks if disclose(look)]
-
-
-def disclose(look: CheckLook) -> bool:
-    """Tell the person that the verdict they were shown was planted; whether that was news to them.
-
-    Call it inside a transaction.
-    """
-    now = timezone.now()
-    untold_yet = CheckLook.objects.filter(pk=look.pk, planted_label__isnull=False, disclosed_at=None)
-    if not untold_yet.update(disclosed_at=now):
-        return False
-    look.disclosed_at = now
-    log(
-        project=look.check_row.project,
-        actor=look.person,
-        verb="learn of a planted verdict",
-        target=look.check_row,
-        data={"planted": look.planted_label},
-    )
-    return True
-
-
-def _open(check: Check, by: User) -> None:
-    now = connection.ops.adapt_datetimefield_value(timezone.now())
-    with connection.cursor() as cursor:
-        cursor.execute(sql.OPEN, [new_public_id(), check.pk, by.pk, now])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -18,13 +18,12 @@ from annotation.models import (
     DrawnCheck,
     ErrorType,
     Label,
-    Project,
     Summary,
     Verdict,
 )
 from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
 from annotation.reviewing.services.lease_check import let_go
-from annotation.reviewing.services.look_at_check import disclose, reveal
+from annotation.reviewing.services.look_at_check import reveal
 from annotation.sampling.services.finish_sample import finish_check_samples
 from annotation.scoring.records import SummaryRecord, peers
 from annotation.scoring.rescore import rescore_held, rescore_now
@@ -32,36 +31,11 @@ from annotation.texts.queries.check_text import compared_text
 from evaluation.judging import LABELS_IN_WORDS
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from django.contrib.auth.models import User
 
 NOT_LOOKED = "not looked"
 LONGEST_REASON = 4000
-MOST_QUOTES = 50
 LONGEST_MS = 2_147_483_647
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A passage that a reviewer selected: the number of its unit, and where in the unit it lies (end exclusive)."""
-
-    unit: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a reviewer says of a check. `evidence` holds unit numbers in order, those of `quotes` among them."""
-
-    label: str
-    reason: str
-    evidence: tuple[int, ...]
-    quotes: tuple[Quote, ...]
-    error_type: str
-    confidence: float | None
-    active_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +47,8 @@ class GivenAnswer:
     look: CheckLook
     before: BeforeAnswer
 
-    @property
-    def is_fooled(self) -> bool | None:
-        """As `reveal.plants` takes it; what was planted may have been told since."""
-        return None if self.before.is_fooled else False
 
-
+@transaction.atomic
 def override(
     *,
     check: Check,
@@ -86,76 +56,55 @@ def override(
     label: str,
     reason: str = "",
     evidence: Sequence[int] = (),
-    quotes: Sequence[Quote] = (),
     error_type: str = "",
     confidence: float | None = None,
-    shown: str = Verdict.Shown.NOTHING,
     active_ms: int = 0,
     seen: str = NOT_LOOKED,
 ) -> GivenAnswer:
-    """Record a reviewer's verdict on a check, confirming or changing what stood before.
+    """Record a reviewer's verdict on a check and rescore its summary.
 
-    `seen` is the public id of the last reviewer's verdict that `by` had on screen, "" for none; left out, it is not
-    asked. `shown` is what they say to have seen of the judge elsewhere, believed only where it is shown on request.
-    Evidence holds unit numbers of the text compared with, those of `quotes` too; `active_ms` is the time at the check.
-    The scores follow in the same transaction; the judge's verdict is revealed, and a planted one disclosed. The first
-    answer of somebody who knew nothing is also that of every draw in which the check waits.
+    `seen` is the public id of the person's own answer that they had on screen, "" for none; left out, it is not
+    asked. Evidence holds unit numbers of the text compared with; `active_ms` is the time at the check. The judge's
+    verdict is revealed. The first answer of somebody who knew nothing is also that of every draw in which the check
+    waits.
 
-    Raises Conflict `newer_verdict` where another answer came or went since (`is_own`: by themselves); what meets
-    somebody else's other answer is kept, set aside. Conflict `claim_changed` where the claim is no longer
-    checked. Invalid for what a field cannot hold.
+    Raises Conflict `newer_verdict` where the person answered or withdrew elsewhere since, `claim_changed` where the
+    claim is no longer checked, and Invalid for what a field cannot hold.
     """
-    _validate(
-        label=label,
-        confidence=confidence,
-        evidence=evidence,
-        reason=reason,
-        error_type=error_type,
-        quotes=quotes,
-    )
-    if active_ms < 0:
-        raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
-    answer = Answer(
-        label=label,
-        reason=reason.strip(),
-        evidence=tuple(sorted({*evidence, *(quote.unit for quote in quotes)})),
-        quotes=tuple(quotes),
-        error_type=error_type,
-        confidence=confidence,
-        active_ms=min(active_ms, LONGEST_MS),
-    )
-    # Raised when all is written: what meets another answer is refused, and kept.
-    given = _give(answer, check=check, by=by, claimed=shown, seen=seen)
-    if isinstance(given, Conflict):
-        raise given
-    return given
-
-
-@transaction.atomic
-def _give(answer: Answer, *, check: Check, by: User, claimed: str, seen: str) -> GivenAnswer | Conflict:
+    reason = reason.strip()
+    _validate(label, reason, evidence, error_type, confidence, active_ms)
     held = peers([check.peer_id], hold=True)
     before = before_answer(check, by, verb=Verb.REVIEW)
-    if held:
-        before.check.peer = held[0]
-    if not before.check.is_current:
-        raise _claim_changed(answer)
-    _check_units(before.check, answer.evidence)
-    if _is_overtaken(before, answer, by=by, seen=seen):
-        newest = before.newest
-        if newest is not None and newest.person_id != by.pk:
-            _set_aside(answer, before, held, by=by, claimed=claimed, newest=newest)
-        return _conflict(before, answer, by=by, seen=seen)
-    return _let_stand(answer, before, held, by=by, claimed=claimed)
-
-
-def _let_stand(
-    answer: Answer, before: BeforeAnswer, held: Sequence[Summary], *, by: User, claimed: str
-) -> GivenAnswer:
     check = before.check
-    known = _known(before, by, claimed=claimed)
-    verdict = _keep(answer, before, by=by, known=known)
+    if held:
+        check.peer = held[0]
+    yours = {"label": label, "reason": reason}
+    if not check.is_current:
+        raise Conflict(
+            "The claim was reworded or removed after you opened it, so it is no longer checked. Your answer is "
+            "kept here. Continue with the next claim.",
+            code="claim_changed",
+            details={"yours": yours, "theirs": None},
+        )
+    _check_units(check, evidence)
+    _refuse_stale(before, yours, by=by, seen=seen)
+    verdict = Verdict.objects.create(
+        check_row=check,
+        source=Verdict.Source.REVIEWER,
+        person=by,
+        label=label,
+        confidence=confidence,
+        evidence=sorted(set(evidence)),
+        error_type=error_type,
+        reason=reason,
+        had_seen=_had_seen(before, by),
+        active_ms=min(active_ms, LONGEST_MS),
+        guideline_id=before.guideline_id,
+    )
+    if before.is_drawn and not verdict.had_seen:
+        DrawnCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
+        finish_check_samples(verdict=verdict, by=by)
     look = reveal(check=check, to=by, look=before.look)
-    _tell_if_planted(look, check=check, by=by, known=known)
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
         let_go(check=check, by=by)
@@ -165,7 +114,11 @@ def _let_stand(
         verb="override",
         target=check,
         data={
-            **_logged(verdict),
+            "verdict": verdict.public_id,
+            "label": verdict.label,
+            "reason": verdict.reason,
+            "had_seen": verdict.had_seen,
+            **({"error_type": verdict.error_type} if verdict.error_type else {}),
             "final_before": check.final_label,
             "final_source_before": check.final_source,
         },
@@ -180,93 +133,11 @@ def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
     return now
 
 
-def _set_aside(
-    answer: Answer,
-    before: BeforeAnswer,
-    held: Sequence[Summary],
-    *,
-    by: User,
-    claimed: str,
-    newest: Verdict,
-) -> None:
-    """Keep an answer that does not stand, since its author now meets another's.
-
-    What they send again after that they send knowing it, so one is kept for each newer verdict. That the two differ is
-    for an adjudicator, unless its author answers again.
-    """
-    check = before.check
-    own = (said for said in before.answers if said.person_id == by.pk and said.pk > newest.pk)
-    if any(said.is_set_aside for said in own):
-        return
-    known = _known(before, by, claimed=claimed)
-    verdict = _keep(answer, before, by=by, known=known, set_aside_at=timezone.now())
-    _tell_if_planted(before.look, check=check, by=by, known=known)
-    rescore_held(project=check.project, held=held)
-    log(
-        project=check.project,
-        actor=by,
-        verb="set answer aside",
-        target=check,
-        data={**_logged(verdict), "newer": newest.public_id},
-    )
-
-
-def _keep(
-    answer: Answer, before: BeforeAnswer, *, by: User, known: str, set_aside_at: datetime | None = None
-) -> Verdict:
-    verdict = Verdict.objects.create(
-        check_row=before.check,
-        source=Verdict.Source.REVIEWER,
-        person=by,
-        label=answer.label,
-        confidence=answer.confidence,
-        evidence=list(answer.evidence),
-        quotes=[asdict(quote) for quote in answer.quotes],
-        error_type=answer.error_type,
-        reason=answer.reason,
-        shown=known,
-        active_ms=answer.active_ms,
-        guideline_id=before.guideline_id,
-        withdrawn_at=set_aside_at,
-        is_set_aside=set_aside_at is not None,
-    )
-    if known == Verdict.Shown.NOTHING and before.is_drawn:
-        drawn = DrawnCheck.objects.filter(check_row=before.check, verdict__isnull=True)
-        drawn.update(verdict=verdict)
-        finish_check_samples(verdict=verdict, by=by)
-    return verdict
-
-
-def _tell_if_planted(look: CheckLook | None, *, check: Check, by: User, known: str) -> None:
-    if look is not None and known == Verdict.Shown.PLANTED:
-        look.check_row, look.person = check, by
-        disclose(look)
-
-
-def _logged(verdict: Verdict) -> dict[str, object]:
-    return {
-        "verdict": verdict.public_id,
-        "label": verdict.label,
-        "reason": verdict.reason,
-        "shown": verdict.shown,
-        **({"error_type": verdict.error_type} if verdict.error_type else {}),
-    }
-
-
-def _known(before: BeforeAnswer, by: User, *, claimed: str) -> str:
-    """What the person knew of the judge's verdict before this answer, or else of another's answer."""
-    check, look = before.check, before.look
-    if look is not None and look.revealed_at is not None:
-        return Verdict.Shown.PLANTED if look.is_fooling else Verdict.Shown.JUDGE
-    own = [said.is_set_aside for said in before.said if said.person_id == by.pk]
-    if not all(own) or _says_so(check, claimed):
-        return Verdict.Shown.JUDGE
-    return Verdict.Shown.PERSON if own else Verdict.Shown.NOTHING
-
-
-def _says_so(check: Check, claimed: str) -> bool:
-    """Whether the person says that they saw the judge's verdict, where they may well have."""
-    return claimed != Verdict.Shown.NOTHING and check.project.reveal == Project.Reveal.ON_REQUEST
+def _had_seen(before: BeforeAnswer, by: User) -> bool:
+    """Whether the person had seen others' answers before this answer."""
+    look = before.look
+    has_answered = any(said.person_id == by.pk for said in before.said)
+    return has_answered or (look is not None and look.revealed_at is not None)
 
 
 @transaction.atomic
@@ -313,28 +184,25 @@ def check_reason(reason: str) -> None:
 
 
 def _validate(
-    *,
     label: str,
-    confidence: float | None,
-    evidence: Sequence[int],
     reason: str,
+    evidence: Sequence[int],
     error_type: str,
-    quotes: Sequence[Quote],
+    confidence: float | None,
+    active_ms: int,
 ) -> None:
     if label not in Label.values:
         raise Invalid(f"A verdict is {LABELS_IN_WORDS}, not {label!r}.", field="label")
     if confidence is not None and not 0 <= confidence <= 1:
         raise Invalid("Confidence must be between 0 and 1.", field="confidence")
-    if any(number < 1 for number in (*evidence, *(quote.unit for quote in quotes))):
+    if any(number < 1 for number in evidence):
         raise Invalid("Evidence must be unit numbers, starting at 1.", field="evidence")
     if error_type and error_type not in ErrorType.values:
         known = ", ".join(ErrorType.values)
         raise Invalid(f"An error is one of {known}, not {error_type!r}.", field="error_type")
     check_reason(reason)
-    if len(quotes) > MOST_QUOTES:
-        raise Invalid(f"At most {MOST_QUOTES} passages can be selected.", field="quotes")
-    if any(not 0 <= quote.start < quote.end for quote in quotes):
-        raise Invalid("A passage must start inside its unit and end after its start.", field="quotes")
+    if active_ms < 0:
+        raise Invalid("Time at the check is 0 ms or more.", field="active_ms")
 
 
 def _check_units(check: Check, named: Sequence[int]) -> None:
@@ -346,62 +214,23 @@ def _check_units(check: Check, named: Sequence[int]) -> None:
         raise Invalid(f"There is no unit {unknown} here.", field="evidence")
 
 
-def _is_overtaken(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> bool:
-    """Whether another answer came, or went, since the person looked; the same answer of somebody else does not count.
-
-    Raises Invalid where `seen` names no answer that anybody ever gave to this check.
-    """
-    newest = before.newest
+def _refuse_stale(before: BeforeAnswer, yours: dict[str, str], *, by: User, seen: str) -> None:
+    own = [said for said in before.said if said.person_id == by.pk]
+    newest = next((said for said in reversed(own) if said.withdrawn_at is None), None)
     if seen in (NOT_LOOKED, newest.public_id if newest else ""):
-        return False
-    if seen and all(said.public_id != seen for said in before.answers):
+        return
+    if seen and all(said.public_id != seen for said in own):
         raise Invalid(
-            f"No reviewer's answer to this check has the id {seen!r}. Send the last one that you saw, or "
+            f"You have given no answer with the id {seen!r} to this check. Send the last one that you saw, or "
             "leave it empty for none.",
             field="seen",
         )
-    return newest is None or newest.person_id == by.pk or newest.label != answer.label
-
-
-def _conflict(before: BeforeAnswer, answer: Answer, *, by: User, seen: str) -> Conflict:
-    """`is_own` tells that nobody but `by` came in between: they answered, or took it back, elsewhere."""
-    newest = before.newest
-    theirs = {"label": newest.label, "reason": newest.reason, "id": newest.public_id} if newest else None
-    changed = newest or next((said for said in before.said if said.public_id == seen), None)
-    is_own = changed is not None and changed.person_id == by.pk
-    return Conflict(
-        _OWN_IN_BETWEEN if is_own else _ANOTHERS_IN_BETWEEN if newest else _GONE_IN_BETWEEN,
+    raise Conflict(
+        "You answered this check in another window after opening it here. Your answer is kept here. Compare "
+        "both, then answer again.",
         code="newer_verdict",
         details={
-            "yours": {"label": answer.label, "reason": answer.reason},
-            "theirs": theirs,
-            "is_own": is_own,
-        },
-    )
-
-
-_OWN_IN_BETWEEN = (
-    "You answered this check in another window after opening it here. Your answer is kept here. Compare "
-    "both, then answer again."
-)
-_ANOTHERS_IN_BETWEEN = (
-    "Someone answered this check differently after you opened it. Your answer was set aside. Compare both, "
-    "then answer again."
-)
-_GONE_IN_BETWEEN = (
-    "Someone withdrew their answer to this check after you opened it. Your answer is kept here. To save it, "
-    "answer again."
-)
-
-
-def _claim_changed(answer: Answer) -> Conflict:
-    return Conflict(
-        "The claim was reworded or removed after you opened it, so it is no longer checked. Your answer is "
-        "kept here. Continue with the next claim.",
-        code="claim_changed",
-        details={
-            "yours": {"label": answer.label, "reason": answer.reason},
-            "theirs": None,
-            "is_own": False,
+            "yours": yours,
+            "theirs": {"label": newest.label, "reason": newest.reason} if newest else None,
         },
     )

@@ -8,32 +8,27 @@ strip on it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
-from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.core.words import ANSWERS
-from annotation.models import Check, CheckLook, ErrorType, Verdict
+from annotation.models import Check, ErrorType, Verdict
 from annotation.reviewing.queries.check_view import (
     CheckView,
     check_of,
     check_view,
-    of_project,
     outcome_of,
     own_verdict,
-    with_texts,
 )
-from annotation.reviewing.queries.reveal import hides_movement
 from annotation.reviewing.queries.review_queue import (
     CHECKS_COUNTED_UP_TO,
     Filter,
@@ -45,8 +40,7 @@ from annotation.reviewing.queries.review_queue import (
 )
 from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
-from annotation.reviewing.services.look_at_check import look_at, tell_planted
-from annotation.reviewing.services.review import Quote
+from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.words import OPTIONS
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
 from annotation.sampling.words import held_in_words
@@ -55,13 +49,12 @@ from annotation.scoring.words import in_words
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
-from annotation.web.rooms import Room, enter, enter_at
+from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
 if TYPE_CHECKING:
     from django.http import QueryDict
 
-_CHECK = Part(Check, "beside")
 ERROR_TYPES = tuple(ErrorType.choices)
 CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
 
@@ -74,16 +67,6 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
     look_at(check=row, by=request.user)
     keep(check=row, by=request.user)
     return _show(request, room, row)
-
-
-@screen("POST")
-@never_cache
-def reveal_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """The judge's verdict on request, where the project shows it so. What was typed stays."""
-    room = enter(request, slug, Verb.REVIEW, here="review")
-    row = check_of(room.project, check_id)
-    look_at(check=row, by=request.user, asked=True)
-    return _show(request, room, row, typed=TypedAnswer.of(request.POST))
 
 
 @screen("GET", "POST")
@@ -113,7 +96,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             "sampled_scores": sampled_scores(filters),
         }
         return render(request, "reviewing/_end.html", context)
-    return _show(request, room, with_texts(following), is_ahead=True)
+    return _show(request, room, following, is_ahead=True)
 
 
 @screen("POST")
@@ -126,9 +109,9 @@ def look(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def override(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """A reviewer's answer. The scores before and after are told; a newer answer of somebody else is a conflict."""
-    room, asked = enter_at(request, slug, Verb.REVIEW, _CHECK, check_id, here="review")
-    row = with_texts(of_project(asked, room.project))
+    """A reviewer's answer, with the scores before and after; a newer answer of one's own is a conflict."""
+    room = enter(request, slug, Verb.REVIEW, here="review")
+    row = check_of(room.project, check_id)
     before = _scores_told(request, room, row)
     typed = TypedAnswer.of(request.POST)
     try:
@@ -138,7 +121,6 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
             label=typed.label,
             reason=typed.reason,
             evidence=_numbers(typed.evidence),
-            quotes=[_quote(each) for each in typed.quotes],
             error_type=typed.error_type,
             confidence=_confidence(typed.confidence),
             active_ms=_milliseconds(request.POST.get("active_ms", "")),
@@ -146,13 +128,17 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
         )
     except (Conflict, Invalid) as refusal:
         return _show(request, room, row, refusal=refusal, typed=typed)
-    told = tell_planted(project=room.project, by=request.user, but=row) if given.before.is_fooled else []
     moved = _moved(before, row)
     if wants_fragment(request):
-        return _strip(
-            request, room, _with_texts_of(row, given.check), verdict=given.verdict, moved=moved, told=told
-        )
-    return _after_answer(request, room, row, verdict=given.verdict, moved=moved, told=told)
+        context = {
+            "room": room,
+            "before": outcome_of(check_of(room.project, check_id), request.user),
+            "saved": given.verdict,
+            "moved_in_words": _movement(moved),
+            "search": _search(filters_of(request)),
+        }
+        return render(request, "reviewing/_strip.html", context)
+    return _after_answer(request, room, row, verdict=given.verdict, moved=moved)
 
 
 @screen("POST")
@@ -168,7 +154,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
         row = check_of(room.project, check_id)
         keep(check=row, by=request.user)
         return _show(request, room, row, withdrawn=verdict, moved=moved)
-    said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(request, room, row, moved)]
+    said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(moved)]
     messages.success(request, " ".join(filter(None, said)))
     return redirect(address(slug, check_id, filters_of(request)))
 
@@ -182,7 +168,6 @@ class TypedAnswer:
     error_type: str = ""
     confidence: str = ""
     evidence: tuple[str, ...] = ()
-    quotes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, form: QueryDict) -> TypedAnswer:
@@ -192,7 +177,6 @@ class TypedAnswer:
             error_type=form.get("error_type", ""),
             confidence=form.get("confidence", ""),
             evidence=tuple(form.getlist("evidence")),
-            quotes=tuple(form.getlist("quote")),
         )
 
     @classmethod
@@ -202,14 +186,7 @@ class TypedAnswer:
         if own is None:
             return cls()
         confidence = "" if own.confidence is None else f"{own.confidence:g}"
-        return cls(reason=own.reason, error_type=own.error_type, confidence=confidence, quotes=own.quotes)
-
-
-class Selected(NamedTuple):
-    """A passage that was selected: as the form sends it, and its words."""
-
-    value: str
-    words: str
+        return cls(reason=own.reason, error_type=own.error_type, confidence=confidence)
 
 
 def reader_of(request: Request, room: Room) -> CheckReader:
@@ -252,10 +229,9 @@ def _show(
         "search": _search(filters),
         "refusal": refusal,
         "typed": typed,
-        "selected": [Selected(each, _words_of(view, each)) for each in typed.quotes],
         "withdrawn": withdrawn,
         "kept_by_a_draw": _kept_by_a_sample(withdrawn) if withdrawn else "",
-        "moved_in_words": _movement(request, room, row, moved or [], is_told=bool(view.outcome.planted)),
+        "moved_in_words": _movement(moved),
         "answers": ANSWERS,
         "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
@@ -296,48 +272,17 @@ def _counted(request: Request, room: Room, filters: Filter, here: Check | None) 
     }
 
 
-def _with_texts_of(shown: Check, now: Check) -> Check:
-    """The check as it stands now, with the rows that its screen has read."""
-    now.project, now.peer, now.claim = shown.project, shown.peer, shown.claim
-    return now
-
-
-def _strip(
-    request: Request,
-    room: Room,
-    row: Check,
-    *,
-    verdict: Verdict,
-    moved: list[ScoreChange],
-    told: list[CheckLook],
-) -> HttpResponse:
-    """What is told of an answer while the next claim is on screen already."""
-    outcome = outcome_of(row, request.user)
-    context = {
-        "room": room,
-        "before": outcome,
-        "saved": verdict,
-        "moved_in_words": _movement(request, room, row, moved, is_told=bool(outcome.planted)),
-        "told": told,
-        "search": _search(filters_of(request)),
-    }
-    return render(request, "reviewing/_strip.html", context)
-
-
 def _after_answer(
     request: Request,
     room: Room,
     row: Check,
     *,
     verdict: Verdict,
-    moved: list[ScoreChange],
-    told: list[CheckLook],
+    moved: list[ScoreChange] | None,
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, filters = room.project.slug, filters_of(request)
-    messages.success(request, f"Saved: {verdict.label}. {_movement(request, room, row, moved)}".strip())
-    for look in told:
-        messages.info(request, render_to_string("reviewing/_told.html", {"room": room, "look": look}))
+    messages.success(request, f"Saved: {verdict.label}. {_movement(moved)}".strip())
     if here := request.POST.get("at", ""):
         return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
     following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
@@ -358,16 +303,13 @@ def _scores_told(request: Request, room: Room, row: Check) -> ScoresTold | None:
     return scores_now(row.peer_id) if reader_of(request, room).may_see_all else None
 
 
-def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange]:
-    return [] if before is None else score_changes(before, scores_now(row.peer_id))
+def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange] | None:
+    return None if before is None else score_changes(before, scores_now(row.peer_id))
 
 
-def _movement(
-    request: Request, room: Room, row: Check, moved: list[ScoreChange], *, is_told: bool = False
-) -> str:
-    """How the scores moved by an answer to `row`, in words; empty for whoever must not be told."""
-    is_hidden = hides_movement(room.project, reader_of(request, room), is_told=is_told)
-    return "" if is_hidden else in_words(moved)
+def _movement(moved: list[ScoreChange] | None) -> str:
+    """How the scores moved by an answer, in words; empty if the person may not see it."""
+    return "" if moved is None else in_words(moved)
 
 
 def _to_check(request: Request, room: Room, following: Check | None, filters: Filter) -> HttpResponseRedirect:
@@ -407,27 +349,11 @@ def _before(request: Request, room: Room, row: Check) -> object:
     return outcome if outcome.own else None
 
 
-def _words_of(view: CheckView, value: str) -> str:
-    try:
-        quote = _quote(value)
-    except Invalid:
-        return ""
-    text = next((each.text for each in view.passages if each.number == quote.unit), "")
-    return text[quote.start : quote.end]
-
-
 def _numbers(given: tuple[str, ...]) -> list[int]:
     return [
         need_whole_number(each, f"Evidence must be unit numbers, not {each!r}.", field="evidence")
         for each in given
     ]
-
-
-def _quote(given: str) -> Quote:
-    match [whole_number(part) for part in given.split(":")]:
-        case [int(unit), int(start), int(end)]:
-            return Quote(unit=unit, start=start, end=end)
-    raise Invalid(f"A passage is unit:start:end, not {given!r}.", field="quotes")
 
 
 def _confidence(given: str) -> float | None:

@@ -1,20 +1,17 @@
-"""The queues of checks: a filtered list, and taking over the judge's verdicts on a part of it."""
+"""The queue of checks as a filtered list."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
-from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Project, System, VerdictBatch
-from annotation.reviewing.queries.reveal import keeps_back
+from annotation.models import DocumentSet, Project, System
 from annotation.reviewing.queries.review_queue import (
     Filter,
     Only,
@@ -26,20 +23,16 @@ from annotation.reviewing.queries.review_queue import (
     sampled_scores,
     waiting_checks,
 )
-from annotation.reviewing.services import accept_batch as batches
-from annotation.reviewing.services.look_at_check import tell_planted
+from annotation.reviewing.queries.sight import keeps_back
 from annotation.reviewing.web.review import filters_of, reader_of
-from annotation.reviewing.words import OPTIONS, TITLES, narrowed_by
+from annotation.reviewing.words import OPTIONS, TITLES
 from annotation.sampling.queries.check_samples import HeldChecks, held_by_others, open_samples
 from annotation.sampling.words import held_in_words
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.listing import listing_of
-from annotation.web.numbers import whole_number
-from annotation.web.refusals import status_of
-from annotation.web.rooms import Room, enter, found
+from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
-BATCHES_SHOWN = 20
 SWITCHES = ("order", "only")
 """The filters that are one press away; the others are fields of a form."""
 
@@ -77,8 +70,6 @@ def review(request: Request, slug: str) -> HttpResponse:
     reader = reader_of(request, room)
     after = request.GET.get("after", "")
     hides_judge = keeps_back(room.project, reader)
-    # Before the list is made, which tells what is true from now on. Nobody sees the page of a HEAD.
-    told = [] if after or request.method != "GET" else tell_planted(project=room.project, by=request.user)
     context = {
         "room": room,
         "filters": filters,
@@ -88,7 +79,6 @@ def review(request: Request, slug: str) -> HttpResponse:
         "is_kept_back": filters.is_of_answers and hides_judge,
         "query": urlencode(filters.as_query()),
         "page": queue(room.project, reader, filters, after=after),
-        "may_take_over": filters.is_narrowed and batches.may_take_over(room.project, reader),
     }
     if not after:
         said = filters.as_query()
@@ -112,64 +102,9 @@ def review(request: Request, slug: str) -> HttpResponse:
             "is_finished": is_finished_sample(room.project, filters),
             "sampled_scores": sampled_scores(filters),
             "held": held_in_words(_held(room, reader, filters)),
-            "told": told,
         }
     fragment = "reviewing/_rows.html" if after else "reviewing/_queue.html"
     return page_or_fragment(request, page="reviewing/queue.html", fragment=fragment, context=context)
-
-
-@screen("GET")
-@never_cache
-def batch_offer(request: Request, slug: str) -> HttpResponse:
-    """What taking over the judge's verdicts on the list would do, to be confirmed; and one's earlier batches."""
-    return _offer(request, enter(request, slug, Verb.REVIEW, here="review"))
-
-
-@screen("POST")
-def accept_batch(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.REVIEW, here="review")
-    expected = whole_number(request.POST.get("expected", ""))
-    try:
-        batch = batches.accept_batch(
-            project=room.project,
-            reader=reader_of(request, room),
-            filters=filters_of(request),
-            expected=-1 if expected is None else expected,
-            fingerprint=request.POST.get("fingerprint", ""),
-        )
-    except (Conflict, Invalid) as refusal:
-        return _offer(request, room, refusal=refusal)
-    messages.success(request, f"{_verdicts(batch.count)} accepted from the judge.")
-    return redirect("batch-offer", slug)
-
-
-@screen("POST")
-def withdraw_batch(request: Request, slug: str, batch_id: str) -> HttpResponse:
-    room = enter(request, slug, Verb.REVIEW, here="review")
-    rows = VerdictBatch.objects.filter(project=room.project, by=request.user).select_related("project")
-    batch = batches.withdraw_batch(batch=found(rows, batch_id, "batch"), by=request.user)
-    messages.success(request, f"{_verdicts(batch.count)} withdrawn. The previous answers count again.")
-    return redirect("batch-offer", slug)
-
-
-def _offer(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
-    filters, reader = filters_of(request), reader_of(request, room)
-    may_take_over, offered = batches.may_take_over(room.project, reader), None
-    if may_take_over and filters.is_narrowed:
-        offered = batches.offer(project=room.project, reader=reader, filters=filters)
-    own = VerdictBatch.objects.filter(project=room.project, by=request.user).order_by("-pk")[:BATCHES_SHOWN]
-    here, *before = narrowed_by(room.project, [filters.as_query(), *(batch.filters for batch in own)])
-    context = {
-        "room": room,
-        "query": urlencode(filters.as_query()),
-        "offer": offered,
-        "kept_back": "" if may_take_over else batches.KEPT_BACK,
-        "narrowed": here,
-        "batches": list(zip(own, before, strict=True)),
-        "refusal": refusal,
-        "most": batches.MOST_AT_ONCE,
-    }
-    return render(request, "reviewing/batch.html", context, status=status_of(refusal) if refusal else 200)
 
 
 def _held(room: Room, reader: CheckReader, filters: Filter) -> HeldChecks | None:
@@ -213,14 +148,10 @@ def _with(filters: Filter, name: str, value: str) -> str:
     return urlencode(Filter.read(changed).as_query())
 
 
-def _chosen(project: Project, filters: Filter) -> list[Chosen]:
-    (narrowed,) = narrowed_by(project, [filters.as_query()])
-    return [
-        Chosen(each.title, each.words, _with(filters, each.name, ""))
-        for each in narrowed
-        if each.name in ("document_set", "q")
-    ]
-
-
-def _verdicts(count: int) -> str:
-    return "1 verdict is" if count == 1 else f"{count:,} verdicts are"
+def _chosen(project: Project, filters: Filter) -> Iterator[Chosen]:
+    if filters.document_set:
+        rows = DocumentSet.objects.filter(project=project, public_id=filters.document_set)
+        name = rows.values_list("external_id", flat=True).first() or "unknown"
+        yield Chosen("Document set", name, _with(filters, "document_set", ""))
+    if filters.q:
+        yield Chosen("Search", filters.q, _with(filters, "q", ""))

@@ -27,17 +27,16 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
     """What members answered knowing nothing of what others said: a sample of these checks keeps it.
 
     Whether they chose the check or it was drawn for them does not matter: chance alone chooses what is drawn. An answer
-    that was taken back counts where a sample holds it already, or where another's answer overtook it.
+    that was taken back counts where a sample holds it already.
     """
     given = Verdict.objects.filter(
         check_row__project=project,
         source=Verdict.Source.REVIEWER,
         person__isnull=False,
-        shown=Verdict.Shown.NOTHING,
-        batch__isnull=True,
+        had_seen=False,
     )
     held = Exists(DrawnCheck.objects.filter(verdict=OuterRef("pk")))
-    return given.filter(Q(withdrawn_at=None) | Q(is_set_aside=True) | held)
+    return given.filter(Q(withdrawn_at=None) | held)
 
 
 def drawable(project: Project, side: str = "") -> QuerySet[Check]:

@@ -17,7 +17,7 @@ from django.db.models import F, Q
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotFound
-from annotation.models import Assignment, Claim, Comment, Comparison, Sitting, Summary, Unit
+from annotation.models import Assignment, Claim, Comparison, Sitting, Summary, Unit
 from annotation.models.assignment import UNITS_CHANGED
 from annotation.models.base import new_public_id
 from annotation.scoring.rescore import rescore_now
@@ -54,7 +54,6 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
     unit, following = units[place], units[place + 1]
     before = [_told(unit), _told(following)]
     Claim.all_claims.filter(unit=following).update(unit=unit)
-    Comment.objects.filter(unit=following).update(unit=unit)
     following.delete()
     _save_cut(unit, end=following.end, weight=max(unit.weight, following.weight))
     _shift(units[place + 2 :], -1)

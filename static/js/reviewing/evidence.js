@@ -1,4 +1,4 @@
-// Evidence without a mouse: a unit's number is typed, the numbers are walked by arrows, words are selected.
+// Evidence without a mouse: a unit's number is typed, the numbers are walked by arrows.
 (() => {
   const room = () => document.getElementById("claim-room");
   const picks = () => [...(room()?.querySelectorAll(".pick input") ?? [])];
@@ -72,93 +72,4 @@
     unknown().remove();
     if (event.target.matches?.("[data-evidence]")) event.target.value = "";
   }, { capture: true });
-
-  // Words that are selected in the text
-
-  function selected() {
-    const selection = getSelection();
-    const text = room()?.querySelector(".read");
-    if (!selection || selection.isCollapsed || !selection.rangeCount || !text) return [];
-    const range = selection.getRangeAt(0);
-    return [...text.querySelectorAll("[data-unit]")]
-      .filter((unit) => range.intersectsNode(unit))
-      .map((unit) => cut(unit, range))
-      .filter(({ start, end }) => end > start);
-  }
-
-  function cut(unit, range) {
-    const within = document.createRange();
-    within.selectNodeContents(unit);
-    const length = within.toString().length;
-    const isFrom = unit.contains(range.startContainer);
-    const isTo = unit.contains(range.endContainer);
-    const upTo = (node, offset) => {
-      const before = document.createRange();
-      before.setStart(unit, 0);
-      before.setEnd(node, offset);
-      return before.toString().length;
-    };
-    const start = isFrom ? upTo(range.startContainer, range.startOffset) : 0;
-    const end = isTo ? upTo(range.endContainer, range.endOffset) : length;
-    return { unit: unit.dataset.unit, start, end, words: unit.textContent.slice(start, end) };
-  }
-
-  const characters = (text, end) => [...text.slice(0, end)].length;
-
-  document.addEventListener("selectionchange", () => {
-    const take = room()?.querySelector("[data-take-selection]");
-    if (take) take.hidden = selected().length === 0;
-  });
-
-  // A press on the button must not take the selection away before it is read.
-  document.addEventListener("pointerdown", (event) => {
-    if (event.target.closest("[data-take-selection]")) event.preventDefault();
-  });
-
-  document.addEventListener("click", (event) => {
-    const dropped = event.target.closest("[data-drop]")?.closest(".quote");
-    const isTaken = event.target.closest("[data-take-selection]");
-    if (!dropped && !isTaken) return;
-    dropped?.remove();
-    if (isTaken) {
-      for (const each of selected()) take(each);
-      getSelection().removeAllRanges();
-    }
-    document.getElementById("answer").dispatchEvent(new Event("change", { bubbles: true }));
-  });
-
-  // What was taken before, out of a draft. A unit that is not in view is told by its number.
-  document.addEventListener("drafted", ({ detail }) => {
-    document.getElementById("picked").replaceChildren();
-    for (const [name, value] of detail) {
-      if (name !== "quote") continue;
-      const [unit, start, end] = value.split(":");
-      const text = textOf(unit);
-      add(value, text ? [...text].slice(start, end).join("") : `unit ${unit}`);
-    }
-  });
-
-  const textOf = (unit) => room().querySelector(`[data-unit="${CSS.escape(unit)}"]`)?.textContent;
-
-  function take({ unit, start, end, words }) {
-    // Offsets count characters as the server does, not halves of them.
-    const text = textOf(unit);
-    add(`${unit}:${characters(text, start)}:${characters(text, end)}`, words);
-    const pick = pickOf(unit);
-    if (pick) pick.checked = true;
-  }
-
-  function add(value, words) {
-    const place = document.getElementById("picked");
-    if (place.querySelector(`input[value="${value}"]`)) return;
-    const quote = document.createElement("span");
-    quote.className = "quote";
-    const field = Object.assign(document.createElement("input"), { type: "hidden", name: "quote", value });
-    const shown = Object.assign(document.createElement("q"), { dir: "auto", textContent: words });
-    const drop = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: "×" });
-    drop.dataset.drop = "";
-    drop.setAttribute("aria-label", "Remove this passage");
-    quote.append(field, shown, " ", drop);
-    place.append(quote);
-  }
 })();

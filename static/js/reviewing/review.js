@@ -153,12 +153,8 @@
     const place = earlier.indexOf(strip);
     if (place >= 0) {
       earlier.splice(place, 1, ...(what ? [what] : []));
-      // What is told once is told where the reader is by now.
-      if (what) find("#strip").prepend(...what.querySelectorAll(".told"));
-    } else if (what) {
-      what.prepend(...strip.querySelectorAll(".told"));
-      strip.replaceWith(what);
-    } else showEarlier();
+    } else if (what) strip.replaceWith(what);
+    else showEarlier();
   }
 
   // The door was closed in the meantime: signed out, or no longer of this project.
@@ -181,7 +177,7 @@
   function showEarlier() {
     const strip = earlier.pop() ?? blank?.cloneNode(true);
     if (!strip) return find("#strip").replaceChildren();
-    for (const old of strip.querySelectorAll(".told, .moved, .differing, form.change")) old.remove();
+    for (const old of strip.querySelectorAll(".moved, .differing, form.change")) old.remove();
     find("#strip").replaceWith(strip);
   }
 
@@ -240,17 +236,6 @@
     else keys("go");
   }
 
-  async function reveal(form, submitter) {
-    const reply = await desk.ask(submitter.formAction, new FormData(form, submitter)).catch(() => null);
-    if (!reply) return say("The server cannot be reached. Try again.");
-    if (!reply.room) return show(reply.notice);
-    room().replaceWith(reply.room);
-    showLeft(reply.room);
-    setUp();
-    // Where it does not stand beside the text.
-    find("#outcome").scrollIntoView({ block: "nearest" });
-  }
-
   async function skip() {
     if (isTurning) return;
     isTurning = true;
@@ -265,8 +250,7 @@
     const form = event.target;
     if (form.id === "answer") {
       event.preventDefault();
-      if (event.submitter?.hasAttribute("data-reveal")) reveal(form, event.submitter);
-      else if (event.submitter?.name === "label") answer(form, event.submitter);
+      if (event.submitter?.name === "label") answer(form, event.submitter);
     } else if (form.id === "next") {
       event.preventDefault();
       skip();

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Adjudication, Dispute, Event, Project
+from annotation.models import Adjudication, Dispute, Event
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import add_imported_verdict
 
@@ -74,7 +74,7 @@ def test_whoever_was_shown_a_dispute_answers_its_check_with_the_judge_in_sight(
 ) -> None:
     worst = dispute_on(world, 1)
     client_of("cleo").post(f"{HERE}next/", {}, format="json")
-    assert override(check=worst.check_row, by=world.cleo, label="no").verdict.shown == "judge"
+    assert override(check=worst.check_row, by=world.cleo, label="no").verdict.had_seen
 
 
 def test_the_worst_is_handed_out_until_none_is_left(world: World, client_of: ApiDoor) -> None:
@@ -161,14 +161,8 @@ def test_the_rules_of_adjudication_are_changed(world: World, client_of: ApiDoor)
         "dispute_threshold": 0.5,
         "dispute_voices": "people",
         "own_adjudication": True,
-        "planted_share": 0.1,
     }
     answer = client_of("mona").patch("/api/v1/projects/harbour/", rules, format="json")
     assert {name: answer.json()[name] for name in rules} == rules
     dispute.refresh_from_db()
     assert dispute.state == "agreed"
-
-
-def test_the_share_of_planted_verdicts_is_kept_from_reviewers(world: World, client_of: ApiDoor) -> None:
-    Project.objects.update(planted_share=0.1)
-    assert client_of("rex").get("/api/v1/projects/harbour/").json()["planted_share"] is None

@@ -19,7 +19,6 @@ from annotation.models import (
     CachedValue,
     CallClaim,
     CallStart,
-    CheckLook,
     Draw,
     DrawnCheck,
     Export,
@@ -32,6 +31,7 @@ from annotation.models import (
     JudgeShare,
     JudgeTrial,
     MailTurn,
+    Notice,
     PromptVersion,
     Question,
     QuestionAnswer,
@@ -40,7 +40,6 @@ from annotation.models import (
     SetupLink,
     SummaryJudgment,
     TextPermission,
-    VerdictBatch,
     Worker,
 )
 from annotation.projects.services.invite import invite
@@ -80,7 +79,6 @@ TELLING = {
     "Analysis",
     "Assignment",
     "Check",
-    "CheckLook",
     "Claim",
     "ClaimSet",
     "Comment",
@@ -104,7 +102,6 @@ TELLING = {
     "Unit",
     "UnitJudgment",
     "Verdict",
-    "VerdictBatch",
 }
 """What staff with open assessor work must not see."""
 
@@ -124,15 +121,16 @@ def fill(world: World) -> None:
     add_imported_verdict(world.check("alder", 1), "no")
     draw = Draw.objects.create(project=world.project, method="uniform", seed=1, frame=[])
     DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
-    CheckLook.objects.get_or_create(check_row=world.check("alder", 1), person=world.rex)
-    VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
     Analysis.objects.create(
         project=world.project, kind="judge", key="k", inputs="", seed=1, payload={}, seconds=0
     )
     invite(project=world.project, roles=["viewer"], by=world.olga)
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     claim = world.check("alder", 1).claim
-    comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm, @olga.")
+    comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm.")
+    Notice.objects.create(
+        project=world.project, person=world.olga, kind=Notice.Kind.RUN, text="Done.", address="/"
+    )
     _fill_what_is_worked_on(world)
     _fill_what_is_kept(world)
 

@@ -61,12 +61,12 @@ def test_the_address_of_a_project_stays(world: World, staff: StaffDoor) -> None:
 def test_an_old_page_undoes_nothing_and_tells_who_was_quicker(world: World, staff: StaffDoor) -> None:
     shown = {f"initial-{name}": value for name, value in rules(world.project).items()}
     typed = rules(world.project, **shown, name="Mine")
-    change_project(project=world.project, by=world.mona, reveal="on_request")
+    change_project(project=world.project, by=world.mona, reveal="shown")
     page = address(Project, f"{world.project.pk}/change/")
     assert "initial-reveal" in staff("olga").get(page).content.decode()
     staff("olga").post(page, typed)
     world.project.refresh_from_db()
-    assert (world.project.name, world.project.reveal) == ("Mine", "on_request")
+    assert (world.project.name, world.project.reveal) == ("Mine", "shown")
     answer = staff("olga").post(page, {**typed, "name": "Again"}, follow=True)
     assert "“Name” was changed to “Mine” by olga after you opened this page." in answer.content.decode()
     world.project.refresh_from_db()

@@ -65,10 +65,10 @@ def test_its_page_and_its_plan_tell_the_answers(world: World, staff: StaffDoor) 
     staff("cleo").get(page_of(one))
     act(staff("cleo"), "decide_as_most", [planned])
     shown = [
-        override(check=each.check_row, by=world.cleo, label="no").verdict.shown
+        override(check=each.check_row, by=world.cleo, label="no").verdict.had_seen
         for each in (one, planned, listed)
     ]
-    assert shown == ["judge", "judge", "nothing"]
+    assert shown == [True, True, False]
 
 
 def test_the_queue_holds_what_is_open_with_the_worst_first(world: World, staff: StaffDoor) -> None:
@@ -411,18 +411,6 @@ def test_a_list_is_filtered_by_a_document_set_that_is_typed(world: World, staff:
     assert staff("dan").get(address(Check), {"set": world.sets["port"].pk}).context["cl"].result_count == 0
 
 
-def test_nobody_reads_in_the_admin_what_is_planted_for_themselves(world: World, staff: StaffDoor) -> None:
-    from annotation.models import CheckLook
-
-    world.rex.memberships.update(roles=["reviewer", "manager"])
-    shown = {"revealed_at": timezone.now(), "planted_label": "no"}
-    mine = CheckLook.objects.create(check_row=world.check("alder", 1), person=world.rex, **shown)
-    theirs = CheckLook.objects.create(check_row=world.check("alder", 1), person=world.cleo, **shown)
-    client = staff("rex")
-    assert client.get(address(CheckLook, f"{mine.pk}/change/")).status_code == 404
-    assert client.get(address(CheckLook, f"{theirs.pk}/change/")).status_code == 200
-
-
 def test_secrets_and_words_that_were_taken_back_are_not_shown(world: World, staff: StaffDoor) -> None:
     from annotation.models import Comment, Invitation
     from annotation.projects.services.invite import invite
@@ -430,9 +418,7 @@ def test_secrets_and_words_that_were_taken_back_are_not_shown(world: World, staf
 
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     claim = world.check("alder", 1).claim
-    comment = comment_on_claim(
-        project=world.project, claim=claim, by=world.rex, text="Regretted words."
-    ).comment
+    comment = comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Regretted words.")
     Comment.objects.filter(pk=comment.pk).update(withdrawn_at=timezone.now())
     client = staff("root")
     assert (

@@ -22,10 +22,10 @@ from annotation.models import (
     Judge,
     JudgeTrial,
     Membership,
+    Notice,
     Project,
     Role,
     Run,
-    VerdictBatch,
 )
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
@@ -36,7 +36,6 @@ from tests.annotation.imports.refused import refused_import
 
 PREFIX = "/api/v1/"
 READERS = (Verb.VIEW_SCORES, Verb.REVIEW)
-ASSESSORS = ("ana", "ben")
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,6 @@ class Route:
     body: Mapping[str, object] = field(default_factory=dict, hash=False)
     owner: str = ""
     """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
-
-    unseen: tuple[str, ...] = ()
-    """Who holds the verb and finds no such row all the same."""
 
     def address(self, ids: Mapping[str, str], *, slug: str = "harbour") -> str:
         return PREFIX + self.path.format(slug=slug, **ids)
@@ -108,15 +104,6 @@ IN_PROJECT = (
     Route("post", _in("checks/next/"), (Verb.REVIEW,)),
     Route("post", _in("checks/{check}/looks/"), (Verb.REVIEW,)),
     Route("get", _in("review-queue/"), (Verb.REVIEW,)),
-    # For reviewers too, but where the judge's verdicts are kept back from them, as in the project of the tests.
-    Route("get", _in("verdict-batches/offer/"), (Verb.ADJUDICATE,)),
-    Route(
-        "post",
-        _in("verdict-batches/"),
-        (Verb.ADJUDICATE,),
-        {"side": "reference", "expected": 1, "fingerprint": "x"},
-    ),
-    Route("delete", _in("verdict-batches/{batch}/"), (Verb.REVIEW,), owner="rex"),
     Route("get", _in("check-draws/"), (Verb.ASSIGN,)),
     Route("post", _in("check-draws/"), (Verb.ASSIGN,), {"share": 0.5}),
     Route("post", _in("check-draws/{draw}/cancel/"), (Verb.ASSIGN,)),
@@ -136,10 +123,8 @@ IN_PROJECT = (
     Route("delete", _in("verdicts/{verdict}/"), (Verb.REVIEW,), owner="rex"),
     Route("delete", _in("adjudications/{adjudication}/"), (Verb.ADJUDICATE,)),
     # Assessors read no claims, and of units those of the sets that they have closed.
-    Route("get", _in("claims/{claim}/comments/"), (Verb.COMMENT,), unseen=ASSESSORS),
-    Route("post", _in("claims/{claim}/comments/"), (Verb.COMMENT,), {"text": "So."}, unseen=ASSESSORS),
-    Route("get", _in("units/{unit}/comments/"), (Verb.COMMENT,), unseen=ASSESSORS),
-    Route("post", _in("units/{unit}/comments/"), (Verb.COMMENT,), {"text": "So."}, unseen=ASSESSORS),
+    Route("get", _in("claims/{claim}/comments/"), (Verb.COMMENT,)),
+    Route("post", _in("claims/{claim}/comments/"), (Verb.COMMENT,), {"text": "So."}),
     Route("delete", _in("comments/{comment}/"), (Verb.COMMENT,), owner="rex"),
     Route("get", _in("guidelines/"), (Verb.VIEW_PROJECT,)),
     Route("post", _in("guidelines/"), (Verb.CHANGE_PROJECT,), {"text": "One at a time."}),
@@ -157,8 +142,6 @@ IN_PROJECT = (
     Route("get", _in("invitations/"), (Verb.MANAGE_MEMBERS,)),
     Route("post", _in("invitations/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
     Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),
-    Route("get", _in("bias/"), (Verb.VIEW_BIAS,)),
-    Route("get", _in("bias/file/"), (Verb.VIEW_BIAS,)),
     Route("get", _in("log/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("log/file/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
@@ -325,7 +308,7 @@ def ids_of(world: World) -> dict[str, str]:
     draw = Draw.objects.create(project=world.project, method="uniform", share=0.5, seed=7, frame=[])
     member = world.project.memberships.get(user=world.vic)
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
-    said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @olga.")
+    said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm.")
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     closed = Project.objects.create(slug="quay", name="Quay study", deleted_at=timezone.now())
     Membership.objects.create(project=closed, user=world.olga, roles=[Role.OWNER])
@@ -334,8 +317,10 @@ def ids_of(world: World) -> dict[str, str]:
         "token": AuthToken.objects.create(world.olga)[0].token_key,
         "member": member.public_id,
         "invitation": invitation.public_id,
-        "comment": said.comment.public_id,
-        "notice": world.olga.notices.get(kind="mention").public_id,
+        "comment": said.public_id,
+        "notice": Notice.objects.create(
+            project=world.project, person=world.olga, kind=Notice.Kind.RUN, text="Done.", address="/"
+        ).public_id,
         "judge": world.judge.name,
         "trial": JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona).public_id,
         "own_judge": own_panel(world).public_id,
@@ -347,9 +332,6 @@ def ids_of(world: World) -> dict[str, str]:
         "comparison": world.comparison("bridge", "alder").public_id,
         "unit": world.units("bridge")[0].public_id,
         "verdict": verdict.public_id,
-        "batch": VerdictBatch.objects.create(
-            project=world.project, by=world.rex, filters={}, count=0
-        ).public_id,
         "adjudication": decision.public_id,
         "dispute": Dispute.objects.get().public_id,
         "system": world.systems["alder"].public_id,

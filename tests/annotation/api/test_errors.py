@@ -82,7 +82,7 @@ def test_an_unexpected_error_tells_nothing_and_is_logged(
         b"[" * 51 + b"]" * 51,
         b'{"reveal": NaN}',
         b'{"reveal": -Infinity}',
-        b'{"planted_share": 1e999}',
+        b'{"audit_share": 1e999}',
         b'{"\\ud800": 1}',
         b'{"name": ["\\udc00"]}',
         b'{"name": ' + b"9" * 5000 + b"}",

@@ -133,12 +133,9 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
         for field in kind._meta.concrete_fields:
             # Neither drawn for each row nor given by the file.
             if field.attname in {
-                "shown",
-                "batch_id",
-                "quotes",
+                "had_seen",
                 "votes",
                 "leased_to_id",
-                "is_set_aside",
                 "weight",
                 "made_by_id",
             }:

@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Draw, Export, JudgeTrial, VerdictBatch
+from annotation.models import Dispute, Draw, Export, JudgeTrial
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -48,24 +48,22 @@ class Ids:
         asked = refused_import(world.project)
         export = Export.objects.create(project=world.project, level="scores", format="csv")
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
-        batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=0)
         draw = Draw.objects.create(project=world.project, method="uniform", share=0.5, seed=7, frame=[])
         member = world.project.memberships.get(user=world.vic)
         invitation = invite(project=world.project, roles=["viewer"], by=world.olga, note="Dan").invitation
         guideline = write_guidelines(project=world.project, text="# Units\n\nOne at a time.", by=world.mona)
-        said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @cleo.")
+        said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm.")
         return cls(
             {
                 "member_id": member.public_id,
                 "invitation_id": invitation.public_id,
                 "version": str(guideline.version),
-                "comment_id": said.comment.public_id,
+                "comment_id": said.public_id,
                 "claim_id": check.claim.public_id,
                 "assignment_id": assignment.public_id,
                 "sitting_id": sitting.public_id,
                 "unit_id": world.units("port")[0].public_id,
                 "check_id": check.public_id,
-                "batch_id": batch.public_id,
                 "draw_id": draw.public_id,
                 "dispute_id": Dispute.objects.get(check_row=check).public_id,
                 "decision_id": decision.public_id,

@@ -41,12 +41,6 @@ def test_no_form_breaks_on_many_digits(world: World, signed_in: Callable[[User],
     check = world.check("alder", 1)
     forms = (
         (world.rex, f"/p/harbour/review/{check.public_id}/answer/", {"label": "yes", "evidence": MANY}),
-        (
-            world.rex,
-            f"/p/harbour/review/{check.public_id}/answer/",
-            {"label": "yes", "quotes": f"1:0:{MANY}"},
-        ),
-        (world.rex, "/p/harbour/review/batch/accept/", {"expected": MANY}),
         (world.olga, "/p/harbour/settings/guidelines/write/", {"text": "Be brief.", "seen": MANY}),
         (world.mona, "/p/harbour/review/draws/draw/", {"size": MANY, "seed": MANY}),
     )

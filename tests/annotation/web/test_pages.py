@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 NOT_PAGES = {
     "agreement-file",
-    "bias-file",
     "download-export",
     "export-manifest",
     "import-rejects",

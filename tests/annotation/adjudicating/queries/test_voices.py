@@ -17,7 +17,6 @@ def voice(label: str, letter: str) -> NamelessVoice:
         reason="",
         error_type="",
         evidence=(),
-        quotes=(),
         is_own=False,
     )
 

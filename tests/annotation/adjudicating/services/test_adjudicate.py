@@ -186,17 +186,6 @@ def test_also_who_took_their_answer_back_first_leaves_it_to_others(world: World)
     assert decide_check(check=world.check("alder", 3), by=world.cleo, label="yes").label == "yes"
 
 
-def test_whose_answer_was_set_aside_leaves_it_to_others(world: World) -> None:
-    override(check=world.check("alder", 3), by=world.rex, label="no")
-    with pytest.raises(Conflict):
-        override(check=world.check("alder", 3), by=world.cleo, label="yes", seen="")
-    assert Dispute.objects.get().state == Dispute.State.OPEN
-    with pytest.raises(NotAllowed) as refused:
-        decide_check(check=world.check("alder", 3), by=world.cleo, label="yes")
-    assert refused.value.code == "own_judgment"
-    assert decide_check(check=world.check("alder", 3), by=world.olga, label="yes").label == "yes"
-
-
 def test_nobody_takes_back_what_others_decided_on_their_own_answer(world: World) -> None:
     check = disputed(world)
     decision = decide_check(check=check, by=world.cleo, label="no")

@@ -16,7 +16,6 @@ def voice(letter: str, percent: int | None) -> NamelessVoice:
         reason="",
         error_type="",
         evidence=(),
-        quotes=(),
         is_own=False,
     )
 

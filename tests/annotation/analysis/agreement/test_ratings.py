@@ -16,7 +16,7 @@ from annotation.analysis.agreement.ratings import (
     whole_ratings,
 )
 from annotation.assessing.services.close_sitting import close_sitting
-from annotation.models import Verdict, VerdictBatch
+from annotation.models import Verdict
 from tests.annotation.answering import add_checks, say
 from tests.annotation.cast import add_imported_verdict, answer_rest, finish
 from tests.annotation.sitting import repeat, sit
@@ -33,7 +33,7 @@ def rating(item: str, rater: str, value: str | int) -> RatedItem:
 def test_the_first_answer_counts_and_no_later_one(world: World) -> None:
     check = world.check("alder", 1)
     say(check, world.rex, "no")
-    say(check, world.rex, "yes", shown="judge")
+    say(check, world.rex, "yes", had_seen=True)
     assert [(each.check, each.rater, each.label) for each in check_answers(world.project)] == [
         (check.pk, "rex", "no")
     ]
@@ -44,31 +44,17 @@ def test_an_answer_counts_though_its_owner_took_it_back(world: World) -> None:
     assert [each.label for each in check_answers(world.project)] == ["no"]
 
 
-def test_an_answer_that_was_set_aside_counts_and_the_one_after_it_does_not(world: World) -> None:
-    check = world.check("alder", 1)
-    say(check, world.cleo, "yes")
-    say(check, world.rex, "no", set_aside=True)
-    say(check, world.rex, "yes", shown="person")
-    assert [(each.rater, each.label) for each in check_answers(world.project)] == [
-        ("cleo", "yes"),
-        ("rex", "no"),
-    ]
-    assert touched_count(world.project) == 1
-
-
 def test_what_was_given_knowing_the_judges_does_not_count(world: World) -> None:
-    first, second, third = world.checks("alder")
-    batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=1)
-    say(first, world.rex, "yes", shown="judge")
-    say(second, world.rex, "no", shown="planted")
-    say(third, world.rex, "yes", batch=batch)
+    first, second, _ = world.checks("alder")
+    say(first, world.rex, "yes", had_seen=True)
+    say(second, world.rex, "no", had_seen=True)
     assert check_answers(world.project) == []
     assert check_facts(world.project) == {}
-    assert touched_count(world.project) == 3
+    assert touched_count(world.project) == 2
 
 
 def test_what_was_taken_back_is_not_counted_as_left_out(world: World) -> None:
-    say(world.check("alder", 1), world.rex, "yes", shown="judge", withdrawn=True)
+    say(world.check("alder", 1), world.rex, "yes", had_seen=True, withdrawn=True)
     assert touched_count(world.project) == 0
 
 

@@ -46,14 +46,14 @@ def test_every_statement_names_its_author_in_order(world: World, client_of: ApiD
     unit = explained(world, client_of)["comparisons"][0]["units"][0]
     claim = unit["claims"][1]
     assert [
-        (each["who"], each["kind"], each["answer"], each["shown"], each["is_withdrawn"])
+        (each["who"], each["kind"], each["answer"], each["had_seen"], each["is_withdrawn"])
         for each in claim["answers"]
     ] == [
-        ("lexical", "judge", "no", "", False),
-        ("rex", "reviewer", "yes", "nothing", True),
-        ("olga", "reviewer", "yes", "nothing", False),
-        ("gold.jsonl", "import", "no", "", False),
-        ("cleo", "adjudicator", "unsure", "", False),
+        ("lexical", "judge", "no", None, False),
+        ("rex", "reviewer", "yes", False, True),
+        ("olga", "reviewer", "yes", False, False),
+        ("gold.jsonl", "import", "no", None, False),
+        ("cleo", "adjudicator", "unsure", None, False),
     ]
     assert claim["answers"][-1]["decision"] == {
         "adopted_from": "",
@@ -77,15 +77,15 @@ def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: A
     assert client.get(address(world)).status_code == 200
     assert CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 3
     answer = f"/api/v1/projects/harbour/checks/{check.public_id}/verdicts/"
-    said = client.post(answer, {"label": "yes", "shown": "nothing"}, format="json").json()
-    assert said["verdict"]["shown"] == "judge"
+    said = client.post(answer, {"label": "yes"}, format="json").json()
+    assert said["verdict"]["had_seen"] is True
 
 
 def test_nobody_is_told_over_the_api_how_an_answer_moved_the_scores(world: World, client_of: ApiDoor) -> None:
     answer = f"/api/v1/projects/harbour/checks/{world.check('alder', 2).public_id}/verdicts/"
     client = client_of("rex")
     said = client.post(answer, {"label": "yes"}, format="json")
-    assert set(said.json()) == {"verdict", "check", "disclosed_control_items"}
+    assert set(said.json()) == {"verdict", "check"}
     assert "coverage" not in said.content.decode()
     taken = client.delete(f"/api/v1/projects/harbour/verdicts/{said.json()['verdict']['id']}/")
     assert (taken.status_code, taken.content) == (204, b"")

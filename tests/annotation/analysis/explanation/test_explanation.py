@@ -14,12 +14,11 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import NotFound
 from annotation.core.summaries import summary_of
-from annotation.models import Check, Claim, ClaimSet, Comparison, Summary, VerdictBatch
+from annotation.models import Check, Claim, ClaimSet, Comparison, Summary
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import ScoredComparison, ScoredSummary, ScoredUnit, score
-from tests.annotation.answering import look, say
 from tests.annotation.cast import add_imported_verdict, finish
 
 if TYPE_CHECKING:
@@ -163,38 +162,11 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
     withdraw_verdict(verdict=first, by=world.rex)
     add_imported_verdict(check, "yes")
     judge, blind, seen, imported = claims_of_alder(world)[1].answers
-    assert (judge.who, judge.kind, judge.label, judge.shown) == ("lexical", "judge", "no", "")
-    assert (blind.label, blind.shown, blind.confidence, blind.is_withdrawn) == ("yes", "nothing", 0.8, True)
-    assert (seen.label, seen.shown, seen.error, seen.evidence) == ("no", "judge", "Hallucination", (2,))
+    assert (judge.who, judge.kind, judge.label, judge.had_seen) == ("lexical", "judge", "no", None)
+    assert (blind.label, blind.had_seen, blind.confidence, blind.is_withdrawn) == ("yes", False, 0.8, True)
+    assert (seen.label, seen.had_seen, seen.error, seen.evidence) == ("no", True, "Hallucination", (2,))
     # Nobody knows what the author of an imported verdict had seen.
-    assert (imported.who, imported.kind, imported.shown) == ("gold.jsonl", "import", "")
-
-
-def test_an_answer_that_was_set_aside_is_told_apart_from_one_taken_back(world: World) -> None:
-    check = world.check("alder", 2)
-    say(check, world.rex, "yes", set_aside=True)
-    say(check, world.rex, "no", shown="person", withdrawn=True)
-    answers = [each for each in claims_of_alder(world)[1].answers if each.who == "rex"]
-    assert [(each.shown, each.is_withdrawn, each.is_set_aside) for each in answers] == [
-        ("nothing", True, True),
-        ("person", True, False),
-    ]
-
-
-def test_a_planted_verdict_is_named(world: World) -> None:
-    check = world.check("alder", 1)
-    look(check, world.rex, planted="no", told=True)
-    say(check, world.rex, "no", shown="planted")
-    answers = claims_of_alder(world)[0].answers
-    assert [(answer.shown, answer.planted) for answer in answers if answer.who == "rex"] == [
-        ("planted", "no")
-    ]
-
-
-def test_a_verdict_taken_over_in_a_list_says_how_long_the_list_was(world: World) -> None:
-    batch = VerdictBatch.objects.create(project=world.project, by=world.rex, filters={}, count=12)
-    say(world.check("alder", 1), world.rex, "yes", shown="judge", batch=batch, minutes_ago=0)
-    assert claims_of_alder(world)[0].answers[-1].in_list == 12
+    assert (imported.who, imported.kind, imported.had_seen) == ("gold.jsonl", "import", None)
 
 
 def test_a_decision_says_from_whom_it_was_adopted(world: World) -> None:

@@ -92,7 +92,7 @@ def test_a_judge_by_hand(world: World, checks: list[Check]) -> None:
 
 def test_what_people_answered_knowing_the_judges_is_not_its_measure(world: World) -> None:
     check = world.check("alder", 1)
-    say(check, world.rex, "no", shown="judge")
+    say(check, world.rex, "no", had_seen=True)
     assert judge_quality(world.project)["checks"] == 0
 
 

@@ -450,8 +450,8 @@ def test_a_reviewer_who_opens_a_summarys_page_answers_its_checks_knowing_the_jud
     for system in ("alder", "birch"):
         answer = f"/p/harbour/review/{world.check(system, 2).public_id}/answer/"
         assert cleo.post(answer, {"label": "yes", "seen": ""}).status_code == 302
-    told = Verdict.objects.filter(person=world.cleo).order_by("pk").values_list("shown", flat=True)
-    assert list(told) == ["judge", "nothing"]
+    told = Verdict.objects.filter(person=world.cleo).order_by("pk").values_list("had_seen", flat=True)
+    assert list(told) == [True, False]
     said = vic.get(page).content.decode()
     assert "had seen the judge's verdict" in said
     assert "before the judge's verdict was shown" not in said

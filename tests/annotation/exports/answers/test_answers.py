@@ -12,7 +12,6 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_sitting import close_sitting
 from annotation.assessing.services.save_acts import save_at_once
 from annotation.core.current_checks import put_in_force
-from annotation.core.refusals import Conflict
 from annotation.core.tables.pseudonyms import pseudonym
 from annotation.models import (
     Assignment,
@@ -77,7 +76,6 @@ def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
         "selected_by": None,
         "inclusion_probability": None,
         "superseded": False,
-        "set_aside": False,
         "guideline_version": None,
         "blind": None,
     }
@@ -184,17 +182,6 @@ def test_a_reviewers_second_answer_supersedes_the_first(world: World, tmp_path: 
     override(check=world.check("alder", 1), by=world.rex, label="unsure")
     rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
     assert [(row["value"], row["superseded"]) for row in rows] == [("no", True), ("unsure", False)]
-
-
-def test_an_answer_that_was_set_aside_is_told_apart(world: World, tmp_path: Path) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="yes")
-    with pytest.raises(Conflict):
-        override(check=world.check("alder", 1), by=world.rex, label="no", seen="")
-    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
-    assert [(row["value"], row["superseded"], row["set_aside"]) for row in rows] == [
-        ("yes", False, False),
-        ("no", True, True),
-    ]
 
 
 def test_a_verdict_taken_back_is_superseded_and_the_one_before_stands(world: World, tmp_path: Path) -> None:

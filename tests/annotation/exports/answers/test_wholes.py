@@ -45,7 +45,6 @@ def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Qu
         "selected_by": None,
         "inclusion_probability": None,
         "superseded": False,
-        "set_aside": False,
         "guideline_version": None,
         "blind": None,
     }

@@ -101,7 +101,7 @@ def test_words_to_choose_from(world: World) -> None:
 
 def test_a_row_is_seen_where_its_page_is(world: World) -> None:
     claim = world.check("alder", 1).claim
-    comment = comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm.").comment
+    comment = comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm.")
     peer, model = world.peers["port", "alder"], world.models["port"]
     comparison = world.comparison("port", "alder")
     draw = Draw.objects.create(project=world.project, method="uniform", seed=1, frame=[])
@@ -109,7 +109,7 @@ def test_a_row_is_seen_where_its_page_is(world: World) -> None:
         log(project=world.project, actor=None, verb="touch", target=row)
     places = places_of(world.project, ids_by_kind(list(Event.objects.all())))
     assert places == {
-        ("comment", comment.public_id): ("comment on claim", claim.public_id),
+        ("comment", comment.public_id): ("comment", claim.public_id),
         ("summary", peer.public_id): ("summary", peer.public_id),
         ("summary", model.public_id): ("model summary", model.public_id),
         ("comparison", comparison.public_id): ("comparison", peer.public_id),

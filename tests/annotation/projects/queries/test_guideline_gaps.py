@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.core.permissions import Verb
 from annotation.core.readers import CheckReader
-from annotation.models import Membership, Project
+from annotation.models import Membership
 from annotation.projects.queries.guideline_gaps import gaps_of, may_see_gaps
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.review import override, withdraw_verdict
@@ -120,16 +120,3 @@ def test_a_manager_who_reviews_is_told_of_claims_that_they_know(world: World) ->
     override(check=world.check("birch", 2), by=world.mona, label="no")
     (gap,) = gaps_of(world.project, reader).newest
     assert gap.about == world.check("birch", 2).claim.text
-
-
-def test_a_planted_verdict_is_not_given_away_by_a_gap_that_others_marked(world: World) -> None:
-    Membership.objects.filter(user=world.mona).update(roles=["manager", "reviewer"])
-    Project.objects.filter(pk=world.project.pk).update(planted_share=1, reveal="shown")
-    world.project.refresh_from_db()
-    check = world.check("alder", 1)
-    override(check=check, by=world.mona, label="yes")
-    assert check.looks.get(person=world.mona).planted_label == "no"
-    override(check=check, by=world.rex, label="unsure", error_type="guideline_gap")
-    reader = CheckReader(world.mona, may_see_all=True, must_wait=True)
-    assert gaps_of(world.project, reader).count == 0
-    assert gaps_of(world.project, writer(world)).count == 1

@@ -93,11 +93,10 @@ def test_verdicts_are_not_shown_at_once_while_a_draw_waits_for_people_who_do_not
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=7)
     for check in Check.objects.all()[1:]:
         override(check=check, by=world.rex, label="no")
-    change_project(project=world.project, by=world.mona, reveal="on_request")
     with pytest.raises(Conflict, match=r"\(seed 7\) still needs 1 blind answer, which") as refused:
         change_project(project=world.project, by=world.mona, reveal="shown")
     assert refused.value.code == "draw_open"
-    assert Project.objects.get(pk=world.project.pk).reveal == "on_request"
+    assert Project.objects.get(pk=world.project.pk).reveal == "after_answer"
     override(check=Check.objects.all()[0], by=world.rex, label="no")
     assert change_project(project=world.project, by=world.mona, reveal="shown").reveal == "shown"
 

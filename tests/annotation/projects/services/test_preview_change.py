@@ -76,7 +76,7 @@ def test_a_preview_counts_the_disputes_that_a_rule_opens(world: World) -> None:
 
 
 def test_a_rule_that_moves_nothing_is_not_computed(world: World) -> None:
-    assert preview_change(project=world.project, by=world.mona, reveal="on_request") is None
+    assert preview_change(project=world.project, by=world.mona, reveal="shown") is None
 
 
 def test_a_preview_refuses_what_saving_refuses(world: World) -> None:

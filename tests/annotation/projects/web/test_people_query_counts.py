@@ -33,7 +33,7 @@ def grow(world: World, first: int) -> None:
         invite(project=world.project, roles=["viewer"], by=world.olga)
         write_guidelines(project=world.project, text=f"Number {number}.", by=world.mona)
         claim = world.check("alder", 1 + number % 3).claim
-        comment_on_claim(project=world.project, claim=claim, by=world.rex, text=f"@olga @more-{number}")
+        comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm.")
         override(check=world.check("birch", 1 + number % 3), by=world.rex, label="no")
         tell(
             project=world.project,

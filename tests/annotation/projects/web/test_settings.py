@@ -41,8 +41,7 @@ RULES = {
     "own_questions": "clear: Is it clear? | no | yes",
     "repeat_share": "0.1",
     "lease_minutes": "45",
-    "reveal": "on_request",
-    "planted_share": "0",
+    "reveal": "shown",
     "dispute_threshold": "0.5",
     "dispute_voices": "judge",
     "audit_share": "0",
@@ -68,7 +67,7 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert mona.post(ROOM, RULES)["Location"] == ROOM
     project = Project.objects.get(slug="harbour")
     assert (project.blend, project.blend_human_weight, project.composite_weight) == ("weighted", 0.75, 0.5)
-    assert (project.reveal, project.percent_scale) == ("on_request", "fives")
+    assert (project.reveal, project.percent_scale) == ("shown", "fives")
     assert (project.question_set, project.repeat_share, project.lease_minutes) == ("own", 0.1, 45)
     assert [question["id"] for question in project.own_questions] == ["clear"]
     assert (project.target_length, project.summarization_threshold) == (30, 0.6)
@@ -194,10 +193,10 @@ def as_filled(form: RulesForm, **typed: str) -> dict[str, str]:
 
 def test_an_old_page_undoes_nothing(world: World, mona: Client) -> None:
     page = mona.get(ROOM).context["form"]
-    change_project(project=world.project, by=world.olga, reveal="on_request", summarization_strict=True)
+    change_project(project=world.project, by=world.olga, reveal="shown", summarization_strict=True)
     mona.post(ROOM, as_filled(page, name="Renamed"))
     project = Project.objects.get(slug="harbour")
-    assert (project.name, project.reveal, project.summarization_strict) == ("Renamed", "on_request", True)
+    assert (project.name, project.reveal, project.summarization_strict) == ("Renamed", "shown", True)
     last = Event.objects.filter(verb="change project").order_by("pk").last()
     assert last is not None
     assert set(last.data["changed"]) == {"name"}
@@ -205,13 +204,13 @@ def test_an_old_page_undoes_nothing(world: World, mona: Client) -> None:
 
 def test_who_was_quicker_at_the_same_rule_is_told_and_may_be_overruled(world: World, mona: Client) -> None:
     page = mona.get(ROOM).context["form"]
-    change_project(project=world.project, by=world.olga, reveal="on_request", name="Olga's")
-    answer = mona.post(ROOM, as_filled(page, reveal="shown", licence="MIT"), headers=HTMX)
+    change_project(project=world.project, by=world.olga, percent_scale="fives", name="Olga's")
+    answer = mona.post(ROOM, as_filled(page, percent_scale="free", licence="MIT"), headers=HTMX)
     assert answer.status_code == 422
-    told = "“Reviewers see the judge&#x27;s verdict” was changed to “On request” by olga after you opened"
+    told = "“Percent scale of the SEE form” was changed to “Steps of 5 %” by olga after you opened"
     assert told in answer.content.decode()
     project = Project.objects.get(slug="harbour")
-    assert (project.reveal, project.licence) == ("on_request", "")
-    mona.post(ROOM, as_filled(answer.context["form"], reveal="shown", licence="MIT"))
+    assert (project.percent_scale, project.licence) == ("fives", "")
+    mona.post(ROOM, as_filled(answer.context["form"], percent_scale="free", licence="MIT"))
     project.refresh_from_db()
-    assert (project.reveal, project.licence, project.name) == ("shown", "MIT", "Olga's")
+    assert (project.percent_scale, project.licence, project.name) == ("free", "MIT", "Olga's")

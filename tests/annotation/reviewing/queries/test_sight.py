@@ -1,134 +1,57 @@
-"""What a person is shown of a check, as a function and as lists ask the database: always the same."""
+"""Whether a person may see others' answers to a check: of a row at hand, and as lists ask the database."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from django.db import transaction
+import pytest
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from annotation.core.known_checks import knows, knows_the_truth
-from annotation.models import Check, CheckLook, Label, Verdict
-from annotation.reviewing.queries.reveal import plants
-from annotation.reviewing.queries.sight import (
-    COLUMNS_SEEN,
-    CheckAsSeen,
-    as_seen,
-    seen_by,
-    taken_for_true,
-    told_of,
-)
+from annotation.core.known_checks import knows
+from annotation.models import Check, CheckLook, Verdict
+from annotation.reviewing.queries.sight import may_see, with_known
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
     from tests.annotation.cast import World
 
-LABELS = st.sampled_from(Label.values)
-MAYBE = st.none() | LABELS
-CHECKS = st.fixed_dictionaries(
-    {
-        "judge_label": MAYBE,
-        "human_label": MAYBE,
-        "stands": st.just((None, None)) | st.tuples(LABELS, st.sampled_from(Check.Decider.values)),
-        "is_disputed": st.booleans(),
-    }
-)
-LOOKS = st.none() | st.tuples(st.booleans(), MAYBE, st.booleans())
-"""Whether the verdict was revealed, what was planted, and whether they were told of it."""
-ANSWERS = st.lists(
-    st.tuples(
-        st.sampled_from(["rex", "cleo", "judge"]), LABELS, st.sampled_from(["", "taken back", "set aside"])
-    ),
-    max_size=4,
-)
 
-
-def add_look(check: Check, person: User, look: tuple[bool, str | None, bool] | None) -> CheckLook | None:
-    if look is None:
-        return None
-    is_revealed, planted, is_told = look
-    return CheckLook.objects.create(
-        check_row=check,
-        person=person,
-        revealed_at=timezone.now() if is_revealed else None,
-        planted_label=planted,
-        disclosed_at=timezone.now() if is_told and planted else None,
-    )
-
-
-def say(world: World, check: Check, who: str, label: str, fate: str) -> None:
-    by: dict[str, Any] = {"source": "judge", "judge": world.judge}
-    if who != "judge":
-        by = {"source": "reviewer", "person": getattr(world, who)}
-    is_set_aside = fate == "set aside" and who != "judge"
-    withdrawn = timezone.now() if fate else None
+def say(world: World, check: Check, who: str, *, withdrawn: bool = False) -> None:
+    withdrawn_at = timezone.now() if withdrawn else None
     Verdict.objects.create(
-        check_row=check, label=label, withdrawn_at=withdrawn, is_set_aside=is_set_aside, **by
+        check_row=check, source="reviewer", person=getattr(world, who), label="no", withdrawn_at=withdrawn_at
     )
 
 
-def of_list(row: Any) -> CheckAsSeen:
-    columns = {name.removeprefix("seen_"): getattr(row, name) for name in COLUMNS_SEEN.values()}
-    return CheckAsSeen(is_known=row.is_known, planted=row.planted_now, **columns)
+def look(world: World, check: Check, who: str, *, revealed: bool) -> None:
+    revealed_at = timezone.now() if revealed else None
+    CheckLook.objects.create(check_row=check, person=getattr(world, who), revealed_at=revealed_at)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(worlds=st.lists(st.tuples(CHECKS, LOOKS, ANSWERS), min_size=1, max_size=6))
-def test_lists_see_what_the_function_says(world: World, worlds: list[tuple[Any, Any, Any]]) -> None:
-    person, checks = world.rex, Check.objects.filter(project=world.project)
-    with transaction.atomic():
-        looks: dict[int, CheckLook | None] = {}
-        for check, (facts, look, answers) in zip(checks.order_by("pk"), worlds, strict=False):
-            columns = dict(facts)
-            final, source = columns.pop("stands")
-            checks.filter(pk=check.pk).update(**columns, final_label=final, final_source=source)
-            looks[check.pk] = add_look(check, person, look)
-            for answer in answers:
-                say(world, check, *answer)
-        expected = {
-            check.pk: seen_by(person, check, looks.get(check.pk), check.verdicts.order_by("pk"))
-            for check in checks
-        }
-        listed = {row.pk: of_list(row) for row in as_seen(checks, person)}
-        without = {
-            row.pk: of_list(row) for row in as_seen(checks, person, plants=plants(world.project, person))
-        }
-        known = set(checks.filter(knows(person)).values_list("pk", flat=True))
-        truly = set(checks.filter(knows_the_truth(person)).values_list("pk", flat=True))
-        fooled = taken_for_true(person, world.project)
-        transaction.set_rollback(True)
-    assert listed == without == expected
-    assert known == {key for key, seen in expected.items() if seen.is_known}
-    assert truly == {key for key, seen in expected.items() if seen.is_known and seen.planted is None}
-    assert fooled == {key: seen for key, seen in expected.items() if seen.planted is not None}
+STORIES = {
+    "nothing": (lambda w, c: None, False),
+    "looked": (lambda w, c: look(w, c, "rex", revealed=False), False),
+    "was shown it": (lambda w, c: look(w, c, "rex", revealed=True), True),
+    "answered": (lambda w, c: say(w, c, "rex"), True),
+    "answered and withdrew": (lambda w, c: say(w, c, "rex", withdrawn=True), True),
+    "another answered": (lambda w, c: say(w, c, "cleo"), False),
+    "another was shown it": (lambda w, c: look(w, c, "cleo", revealed=True), False),
+}
 
 
-def test_where_nothing_is_kept_back_all_is_as_it_is(world: World) -> None:
-    checks = Check.objects.filter(project=world.project)
-    CheckLook.objects.create(
-        check_row=checks[0], person=world.rex, revealed_at=timezone.now(), planted_label="unsure"
-    )
-    for row in as_seen(checks, world.rex, is_kept_back=False):
-        assert of_list(row) == CheckAsSeen(
-            is_known=True,
-            judge=row.judge_label,
-            human=row.human_label,
-            final=row.final_label,
-            source=row.final_source,
-            disputed=row.is_disputed,
-        )
-
-
-def test_whoever_takes_the_planted_for_true_is_told_of_nobody_else(world: World) -> None:
+@pytest.mark.parametrize("story", STORIES)
+def test_lists_and_rows_agree_on_what_is_known(world: World, story: str) -> None:
+    act, is_known = STORIES[story]
     check = world.check("alder", 1)
-    for who in ("cleo", "rex"):
-        say(world, check, who, "yes", "")
-    said = list(check.verdicts.order_by("pk"))
-    told = told_of(CheckAsSeen(is_known=True, planted="no"), said, world.rex, check, None)
-    assert [(each.source, each.label) for each in told] == [("judge", "no"), ("reviewer", "yes")]
-    assert said[0].label == "yes"
-    hidden = told_of(CheckAsSeen(is_known=False), said, world.rex, check, None)
-    assert [each.person for each in hidden] == [world.rex]
+    act(world, check)
+    seen = CheckLook.objects.filter(check_row=check, person=world.rex).first()
+    assert may_see(check, world.rex, look=seen, said=check.verdicts.all()) is is_known
+    checks = Check.objects.filter(pk=check.pk)
+    assert with_known(checks, world.rex, is_kept_back=True).get().is_known is is_known
+    assert checks.filter(knows(world.rex)).exists() is is_known
+    assert with_known(checks, world.rex, is_kept_back=False).get().is_known is True
+
+
+def test_where_the_project_shows_it_everybody_may_see(world: World) -> None:
+    check = world.check("alder", 1)
+    check.project.reveal = "shown"
+    assert may_see(check, world.rex, look=None, said=())

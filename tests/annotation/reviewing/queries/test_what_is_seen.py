@@ -1,13 +1,13 @@
 """What a reader is shown of one check, at every door: a table of all that it depends on, kept beside this file.
 
 `what_is_seen.txt` says what a list, the queue, its filters, the page and the check itself tell, and then after which
-stories they do: how the project reveals, whether it plants, who reads, and what happened before.
+stories they do: how the project reveals, who reads, and what happened before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,9 @@ from django.urls import reverse
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.readers import CheckReader
-from annotation.core.refusals import Conflict
 from annotation.models import Check, Project
 from annotation.reviewing.queries.review_queue import Filter, waiting_checks
-from annotation.reviewing.services.look_at_check import look_at, tell_planted
+from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override, withdraw_verdict
 
 if TYPE_CHECKING:
@@ -31,15 +30,8 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 TABLE = Path(__file__).with_name("what_is_seen.txt")
-RULES = list(product(Project.Reveal.values, (0, 1)))
 READERS = ("rex", "cleo")
 """Rex only reviews, and must wait; Cleo adjudicates as well."""
-
-
-def _set_aside(world: World, check: Check, reader: User) -> None:
-    override(check=check, by=world.olga, label="yes")
-    with suppress(Conflict):
-        override(check=check, by=reader, label="no", seen="")
 
 
 def _by_rule(check: Check) -> None:
@@ -54,30 +46,15 @@ Act = Callable[["World", Check, "User"], object]
 STORIES: dict[str, tuple[Act, ...]] = {
     "nothing": (),
     "looked": (lambda w, c, r: look_at(check=c, by=r),),
-    "asked": (lambda w, c, r: look_at(check=c, by=r, asked=True),),
     "answered": (lambda w, c, r: override(check=c, by=r, label="no"),),
-    "asked, answered": (
-        lambda w, c, r: look_at(check=c, by=r, asked=True),
-        lambda w, c, r: override(check=c, by=r, label="no"),
-    ),
-    "answered, told": (
-        lambda w, c, r: override(check=c, by=r, label="yes"),
-        lambda w, c, r: tell_planted(project=w.project, by=r),
-    ),
     "answered, took it back": (
         lambda w, c, r: withdraw_verdict(verdict=override(check=c, by=r, label="no").verdict, by=r),
     ),
     "another answered": (lambda w, c, r: override(check=c, by=w.olga, label="yes"),),
-    "another answered, asked": (
-        lambda w, c, r: override(check=c, by=w.olga, label="yes"),
-        lambda w, c, r: look_at(check=c, by=r, asked=True),
-    ),
     "two differ": (
         lambda w, c, r: override(check=c, by=w.olga, label="yes"),
         lambda w, c, r: override(check=c, by=r, label="no"),
     ),
-    "set aside": (_set_aside,),
-    "set aside, answered": (_set_aside, lambda w, c, r: override(check=c, by=r, label="no")),
     "settled": (lambda w, c, r: _decided(w, c),),
     "answered, settled": (
         lambda w, c, r: override(check=c, by=r, label="no"),
@@ -103,7 +80,6 @@ def told_on_page(outcome: Any) -> str:
     words = [
         f"judge {judge.label} {judge.confidence} {list(judge.evidence)}" if judge else "no judge",
         "shown" if outcome.is_judge_shown else "hidden",
-        f"was planted {outcome.planted}" if outcome.planted else "",
         "said " + " ".join(f"{each.who}:{each.label}{'-' * each.is_withdrawn}" for each in outcome.people),
         f"own {own.label}" if own else "",
         f"stands {made.label} {made.source} {made.who}" if made else "",
@@ -119,7 +95,7 @@ def told_by_api(row: dict[str, Any]) -> str:
     words.append(f"disputed {row['is_disputed']}")
     if "verdicts" in row:
         words.append(" ".join(f"{each['by']}:{each['label']}" for each in row["verdicts"]))
-        words.append(f"{len(row['adjudications'])} decisions, was planted {row['planted_label']}")
+        words.append(f"{len(row['adjudications'])} decisions")
     return ", ".join(words)
 
 
@@ -156,8 +132,8 @@ def seen(world: World, check: Check, reader: User) -> Iterator[str]:
         yield "check: " + told_by_api(client.get(project + place).json())
 
 
-def stories(world: World, reveal: str, planted: int) -> Iterator[tuple[str, str]]:
-    Project.objects.filter(pk=world.project.pk).update(reveal=reveal, planted_share=planted)
+def stories(world: World, reveal: str) -> Iterator[tuple[str, str]]:
+    Project.objects.filter(pk=world.project.pk).update(reveal=reveal)
     world.project.refresh_from_db()
     for name, (story, acts) in product(READERS, STORIES.items()):
         with taken_back():
@@ -165,13 +141,13 @@ def stories(world: World, reveal: str, planted: int) -> Iterator[tuple[str, str]
             for act in acts:
                 act(world, world.check("alder", 1), reader)
             told = "\n".join(seen(world, world.check("alder", 1), reader))
-        yield f"{reveal} {planted} {name}: {story}", told.replace(name, "reader")
+        yield f"{reveal} {name}: {story}", told.replace(name, "reader")
 
 
-@pytest.mark.parametrize(("reveal", "planted"), RULES)
-def test_every_story_is_told_as_the_table_says(world: World, reveal: str, planted: int) -> None:
-    written = {story: told for story, told in read() if story.startswith(f"{reveal} {planted} ")}
-    assert dict(stories(world, reveal, planted)) == written
+@pytest.mark.parametrize("reveal", Project.Reveal.values)
+def test_every_story_is_told_as_the_table_says(world: World, reveal: str) -> None:
+    written = {story: told for story, told in read() if story.startswith(f"{reveal} ")}
+    assert dict(stories(world, reveal)) == written
 
 
 def read() -> Iterator[tuple[str, str]]:

@@ -13,15 +13,13 @@ from django.utils import timezone
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Check, CheckLook
-from annotation.reviewing.queries.review_queue import Filter, Order
+from annotation.reviewing.queries.review_queue import Filter
 from annotation.reviewing.services.lease_check import LEASE, SPARE, hand_out, keep, move_on
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
 from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from django.contrib.auth.models import User
@@ -57,12 +55,6 @@ def lease(check: Check, person: User, left: timedelta) -> datetime:
     Check.objects.filter(pk=check.pk).update(leased_to=person, lease_until=until)
     check.refresh_from_db()
     return until
-
-
-def test_what_is_handed_out_is_its_row_as_it_stands_now(world: World) -> None:
-    found, row = handed(world, world.rex), Check.objects.get(leased_to=world.rex)
-    named = [field.attname for field in Check._meta.concrete_fields]
-    assert [getattr(found, name) for name in named] == [getattr(row, name) for name in named]
 
 
 @pytest.mark.parametrize("query", [{"only": "split"}, {"only": "split", "label": "yes"}])
@@ -183,23 +175,6 @@ def test_what_somebody_holds_in_another_project_stays_theirs(world: World) -> No
         look_at(check=check, by=world.rex)
         keep(check=check, by=world.rex)
     assert in_hand(world, world.rex) == {check.pk for check in (opened[0], *opened[-3:])}
-
-
-def test_whoever_answers_claim_after_claim_has_nothing_more_written(
-    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
-) -> None:
-    # By document the next claim is found by one statement.
-    by_document = Filter(order=Order.DOCUMENT)
-    here = handed(world, world.rex, by_document.as_query())
-    for _ in range(4):
-        # What they may do and what is on screen, the look, the next claim.
-        with django_assert_num_queries(3):
-            following = move_on(
-                project=world.project, reader=CheckReader(world.rex), filters=by_document, here=here.public_id
-            )
-        override(check=here, by=world.rex, label="no")
-        assert following is not None
-        here = following
 
 
 def test_nothing_free_hands_out_nothing(world: World) -> None:

@@ -1,4 +1,4 @@
-"""What a reviewer was shown of a check, when, and what of it was planted."""
+"""What a reviewer was shown of a check, and when."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.core.known_checks import knows
-from annotation.core.refusals import Conflict, NotAllowed
-from annotation.models import Check, CheckLook, Event, Project, Verdict
-from annotation.reviewing.queries.planted import label_to_plant
-from annotation.reviewing.services.look_at_check import look_at, see_checks, see_summary, tell_planted
+from annotation.core.refusals import NotAllowed
+from annotation.models import Check, CheckLook
+from annotation.reviewing.services.look_at_check import look_at, see_checks, see_summary
 from annotation.reviewing.services.review import override, withdraw_verdict
 
 if TYPE_CHECKING:
@@ -23,169 +21,38 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-def rules(world: World, **changed: object) -> None:
-    Project.objects.filter(pk=world.project.pk).update(**changed)
-
-
 def look(world: World, check: Check) -> CheckLook:
     return CheckLook.objects.get(check_row=check, person=world.rex)
 
 
-def has_seen(check: Check, person: User) -> bool:
-    return Check.objects.filter(knows(person), pk=check.pk).exists()
-
-
-def looked_at(*, check: Check, by: User, asked: bool = False) -> CheckLook:
-    look_at(check=check, by=by, asked=asked)
+def looked_at(*, check: Check, by: User) -> CheckLook:
+    look_at(check=check, by=by)
     return CheckLook.objects.get(check_row=check, person=by)
 
 
 def test_an_opened_check_is_looked_at_once_and_nothing_is_revealed(world: World) -> None:
     check = world.check("alder", 1)
     first = looked_at(check=check, by=world.rex)
-    again = looked_at(check=check, by=world.rex, asked=True)
+    again = looked_at(check=check, by=world.rex)
     assert (first.pk, first.revealed_at, again.revealed_at) == (again.pk, None, None)
 
 
 def test_the_own_answer_reveals_and_knew_nothing(world: World) -> None:
     check = world.check("alder", 1)
     verdict = override(check=check, by=world.rex, label="no").verdict
-    assert verdict.shown == Verdict.Shown.NOTHING
+    assert verdict.had_seen is False
     assert look(world, check).revealed_at is not None
 
 
 def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World) -> None:
     check = world.check("alder", 1)
     withdraw_verdict(verdict=override(check=check, by=world.rex, label="no").verdict, by=world.rex)
-    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
-
-
-def test_what_was_asked_for_is_known_whatever_the_caller_says(world: World) -> None:
-    rules(world, reveal="on_request")
-    check = world.check("alder", 1)
-    look_at(check=check, by=world.rex, asked=True)
-    assert (
-        override(check=check, by=world.rex, label="yes", shown="nothing").verdict.shown == Verdict.Shown.JUDGE
-    )
-    assert Event.objects.filter(verb="ask for the judge's verdict", actor=world.rex).count() == 1
-
-
-def test_where_it_is_shown_looking_reveals(world: World) -> None:
-    rules(world, reveal="shown")
-    assert looked_at(check=world.check("alder", 1), by=world.rex).revealed_at is not None
-
-
-def test_one_persons_look_tells_another_nothing(world: World) -> None:
-    check = world.check("alder", 1)
-    override(check=check, by=world.rex, label="yes")
-    assert has_seen(check, world.rex)
-    assert not has_seen(check, world.cleo)
+    assert override(check=check, by=world.rex, label="yes").verdict.had_seen
 
 
 def test_who_may_not_review_does_not_look(world: World) -> None:
     with pytest.raises(NotAllowed):
         look_at(check=world.check("alder", 1), by=world.vic)
-
-
-def test_what_others_answered_is_planted_the_wrong_way_round(world: World) -> None:
-    rules(world, planted_share=1.0)
-    # The judge says no at .2, not certain; Cleo says no as well, so "yes" is wrong.
-    override(check=world.check("alder", 2), by=world.cleo, label="no")
-    assert label_to_plant(world.check("alder", 2), world.rex) == "yes"
-
-
-def test_where_people_contradict_the_judge_nothing_is_planted(world: World) -> None:
-    rules(world, planted_share=1.0)
-    # The judge says yes, Cleo no: the wrong verdict is the judge's own already.
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
-    assert label_to_plant(world.check("alder", 1), world.rex) is None
-
-
-def test_ones_own_answer_makes_nothing_certain(world: World) -> None:
-    rules(world, planted_share=1.0)
-    override(check=world.check("alder", 2), by=world.rex, label="no")
-    assert label_to_plant(world.check("alder", 2), world.rex) is None
-
-
-def test_the_share_chooses_by_person_and_check_and_always_the_same(world: World) -> None:
-    rules(world, planted_share=0.5)
-    check = world.check("alder", 1)
-    people = [world.rex, world.cleo, world.olga, world.mona, world.ana, world.ben, world.vic]
-    chosen = [[label_to_plant(check, person) for person in people] for _ in range(2)]
-    assert chosen[0] == chosen[1]
-    assert set(chosen[0]) <= {None, "no"}
-
-
-def test_a_share_of_nothing_plants_nothing_and_one_of_all_everywhere(world: World) -> None:
-    check = world.check("alder", 1)
-    assert label_to_plant(check, world.rex) is None
-    rules(world, planted_share=1.0)
-    assert label_to_plant(world.check("alder", 1), world.rex) == "no"
-
-
-def test_whoever_answers_with_a_planted_verdict_on_screen_is_told(world: World) -> None:
-    rules(world, reveal="shown", planted_share=1.0)
-    check = world.check("alder", 1)
-    assert looked_at(check=check, by=world.rex).planted_label == "no"
-    assert override(check=check, by=world.rex, label="no").verdict.shown == Verdict.Shown.PLANTED
-    assert look(world, check).disclosed_at is not None
-    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
-    told = Event.objects.get(verb="learn of a planted verdict")
-    assert (told.actor, told.target_id, told.data) == (world.rex, check.public_id, {"planted": "no"})
-
-
-def test_a_verdict_planted_after_the_answer_is_told_when_they_went_on(world: World) -> None:
-    rules(world, planted_share=1.0)
-    check = world.check("alder", 1)
-    override(check=check, by=world.rex, label="yes")
-    assert (look(world, check).planted_label, look(world, check).disclosed_at) == ("no", None)
-    assert tell_planted(project=world.project, by=world.rex, but=check) == []
-    assert [each.check_row for each in tell_planted(project=world.project, by=world.rex)] == [check]
-    assert tell_planted(project=world.project, by=world.rex) == []
-
-
-def test_a_planted_verdict_is_never_the_judges(world: World) -> None:
-    rules(world, reveal="shown", planted_share=1.0)
-    check = world.check("alder", 1)
-    look_at(check=check, by=world.rex)
-    override(check=check, by=world.rex, label="no")
-    check.refresh_from_db()
-    assert check.judge_label == "yes"
-    assert Verdict.objects.filter(check_row=check, source="judge").count() == 1
-
-
-def test_whoever_met_anothers_answer_does_not_know_the_judges_yet(world: World) -> None:
-    check = world.check("alder", 1)
-    override(check=check, by=world.cleo, label="no")
-    with pytest.raises(Conflict):
-        override(check=check, by=world.rex, label="yes", seen="")
-    assert looked_at(check=check, by=world.rex).revealed_at is None
-    assert not has_seen(check, world.rex)
-    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.PERSON
-    assert look(world, check).revealed_at is not None
-
-
-def test_nothing_is_planted_for_whoever_met_anothers_answer(world: World) -> None:
-    rules(world, planted_share=1.0)
-    check = world.check("alder", 1)
-    override(check=check, by=world.cleo, label="yes")
-    assert label_to_plant(check, world.rex) == "no"
-    with pytest.raises(Conflict):
-        override(check=check, by=world.rex, label="no", seen="")
-    override(check=check, by=world.rex, label="no")
-    assert look(world, check).planted_label is None
-
-
-def test_whoever_was_fooled_and_meets_anothers_answer_is_told(world: World) -> None:
-    rules(world, reveal="shown", planted_share=1.0)
-    check = world.check("alder", 1)
-    look_at(check=check, by=world.rex)
-    override(check=check, by=world.cleo, label="yes")
-    with pytest.raises(Conflict):
-        override(check=check, by=world.rex, label="no", seen="")
-    assert Verdict.objects.get(person=world.rex).shown == Verdict.Shown.PLANTED
-    assert look(world, check).disclosed_at is not None
-    assert override(check=check, by=world.rex, label="yes").verdict.shown == Verdict.Shown.JUDGE
 
 
 def open_alder(world: World, person: User) -> None:
@@ -198,20 +65,11 @@ def test_whoever_saw_why_a_summary_scores_as_it_does_knows_of_its_checks(world: 
     # Its three checks, one of them opened before; none of birch's.
     looks = CheckLook.objects.filter(person=world.cleo)
     assert {each.check_row for each in looks} == {world.check("alder", position) for position in (1, 2, 3)}
-    assert all(each.revealed_at and each.planted_label is None for each in looks)
+    assert all(each.revealed_at for each in looks)
     assert looks.get(check_row=world.check("alder", 1)).public_id == opened.public_id
-    assert (
-        override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.shown
-        == Verdict.Shown.JUDGE
-    )
-    assert (
-        override(check=world.check("birch", 1), by=world.cleo, label="yes").verdict.shown
-        == Verdict.Shown.NOTHING
-    )
-    assert (
-        override(check=world.check("alder", 2), by=world.rex, label="yes").verdict.shown
-        == Verdict.Shown.NOTHING
-    )
+    assert override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.had_seen
+    assert override(check=world.check("birch", 1), by=world.cleo, label="yes").verdict.had_seen is False
+    assert override(check=world.check("alder", 2), by=world.rex, label="yes").verdict.had_seen is False
 
 
 def test_the_first_sight_of_the_verdict_is_kept(world: World) -> None:
@@ -237,21 +95,6 @@ def test_the_blind_leave_no_look(world: World) -> None:
     assert not CheckLook.objects.exists()
 
 
-def test_whoever_saw_the_truth_is_shown_nothing_planted_but_what_was_planted_before_stays(
-    world: World,
-) -> None:
-    rules(world, reveal="shown", planted_share=1.0)
-    planted, true = world.check("alder", 1), world.check("alder", 3)
-    assert looked_at(check=planted, by=world.cleo).planted_label == "no"
-    open_alder(world, world.cleo)
-    look = CheckLook.objects.get(check_row=planted, person=world.cleo)
-    assert (look.planted_label, look.disclosed_at) == ("no", None)
-    # The judge is as certain of the third as of the first: it would have been planted too.
-    assert label_to_plant(true, world.cleo) == "no"
-    assert looked_at(check=true, by=world.cleo).planted_label is None
-    assert override(check=true, by=world.cleo, label="yes").verdict.shown == Verdict.Shown.JUDGE
-
-
 def test_seeing_a_summary_asks_the_database_no_more_for_more_checks(
     world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
@@ -267,7 +110,7 @@ def test_whoever_may_review_knows_of_the_checks_that_a_door_showed_them(world: W
     for person in (world.cleo, world.rex, world.vic, world.dan):
         checks = Check.objects.filter(pk__in=[check.pk for check in shown])
         see_checks(project=world.project, checks=checks, by=person)
-    looks = CheckLook.objects.filter(revealed_at__isnull=False, planted_label=None)
+    looks = CheckLook.objects.filter(revealed_at__isnull=False)
     assert sorted(looks.values_list("person__username", "check_row")) == [
         (name, check.pk) for name in ("cleo", "rex") for check in shown
     ]
@@ -288,21 +131,3 @@ def test_checks_that_are_shown_cost_the_same_however_many_they_are(
             see_checks(project=world.project, checks=checks, by=world.cleo)
         with django_assert_num_queries(2):
             see_checks(project=world.project, checks=checks, by=world.cleo)
-
-
-@pytest.mark.parametrize(
-    ("reveal", "says", "kept"),
-    [
-        ("after_answer", "judge", "nothing"),
-        ("on_request", "judge", "judge"),
-        ("on_request", "nothing", "nothing"),
-        ("shown", "judge", "nothing"),
-    ],
-)
-def test_ones_own_word_counts_where_the_verdict_is_shown_on_request(
-    world: World, reveal: str, says: str, kept: str
-) -> None:
-    rules(world, reveal=reveal)
-    assert (
-        override(check=world.check("alder", 1), by=world.cleo, label="yes", shown=says).verdict.shown == kept
-    )

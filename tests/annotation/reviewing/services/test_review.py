@@ -1,16 +1,12 @@
 """A reviewer's verdict: what it changes, what it refuses, what it logs."""
 
-from typing import Any
-
 import pytest
-from django.db import IntegrityError
 
 from annotation.adjudicating.queries.voices import voices_on_check
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.models import (
     Check,
-    CheckLook,
     Claim,
     ClaimSet,
     Dispute,
@@ -21,9 +17,8 @@ from annotation.models import (
     Score,
     Verdict,
 )
-from annotation.reviewing.services.review import LONGEST_REASON, Quote, override, withdraw_verdict
+from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_verdict
 from annotation.sampling.services.sample_checks import sample_checks
-from tests.annotation.answering import look
 from tests.annotation.cast import World
 
 
@@ -95,183 +90,62 @@ def test_a_change_of_mind_is_a_new_row_and_no_dispute(world: World) -> None:
     assert not world.check("alder", 1).is_disputed
 
 
-def overtaken(world: World, label: str = "yes", **more: Any) -> Conflict:
-    """Rex answers the first check of alder, which he opened when nobody had."""
-    with pytest.raises(Conflict) as refused:
-        override(check=world.check("alder", 1), by=world.rex, label=label, seen="", **more)
-    return refused.value
-
-
-def test_a_newer_verdict_than_the_one_on_screen_is_a_conflict_that_loses_nothing(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
-    refused = overtaken(
-        world, reason=" It is. ", evidence=[2], error_type="omission", confidence=0.9, active_ms=700
-    )
-    assert refused.code == "newer_verdict"
-    assert refused.details["yours"] == {"label": "yes", "reason": "It is."}
-    assert refused.details["theirs"]["label"] == "no"  # type: ignore[index]
-    kept = Verdict.objects.get(person=world.rex)
-    assert kept.is_set_aside
-    assert kept.withdrawn_at is not None
-    assert (kept.label, kept.reason, kept.shown) == ("yes", "It is.", Verdict.Shown.NOTHING)
-    assert (kept.evidence, kept.error_type, kept.confidence, kept.active_ms) == ([2], "omission", 0.9, 700)
-
-
-def test_what_was_set_aside_decides_nothing(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
-    overtaken(world)
+def test_another_persons_answer_is_no_conflict_and_both_stand(world: World) -> None:
+    override(check=world.check("alder", 1), by=world.olga, label="no", seen="")
+    own = override(check=world.check("alder", 1), by=world.rex, label="yes", seen="").verdict
+    assert own.had_seen is False
     check = world.check("alder", 1)
-    assert (check.human_label, check.final_label, check.is_disputed) == ("no", "no", False)
+    assert (check.human_label, check.final_label, check.is_disputed) == ("yes", "yes", True)
+    assert list(Dispute.objects.values_list("state", "voices")) == [("open", 2)]
+    voices = voices_on_check(check, world.cleo)
+    assert sorted(voice.answer for voice in voices) == ["no", "yes"]
+    decide_check(check=check, by=world.cleo, label="yes")
+    assert list(Dispute.objects.values_list("state", "voices")) == [("settled", 2)]
 
 
-@pytest.fixture
-def no_audit(world: World) -> None:
-    Project.objects.filter(pk=world.project.pk).update(audit_share=0.0)
-
-
-def disputes() -> list[tuple[str, int]]:
-    return list(Dispute.objects.values_list("state", "voices"))
-
-
-def test_that_two_differed_knowing_nothing_of_each_other_is_for_an_adjudicator(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.olga, label="no")
-    overtaken(world)
-    assert disputes() == [("open", 2)]
-    assert sorted(voice.answer for voice in voices_on_check(world.check("alder", 1), world.cleo)) == [
-        "no",
-        "yes",
-    ]
-    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
-    assert disputes() == [("settled", 2)]
-    assert world.check("alder", 1).final_label == "yes"
-
-
-@pytest.mark.usefixtures("no_audit")
-def test_unless_the_overtaken_one_answers_again(world: World) -> None:
-    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
-    overtaken(world)
-    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen=theirs.public_id).verdict
-    assert disputes() == [("agreed", 2)]
-    # Taken back, they still had their say after they met the other's.
+def test_a_newer_answer_of_ones_own_is_a_conflict_that_shows_both(world: World) -> None:
+    check = world.check("alder", 1)
+    own = override(check=check, by=world.rex, label="no", reason="Not said.").verdict
+    override(check=check, by=world.cleo, label="unsure")
+    with pytest.raises(Conflict) as answered:
+        override(check=check, by=world.rex, label="yes", reason=" It is. ", seen="")
     withdraw_verdict(verdict=own, by=world.rex)
-    assert disputes() == [("agreed", 1)]
-
-
-@pytest.mark.usefixtures("no_audit")
-def test_who_has_an_answer_that_stands_is_heard_by_that(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.rex, label="no")
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
-    overtaken(world)
-    assert Verdict.objects.filter(is_set_aside=True).count() == 1
-    assert not Dispute.objects.filter(state="open").exists()
-
-
-def test_what_was_set_aside_is_logged_in_its_own_words(world: World) -> None:
-    newer = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
-    overtaken(world)
-    event = Event.objects.get(verb="set answer aside")
-    kept = Verdict.objects.get(person=world.rex)
-    assert event.actor == world.rex
-    assert event.data == {
-        "verdict": kept.public_id,
-        "label": "yes",
-        "reason": "",
-        "shown": "nothing",
-        "newer": newer.public_id,
+    with pytest.raises(Conflict) as withdrawn:
+        override(check=check, by=world.rex, label="yes", seen=own.public_id)
+    assert [refused.value.code for refused in (answered, withdrawn)] == ["newer_verdict"] * 2
+    assert answered.value.details == {
+        "yours": {"label": "yes", "reason": "It is."},
+        "theirs": {"label": "no", "reason": "Not said."},
     }
-    assert not Event.objects.filter(verb="override", actor=world.rex).exists()
-
-
-def test_an_answer_that_is_sent_twice_is_set_aside_once(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
-    overtaken(world)
-    overtaken(world)
-    overtaken(world, reason="It is.")
-    overtaken(world, "unsure")
+    assert withdrawn.value.details["theirs"] is None
     assert Verdict.objects.filter(person=world.rex).count() == 1
-
-
-def test_the_same_answer_as_somebody_elses_stands_beside_it(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
-    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen="").verdict
-    assert (own.is_set_aside, own.shown) == (False, Verdict.Shown.NOTHING)
-
-
-def test_after_one_that_was_set_aside_the_answer_is_given_knowing_the_others(world: World) -> None:
-    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
-    overtaken(world)
-    own = override(check=world.check("alder", 1), by=world.rex, label="no", seen=theirs.public_id).verdict
-    assert (own.shown, own.withdrawn_at) == (Verdict.Shown.PERSON, None)
-    again = override(check=world.check("alder", 1), by=world.rex, label="yes").verdict
-    assert again.shown == Verdict.Shown.JUDGE
-
-
-def test_the_first_answer_of_a_draw_may_be_one_that_was_set_aside(world: World) -> None:
-    check = world.check("alder", 1)
-    look(check, world.cleo)
-    override(check=check, by=world.cleo, label="no")
-    sample_checks(project=world.project, by=world.olga, method=Draw.Method.UNIFORM, share=1.0)
-    overtaken(world)
-    drawn = DrawnCheck.objects.get(check_row=check)
-    assert drawn.verdict == Verdict.objects.get(person=world.rex, is_set_aside=True)
 
 
 def test_a_draw_that_has_its_answer_keeps_it(world: World) -> None:
     check = world.check("alder", 1)
     sample_checks(project=world.project, by=world.olga, method=Draw.Method.UNIFORM, share=1.0)
     first = override(check=check, by=world.cleo, label="no").verdict
-    overtaken(world)
+    override(check=check, by=world.rex, label="yes")
     assert DrawnCheck.objects.get(check_row=check).verdict == first
 
 
-def test_who_saw_an_answer_that_nobody_gave_is_asked_again_and_told_nothing(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
-    elsewhere = override(check=world.check("alder", 2), by=world.cleo, label="no").verdict
+def test_who_saw_an_answer_that_is_not_theirs_is_asked_again_and_told_nothing(world: World) -> None:
+    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.").verdict
+    elsewhere = override(check=world.check("alder", 2), by=world.rex, label="no").verdict
     judges = Verdict.objects.get(check_row=world.check("alder", 1), source="judge")
-    for seen in ("made-up", elsewhere.public_id, judges.public_id):
+    for seen in ("made-up", theirs.public_id, elsewhere.public_id, judges.public_id):
         with pytest.raises(Invalid) as refused:
             override(check=world.check("alder", 1), by=world.rex, label="yes", seen=seen)
         assert (refused.value.field, refused.value.details) == ("seen", {})
-    assert not Verdict.objects.filter(person=world.rex).exists()
-    assert not CheckLook.objects.filter(person=world.rex).exists()
+    assert not Verdict.objects.filter(person=world.rex, check_row=world.check("alder", 1)).exists()
 
 
 def test_an_answer_to_a_claim_that_is_no_longer_checked_is_not_kept(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
     Check.objects.filter(pk=world.check("alder", 1).pk).update(is_current=False)
-    assert overtaken(world).code == "claim_changed"
-    assert not Verdict.objects.filter(person=world.rex).exists()
-
-
-def test_whoever_took_their_answer_back_is_no_other_answer(world: World) -> None:
-    theirs = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
-    withdraw_verdict(verdict=theirs, by=world.cleo)
     with pytest.raises(Conflict) as refused:
-        override(check=world.check("alder", 1), by=world.rex, label="yes", seen=theirs.public_id)
-    assert (refused.value.details["theirs"], refused.value.details["is_own"]) == (None, False)
+        override(check=world.check("alder", 1), by=world.rex, label="yes")
+    assert refused.value.code == "claim_changed"
     assert not Verdict.objects.filter(person=world.rex).exists()
-
-
-def test_the_database_lets_nothing_stand_that_was_set_aside(world: World) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="no")
-    overtaken(world)
-    with pytest.raises(IntegrityError, match="verdict_set_aside_never_stands"):
-        Verdict.objects.filter(is_set_aside=True).update(withdrawn_at=None)
-
-
-def test_a_conflict_says_that_the_newer_verdict_is_ones_own(world: World) -> None:
-    check = world.check("alder", 1)
-    own = override(check=check, by=world.rex, label="no").verdict
-    with pytest.raises(Conflict) as answered:
-        override(check=check, by=world.rex, label="yes", seen="")
-    withdraw_verdict(verdict=own, by=world.rex)
-    with pytest.raises(Conflict) as withdrawn:
-        override(check=check, by=world.rex, label="yes", seen=own.public_id)
-    override(check=check, by=world.cleo, label="unsure")
-    with pytest.raises(Conflict) as theirs:
-        override(check=check, by=world.rex, label="yes", seen="")
-    refusals = (answered.value, withdrawn.value, theirs.value)
-    assert [refusal.details["is_own"] for refusal in refusals] == [True, True, False]
 
 
 @pytest.mark.parametrize("name", ["ana", "vic", "mona"])
@@ -299,13 +173,10 @@ def test_a_senseless_answer_is_refused(world: World, answer: dict[str, object], 
     assert refused.value.field == field
 
 
-@pytest.mark.parametrize(
-    "pointing", [{"evidence": [2, 3]}, {"quotes": [Quote(unit=3, start=0, end=4)]}], ids=["unit", "passage"]
-)
-def test_evidence_that_the_text_does_not_hold_is_refused(world: World, pointing: dict[str, Any]) -> None:
+def test_evidence_that_the_text_does_not_hold_is_refused(world: World) -> None:
     # Alder's summary has two sentences.
     with pytest.raises(Invalid, match="There is no unit 3 here") as refused:
-        override(check=world.check("alder", 1), by=world.rex, label="yes", **pointing)
+        override(check=world.check("alder", 1), by=world.rex, label="yes", evidence=[2, 3])
     assert refused.value.field == "evidence"
     assert not Verdict.objects.filter(person=world.rex).exists()
 

@@ -24,31 +24,36 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 5
 
 
-@pytest.mark.parametrize("other", ["cleo", "rex"], ids=["two people", "one person in two tabs"])
-def test_of_two_answers_at_once_one_stands_and_the_other_sees_both(world: World, other: str) -> None:
-    people = {"rex": world.rex, "other": getattr(world, other)}
+def test_of_two_answers_of_one_person_at_once_one_stands_and_the_other_shows_both(world: World) -> None:
     seen = ""
     for number in range(ROUNDS):
         check = world.check("alder", 2)
         first, second = at_once(
-            partial(override, check=check, by=people["rex"], label="yes", reason="mine", seen=seen),
-            partial(override, check=check, by=people["other"], label="unsure", reason="theirs", seen=seen),
+            partial(override, check=check, by=world.rex, label="yes", reason="one", seen=seen),
+            partial(override, check=check, by=world.rex, label="unsure", reason="other", seen=seen),
         )
         stands = next(each.verdict for each in (first, second) if isinstance(each, GivenAnswer))
         refusal = next(each for each in (first, second) if isinstance(each, Conflict))
-        yours, theirs = ("mine", "theirs") if refusal is first else ("theirs", "mine")
-        assert refusal.details["yours"]["reason"] == yours
-        assert refusal.details["theirs"]["reason"] == theirs
-        assert refusal.details["is_own"] is (other == "rex")
-        said = Verdict.objects.filter(check_row=check, source="reviewer")
-        assert said.filter(withdrawn_at=None).count() == number + 1
-        # Of two people the other one's answer is kept as well, one person's own in another window is not.
-        assert said.filter(is_set_aside=True).count() == (0 if other == "rex" else number + 1)
+        yours, theirs = ("one", "other") if refusal is first else ("other", "one")
+        assert (refusal.details["yours"]["reason"], refusal.details["theirs"]["reason"]) == (yours, theirs)
+        assert Verdict.objects.filter(check_row=check, person=world.rex).count() == number + 1
         check.refresh_from_db()
         assert check.final_label == stands.label
         seen = stands.public_id
-    # Unit 1 has yes and this answer: 1 where it is yes too, else .5; unit 2 has yes. The mean of both.
-    unit_1 = 1.0 if Verdict.objects.get(public_id=seen).label == "yes" else 0.5
+
+
+def test_two_people_who_answer_at_once_both_stand_and_make_a_dispute(world: World) -> None:
+    check = world.check("alder", 2)
+    at_once(
+        partial(override, check=check, by=world.rex, label="yes", seen=""),
+        partial(override, check=check, by=world.cleo, label="unsure", seen=""),
+    )
+    said = Verdict.objects.filter(check_row=check, source="reviewer", withdrawn_at=None, had_seen=False)
+    assert said.count() == 2
+    check.refresh_from_db()
+    assert (check.is_disputed, check.final_label) == (True, said.latest("pk").label)
+    # Unit 1 has yes and the latest answer: 1 where it is yes too, else .5; unit 2 has yes. The mean of both.
+    unit_1 = 1.0 if check.final_label == "yes" else 0.5
     assert Score.objects.get(summary=world.peers["port", "alder"]).coverage == pytest.approx((unit_1 + 1) / 2)
 
 

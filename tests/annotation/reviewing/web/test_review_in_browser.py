@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Check, CheckLook, Event, Project, Score, Verdict
+from annotation.models import Check, CheckLook, Event, Score, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
-from tests.accessibility import violations
 from tests.annotation.assessing.web.long_set import JUDGED, THINGS, add_long_set
 from tests.annotation.web.test_flow_in_browser import let_view_scores, sign_in
 from tests.browser import standing_still
@@ -25,7 +23,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 CALM_MS = 450
 """Digits of a burst that ran over to the next claim are not taken; a reader takes longer."""
-SLOW_S = 0.3
 LABELS = {"1": "yes", "2": "no", "3": "unsure"}
 
 
@@ -51,14 +48,6 @@ def at_claim(page: Page, thing: str) -> None:
     page.wait_for_timeout(CALM_MS)
 
 
-def select(page: Page, unit: int, start: int, end: int) -> None:
-    page.locator(f"[data-unit='{unit}']").evaluate(
-        "(unit, [start, end]) => getSelection().setBaseAndExtent(unit.firstChild, start, unit.firstChild, end)",
-        [start, end],
-    )
-    page.locator("[data-take-selection]").wait_for()
-
-
 def expect_saved(page: Page) -> None:
     page.locator("#strip", has_not_text="Saving…").locator("form.undo").wait_for()
 
@@ -70,11 +59,6 @@ def check_of(world: World, system: str, thing: str) -> Check:
 def answers(check: Check) -> list[str | None]:
     rows = Verdict.objects.filter(check_row=check, source="reviewer", withdrawn_at=None).order_by("pk")
     return list(rows.values_list("label", flat=True))
-
-
-def slowly(route: Route) -> None:
-    time.sleep(SLOW_S)
-    route.continue_()
 
 
 def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
@@ -101,8 +85,8 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
 
     labels = [LABELS[key] for key in "1213122121"]
     events = Event.objects.filter(verb="override", actor=world.rex).order_by("pk")
-    assert [(event.data["label"], event.data["shown"]) for event in events] == [
-        (each, "nothing") for each in labels
+    assert [(event.data["label"], event.data["had_seen"]) for event in events] == [
+        (each, False) for each in labels
     ]
     looks = CheckLook.objects.filter(person=world.rex)
     assert looks.count() == 10
@@ -139,28 +123,6 @@ def test_the_judges_verdict_comes_in_the_strip_and_one_key_takes_it_over(world: 
     page.locator("#strip", has_text="Coverage 0.900 → 1.000").wait_for()
     assert answers(check_of(world, "alder", "ferry")) == ["no", "yes"]
     assert page.locator("#claim").inner_text() == "The wall is old"
-
-
-def test_the_answers_stand_still_from_claim_to_claim(world: World, desk: Desk) -> None:
-    let_view_scores(world)
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    page.route("**/answer/*", slowly)
-
-    def place() -> dict[str, float] | None:
-        return page.locator("#answer-yes").bounding_box()
-
-    first = place()
-    assert first is not None
-    for key, thing in (("1", "wall"), ("2", "quay"), ("n", "crane"), ("u", "wall")):
-        page.keyboard.press(key)
-        page.locator("#claim", has_text=f"The {thing} is old").wait_for()
-        # Before what the judge said has come, and after.
-        assert place() == first
-        at_claim(page, thing)
-        if key in "12":
-            page.locator("#strip .moved").wait_for()
-        assert place() == first
 
 
 def test_undo_brings_the_claim_back_and_then_the_one_that_was_open(world: World, desk: Desk) -> None:
@@ -210,25 +172,6 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
     assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], [], []]
 
 
-def test_a_double_click_on_undo_takes_one_answer_back(world: World, desk: Desk) -> None:
-    page = timed(desk)
-    begin(page, world)
-    for key, thing in (("1", "wall"), ("2", "quay")):
-        page.keyboard.press(key)
-        at_claim(page, thing)
-        expect_saved(page)
-    with standing_still(page):
-        page.locator("#strip form.undo button").click()
-        page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
-        page.locator("#strip form.undo button").click()
-    at_claim(page, "wall")
-    assert [answers(check_of(world, "alder", thing)) for thing in ("ferry", "wall")] == [["yes"], []]
-    # Pressed again after a while it is meant.
-    page.locator("#strip form.undo button").click()
-    at_claim(page, "ferry")
-    assert answers(check_of(world, "alder", "ferry")) == []
-
-
 @pytest.mark.parametrize("way", ["slow", "offline"])
 def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
     world: World, desk: Desk, way: str
@@ -269,37 +212,15 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
     desk.watch.expect("Failed to fetch")
 
 
-def test_undo_after_a_change_takes_back_the_change_and_then_the_answer(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    for key, thing in (("1", "wall"), ("2", "quay")):
-        page.keyboard.press(key)
-        at_claim(page, thing)
-        expect_saved(page)
-    # Both at once: undo is about the change, when it has arrived.
-    for key in "yu":
-        page.keyboard.press(key)
-    page.locator("#outcome", has_text="Answer withdrawn. Your other answer to this claim stands.").wait_for()
-    at_claim(page, "wall")
-    assert answers(check_of(world, "alder", "wall")) == ["no"]
-    page.keyboard.press("u")
-    page.locator("#strip .of", has_text="The ferry is old").wait_for()
-    at_claim(page, "wall")
-    assert [answers(check_of(world, "alder", thing)) for thing in ("ferry", "wall")] == [["yes"], []]
-    page.keyboard.press("u")
-    at_claim(page, "ferry")
-    assert answers(check_of(world, "alder", "ferry")) == []
-
-
 def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)
     page.keyboard.press("1")
     at_claim(page, "wall")
     expect_saved(page)
-    override(check=check_of(world, "alder", "wall"), by=world.cleo, label="unsure")
+    override(check=check_of(world, "alder", "wall"), by=world.rex, label="unsure")
     page.keyboard.press("2")
-    page.locator("#problems", has_text="Someone else answered first.").wait_for()
+    page.locator("#problems", has_text="You answered this check in another window").wait_for()
     at_claim(page, "quay")
     assert page.locator("#strip .of").inner_text() == "The ferry is old"
     page.keyboard.press("u")
@@ -308,12 +229,11 @@ def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk
 
 
 def fill_in(page: Page) -> None:
-    """Unit 3 and the word "wall" of unit 2 as evidence, a reason, an error and a confidence."""
-    for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape", "c", "9", "Escape"):
+    """Units 2 and 3 as evidence, a reason, an error and a confidence."""
+    for key in ("e", "2", "Enter", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
         page.keyboard.press(key)
-    select(page, 2, 4, 8)
-    page.keyboard.press("s")
-    page.locator(".quote", has_text="wall").wait_for()
+    for key in ("c", "9", "Escape"):
+        page.keyboard.press(key)
 
 
 def filled_in(page: Page) -> dict[str, object]:
@@ -323,7 +243,6 @@ def filled_in(page: Page) -> dict[str, object]:
         "error": page.locator("#error-type").input_value(),
         "confidence": page.locator("#confidence").input_value(),
         "evidence": [box.get_attribute("value") for box in marked.all()],
-        "quotes": page.locator(".quote q").all_inner_texts(),
     }
 
 
@@ -332,9 +251,8 @@ FILLED_IN = {
     "error": "omission",
     "confidence": "0.9",
     "evidence": ["2", "3"],
-    "quotes": ["wall"],
 }
-NOTHING = {"reason": "", "error": "", "confidence": "", "evidence": [], "quotes": []}
+NOTHING = {"reason": "", "error": "", "confidence": "", "evidence": []}
 
 
 def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world: World, desk: Desk) -> None:
@@ -359,23 +277,8 @@ def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world
     assert filled_in(page) == NOTHING
     said = Verdict.objects.get(person=world.rex, withdrawn_at=None)
     assert (said.label, said.reason, said.error_type, said.confidence) == ("yes", "So", "omission", 0.9)
-    assert (said.evidence, said.quotes) == ([2, 3], [{"unit": 2, "start": 4, "end": 8}])
+    assert said.evidence == [2, 3]
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
-
-
-def test_an_answer_that_is_taken_back_on_its_own_page_stays_filled_in(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    fill_in(page)
-    page.keyboard.press("2")
-    page.locator("#strip .moved").wait_for()
-    page.go_back()
-    page.locator("#answer-no[aria-pressed=true]").wait_for()
-    page.wait_for_timeout(CALM_MS)
-    page.keyboard.press("u")
-    page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
-    assert page.locator("[aria-pressed=true]").count() == 0
-    assert filled_in(page) == FILLED_IN
 
 
 def test_old_drafts_are_forgotten_past_one_that_cannot_be_read(world: World, desk: Desk) -> None:
@@ -451,30 +354,6 @@ def test_whoever_was_signed_out_is_told_until_an_answer_is_saved_again(world: Wo
     assert page.locator("[data-signed-out]").count() == 0
 
 
-def test_a_slip_is_put_right_in_one_breath(world: World, desk: Desk) -> None:
-    let_view_scores(world)
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    page.route("**/answer/*", slowly)
-    # Undo waits for the answer to arrive, and the right one for undo.
-    for key in ("1", "u", "2"):
-        page.keyboard.press(key)
-    page.locator("#strip .moved", has_text="Coverage 1.000 → 0.900").wait_for()
-    at_claim(page, "wall")
-    assert answers(check_of(world, "alder", "ferry")) == ["no"]
-
-
-def test_a_key_pressed_twice_by_a_slip_answers_one_claim(world: World, desk: Desk) -> None:
-    page = timed(desk)
-    begin(page, world)
-    with standing_still(page):
-        page.keyboard.press("1")
-        page.keyboard.press("1")
-        page.locator("#strip .moved").wait_for()
-    at_claim(page, "wall")
-    assert Verdict.objects.filter(person=world.rex).count() == 1
-
-
 @pytest.mark.parametrize("gap_ms", [0, 240])
 def test_a_double_click_answers_one_claim(world: World, desk: Desk, gap_ms: int) -> None:
     page = timed(desk)
@@ -514,24 +393,6 @@ def test_a_press_on_a_claim_that_has_only_just_come_answers_nothing(world: World
     assert Verdict.objects.filter(person=world.rex).count() == 1
 
 
-def test_an_answer_to_a_claim_that_does_not_wait_counts_nothing_down(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    ferry = check_of(world, "alder", "ferry")
-    override(check=ferry, by=world.cleo, label="yes")
-    long_set = ferry.peer.document_set.public_id
-    page.goto(f"/p/harbour/review/{ferry.public_id}/?order=document&document_set={long_set}")
-    left = page.locator("#claim-room .line > span.muted")
-    at_claim(page, "ferry")
-    told = [left.inner_text()]
-    for thing in ("wall", "quay"):
-        page.keyboard.press("1")
-        at_claim(page, thing)
-        told.append(left.inner_text())
-    # 19 of 20 wait without the ferry, also after it is answered once more; 18 without the wall.
-    assert told == ["19 to go", "19 to go", "18 to go"]
-
-
 def test_evidence_and_words_go_with_the_answer_by_keys_alone(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)
@@ -539,25 +400,18 @@ def test_evidence_and_words_go_with_the_answer_by_keys_alone(world: World, desk:
         page.keyboard.press(key)
     for key in ("c", "9", "Escape"):
         page.keyboard.press(key)
-    select(page, 2, 4, 8)
-    page.keyboard.press("s")
-    page.locator(".quote", has_text="wall").wait_for()
     page.keyboard.press("2")
     page.locator("#strip .moved").wait_for()
     said = Verdict.objects.get(person=world.rex)
-    assert (said.label, said.evidence, said.reason) == ("no", [2, 3, 10], "So")
+    assert (said.label, said.evidence, said.reason) == ("no", [3, 10], "So")
     assert (said.error_type, said.confidence) == ("omission", 0.9)
-    assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
 
 
 def test_what_was_filled_in_is_there_again_however_the_claim_was_left(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)
-    for key in ("e", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
+    for key in ("e", "2", "Enter", "3", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
         page.keyboard.press(key)
-    select(page, 2, 4, 8)
-    page.keyboard.press("s")
-    page.locator(".quote", has_text="wall").wait_for()
     here = page.url
     page.keyboard.press("n")
     at_claim(page, "wall")
@@ -577,7 +431,6 @@ def test_what_was_filled_in_is_there_again_however_the_claim_was_left(world: Wor
     expect_saved(page)
     said = Verdict.objects.get(person=world.rex)
     assert (said.label, said.reason, said.error_type, said.evidence) == ("yes", "So", "omission", [2, 3])
-    assert said.quotes == [{"unit": 2, "start": 4, "end": 8}]
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
 
 
@@ -593,17 +446,6 @@ def test_what_was_filled_in_is_its_authors_alone(world: World, desk: Desk) -> No
         page.goto(here)
         at_claim(page, "ferry")
         assert page.locator("#reason").input_value() == there
-
-
-def test_a_unit_that_was_typed_and_left_is_evidence(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    for key in ("e", "3", "Escape", "e", "5"):
-        page.keyboard.press(key)
-    page.locator("#answer-no").click()
-    at_claim(page, "wall")
-    expect_saved(page)
-    assert Verdict.objects.get(person=world.rex).evidence == [3, 5]
 
 
 def test_a_unit_that_is_not_there_is_said_and_holds_up_no_answer(world: World, desk: Desk) -> None:
@@ -627,36 +469,17 @@ def test_a_unit_that_is_not_there_is_said_and_holds_up_no_answer(world: World, d
     assert (said.label, said.evidence) == ("no", [])
 
 
-def test_a_digit_that_came_too_soon_is_shown_and_keeps_the_page_deaf_for_a_while_only(
+def test_an_answer_from_another_window_costs_nothing_and_can_be_gone_back_to(
     world: World, desk: Desk
 ) -> None:
-    page = timed(desk)
-    begin(page, world)
-    with standing_still(page):
-        page.keyboard.press("1")
-        at_claim(page, "wall")
-        page.keyboard.press("2")
-        page.locator(".dropped", has_text="2 came too soon").wait_for()
-        # A stray digit every tenth of a second: at the twelfth the page has been deaf for 1.2 s, and hears again.
-        for _ in range(11):
-            page.clock.run_for(100)
-            page.keyboard.press("2")
-        assert Verdict.objects.filter(person=world.rex).count() == 1
-        page.clock.run_for(100)
-        page.keyboard.press("2")
-        page.locator("#claim", has_text="The wall is old").wait_for(state="detached")
-    page.locator(".dropped").wait_for(state="detached")
-
-
-def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)
     check = check_of(world, "alder", "ferry")
-    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
+    override(check=check, by=world.rex, label="unsure", reason="hard to say")
     for key in ("w", "m", "i", "n", "e", "Escape", "2"):
         page.keyboard.press(key)
     at_claim(page, "wall")
-    problem = page.locator("#problems", has_text="Someone else answered first.")
+    problem = page.locator("#problems", has_text="You answered this check in another window")
     problem.wait_for()
     assert "hard to say" in problem.inner_text()
     assert answers(check) == ["unsure"]
@@ -667,35 +490,6 @@ def test_somebody_quicker_costs_nothing_and_can_be_gone_back_to(world: World, de
     page.locator("#strip .moved").wait_for()
     at_claim(page, "wall")
     assert answers(check) == ["unsure", "no"]
-
-
-def test_an_answer_that_was_set_aside_is_in_sight_after_a_reload_until_it_is_given_anew(
-    world: World, desk: Desk
-) -> None:
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    check = check_of(world, "alder", "ferry")
-    override(check=check, by=world.cleo, label="unsure", reason="hard to say")
-    for key in ("w", "m", "i", "n", "e", "Escape", "2"):
-        page.keyboard.press(key)
-    page.locator("#problems", has_text="Someone else answered first.").wait_for()
-    page.keyboard.press("b")
-    at_claim(page, "ferry")
-    page.reload()
-    at_claim(page, "ferry")
-    kept = page.locator("#claim-room .aside", has_text="Your answer was set aside.")
-    assert kept.is_visible()
-    assert "no “mine”" in kept.locator("dd").first.inner_text()
-    assert "unsure “hard to say”" in kept.locator("dd").last.inner_text()
-    assert page.locator("#claim-room .history").get_attribute("open") is None
-    assert page.locator("#reason").input_value() == "mine"
-    assert violations(page) == []
-    page.keyboard.press("3")
-    at_claim(page, "wall")
-    expect_saved(page)
-    page.goto(f"/p/harbour/review/{check.public_id}/")
-    page.locator("#answer-unsure[aria-pressed=true]").wait_for()
-    assert kept.count() == 0
 
 
 def test_a_lost_connection_keeps_the_answer_and_sends_it_later(world: World, desk: Desk) -> None:
@@ -723,19 +517,6 @@ def test_back_shows_ones_answer_and_a_reload_the_claim_in_view(world: World, des
     page.go_back()
     page.locator("#answer-no[aria-pressed=true]").wait_for()
     at_claim(page, "ferry")
-
-
-def test_on_request_a_key_shows_the_verdict_and_what_was_typed_stays(world: World, desk: Desk) -> None:
-    Project.objects.update(reveal="on_request")
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    for key in ("w", "S", "o", "Escape", "r"):
-        page.keyboard.press(key)
-    page.locator("#outcome", has_text="The judge says").wait_for()
-    assert page.locator("#reason").input_value() == "So"
-    page.keyboard.press("1")
-    page.locator("#strip .moved").wait_for()
-    assert Verdict.objects.get(person=world.rex).shown == "judge"
 
 
 def test_keys_are_off_while_typing(world: World, desk: Desk) -> None:

@@ -43,10 +43,6 @@ IN_SIGHT = """() => {
   };
 }"""
 
-PLACES = (
-    "['#claim', '#answer .verdicts'].map((each) => document.querySelector(each).getBoundingClientRect().top)"
-)
-
 
 def in_sight(page: Page) -> list[str]:
     """What of it is not."""
@@ -100,39 +96,6 @@ def test_no_field_lies_under_the_answers_when_keys_lead_to_it(world: World, desk
             )
             page.keyboard.press("Escape")
     assert covered == dict.fromkeys(covered, False)
-
-
-def test_what_was_said_before_pushes_no_text_under_the_keys(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    for height, following in ((800, THINGS[1]), (520, THINGS[2])):
-        page.set_viewport_size({"width": 1280, "height": height})
-        answer(page, "1", following)
-        lowest, keys, page_height = page.evaluate(
-            """() => [
-              Math.max(...[...document.querySelectorAll(".cols > .panel")].map(
-                (each) => each.getBoundingClientRect().bottom)),
-              document.querySelector(".bar").getBoundingClientRect().top,
-              document.documentElement.scrollHeight,
-            ]"""
-        )
-        assert lowest <= keys
-        assert page_height <= height
-
-
-def test_claim_and_answers_stay_where_they_were_on_the_claim_before(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    begin(page, world)
-    for width, things in ((1280, THINGS[:4]), (820, THINGS[3:7]), (390, THINGS[6:])):
-        resize(page, {"width": width, "height": 844}, things[0])
-        places = [page.evaluate(PLACES)]
-        for key, thing in zip("121", things[1:], strict=True):
-            answer(page, key, thing)
-            places.append(page.evaluate(PLACES))
-        assert places == places[:1] * 4
-        claim, answers, strip = page.evaluate(PLACES + ".concat(document.querySelector('#strip').offsetTop)")
-        assert strip > claim
-        assert width < 761 or strip > answers
 
 
 def test_on_a_phone_what_goes_with_an_answer_is_one_touch_away(world: World, desk: Desk) -> None:

@@ -14,7 +14,6 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.queries.review_queue import Filter, queue
-from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.sampling.queries.check_samples import check_samples, open_samples
 from annotation.sampling.services.cancel_sample import cancel_sample
@@ -91,10 +90,9 @@ def test_the_first_answer_of_somebody_who_knew_nothing_is_that_of_the_draw(world
 
 
 def test_an_answer_that_knew_is_not_and_the_check_waits_for_somebody_else(world: World) -> None:
-    Project.objects.filter(pk=world.project.pk).update(reveal="on_request")
     drawn = draw(world, share=1.0)
     check = world.check("alder", 1)
-    look_at(check=check, by=world.rex, asked=True)
+    look(check, world.rex)
     override(check=check, by=world.rex, label="yes")
     assert DrawnCheck.objects.get(draw=drawn, check_row=check).verdict is None
     assert check.public_id not in waiting(world, drawn)
@@ -141,7 +139,7 @@ def test_reviewers_are_told_and_the_log_too(world: World) -> None:
 def test_where_the_judges_verdict_is_shown_at_once_nothing_is_drawn(world: World) -> None:
     # Not even where the caller read the project before it was changed.
     Project.objects.update(reveal="shown")
-    with pytest.raises(Invalid, match="“after own answer” or “on request” first") as refused:
+    with pytest.raises(Invalid, match="“after own answer” first") as refused:
         draw(world)
     assert refused.value.code == "shown"
     assert not Draw.objects.exists()

@@ -1,0 +1,23 @@
+"""What the people page says of reviewers' answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.projects.queries.members import Answers, member_page
+from tests.annotation.answering import say
+
+if TYPE_CHECKING:
+    from tests.annotation.cast import World
+
+
+def test_each_check_counts_once_by_its_latest_answer(world: World) -> None:
+    first, second, third = world.checks("alder")
+    # The judge says yes, no and yes.
+    say(first, world.rex, "no", ms=9000)
+    say(first, world.rex, "yes", ms=2000)
+    say(second, world.rex, "yes", ms=4000)
+    say(third, world.rex, "no", withdrawn=True)
+    found = {member.username: member.answers for member in member_page(world.project, world.olga).members}
+    assert found["rex"] == Answers(count=2, differ=0.5, seconds=3.0)
+    assert found["cleo"] is None
