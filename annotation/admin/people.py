@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
 from annotation.core.accounts.clients import browser_of
 from annotation.core.event_words import in_words
@@ -23,10 +21,8 @@ from annotation.models import (
     ImportedPerson,
     Invitation,
     MailTurn,
-    Notice,
     SetupLink,
 )
-from annotation.projects.queries.notices import notices_of
 
 TAKEN_BACK = "(withdrawn)"
 
@@ -154,21 +150,6 @@ class CommentAdmin(Rows):
         if found.withdrawn_at is not None:
             found.text = TAKEN_BACK
         return found
-
-
-@admin.register(Notice)
-class NoticeAdmin(Rows):
-    """One's own notices, without what blindness hides; nobody reads another person's, superusers neither."""
-
-    project_paths = ("project",)
-    view_verbs = (Verb.VIEW_PROJECT,)
-    list_display = ("created_at", "project", "kind", "text", "read_at")
-    list_filter = ("kind", ("read_at", admin.EmptyFieldListFilter))
-    list_select_related = ("project",)
-    search_fields = ("public_id__exact", "text")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).filter(pk__in=notices_of(person_of(request)))
 
 
 @admin.register(Event)

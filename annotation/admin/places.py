@@ -127,7 +127,6 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "Invitation": lambda _: RowPage(Verb.MANAGE_MEMBERS, "people"),
     "Job": lambda job: _run(job.run),
     "Membership": lambda _: RowPage(Verb.MANAGE_MEMBERS, "people"),
-    "Notice": lambda _: RowPage(Verb.VIEW_PROJECT, "project"),
     "Project": lambda _: RowPage(Verb.VIEW_PROJECT, "project"),
     "PromptVersion": lambda row: RowPage(Verb.VIEW_RUNS, "prompt", {"step": row.step}),
     "Question": _questions,

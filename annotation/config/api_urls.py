@@ -14,7 +14,7 @@ from annotation.assessing.api import assignments, progress, sittings
 from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
-from annotation.projects.api import close_project, event_log, guidelines, members, notices, projects
+from annotation.projects.api import close_project, event_log, guidelines, members, projects
 from annotation.reviewing.api import bias, checks, comments, review
 from annotation.sample import api as samples
 from annotation.sampling.api import samples as draws
@@ -172,9 +172,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("judges/trials/<slug:public_id>/", judges.OneTrial.as_view()),
     path("invitations/accept/", members.InvitationAccept.as_view()),
     path("invitations/account/", members.InvitationAccount.as_view()),
-    path("notices/", notices.Notices.as_view()),
-    path("notices/read/", notices.NoticesRead.as_view()),
-    path("notices/<slug:public_id>/read/", notices.OneNoticeRead.as_view()),
     path("closed-projects/", close_project.ClosedProjects.as_view()),
     path("closed-projects/<slug:public_id>/restore/", close_project.ProjectRestore.as_view()),
     path("projects/", projects.Projects.as_view()),

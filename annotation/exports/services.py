@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.jobs import OPEN, cancel, enqueue
-from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.shared.kept_files import forget, keep, opened
@@ -26,7 +24,7 @@ from annotation.exports.manifest import Manifest
 from annotation.exports.progress import ExportProgress
 from annotation.exports.queries import state_of
 from annotation.exports.write import write_file
-from annotation.models import Export, Job, Notice, Role
+from annotation.models import Export, Job, Role
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -160,14 +158,6 @@ def perform(export: Export, *, progress: ExportProgress | None = None) -> None:
                 target=export,
                 data=_summary(manifest),
             )
-            if export.requested_by is not None:
-                tell(
-                    project=project,
-                    people=[export.requested_by],
-                    kind=Notice.Kind.EXPORT,
-                    text=f"The export that you asked for is ready: {export.level} as {export.format}.",
-                    address=reverse("exports", args=[project.slug]),
-                )
     export.refresh_from_db()
 
 

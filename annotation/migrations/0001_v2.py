@@ -323,24 +323,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Notice',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('mention', 'Mentioned'), ('assigned', 'Work assigned'), ('reopened', 'Work opened again'), ('recalled', 'Work withdrawn'), ('drawn', 'Checks sampled'), ('export', 'Export ready'), ('dispute', 'Disputes opened'), ('run', 'Run ended')], max_length=8)),
-                ('text', models.CharField(max_length=300)),
-                ('address', models.CharField(help_text='Path of the page where it is seen.', max_length=300)),
-                ('count', models.PositiveIntegerField(default=1)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('read_at', models.DateTimeField(blank=True, null=True)),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='annotation.project')),
-            ],
-            options={
-                'ordering': ('-id',),
-            },
-        ),
-        migrations.CreateModel(
             name='Membership',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -1223,14 +1205,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='project',
             constraint=models.CheckConstraint(condition=models.Q(('summarization_scale__gt', 0), ('summarization_scale__lte', 1)), name='project_summarization_scale_above_0'),
-        ),
-        migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(condition=models.Q(('read_at__isnull', True)), fields=['person'], name='notice_unread'),
-        ),
-        migrations.AddConstraint(
-            model_name='notice',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'dispute'), ('read_at__isnull', True)), fields=('project', 'person'), name='notice_of_disputes_once'),
         ),
         migrations.AddConstraint(
             model_name='membership',

@@ -1,4 +1,4 @@
-"""How people come into a project, talk in it and hear from it."""
+"""How people come into a project and talk in it."""
 
 from __future__ import annotations
 
@@ -144,43 +144,3 @@ class Comment(PublicRow):
 
     def __str__(self) -> str:
         return self.text[:80]
-
-
-class Notice(PublicRow):
-    """Something in a project that waits for one person, told inside the app.
-
-    `count` is how many things it tells of. Of disputes a person has one unread notice in a project, which counts up.
-    """
-
-    class Kind(models.TextChoices):
-        MENTION = "mention", "Mentioned"
-        ASSIGNED = "assigned", "Work assigned"
-        REOPENED = "reopened", "Work opened again"
-        RECALLED = "recalled", "Work withdrawn"
-        DRAWN = "drawn", "Checks sampled"
-        EXPORT = "export", "Export ready"
-        DISPUTE = "dispute", "Disputes opened"
-        RUN = "run", "Run ended"
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="notices")
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
-    kind = models.CharField(max_length=8, choices=Kind)
-    text = models.CharField(max_length=300)
-    address = models.CharField(max_length=300, help_text="Path of the page where it is seen.")
-    count = models.PositiveIntegerField(default=1)
-    created_at = models.DateTimeField(auto_now_add=True)
-    read_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("-id",)
-        constraints = (
-            models.UniqueConstraint(
-                fields=("project", "person"),
-                condition=Q(kind="dispute", read_at__isnull=True),
-                name="notice_of_disputes_once",
-            ),
-        )
-        indexes = (models.Index(fields=("person",), condition=Q(read_at__isnull=True), name="notice_unread"),)
-
-    def __str__(self) -> str:
-        return self.text

@@ -32,7 +32,6 @@ from annotation.models import (
     ImportedPerson,
     Invitation,
     Job,
-    Notice,
     Project,
     Question,
     Run,
@@ -68,7 +67,7 @@ def erase_person(
 ) -> Mapping[str, int]:
     """Take away what leads to a person: how many rows, by table. With `dry_run` nothing changes.
 
-    Name, address, rights, sessions, tokens, sign-in records, notices and memberships go, and their name in what the
+    Name, address, rights, sessions, tokens, sign-in records and memberships go, and their name in what the
     program wrote of them. Answers stay, under a pseudonym. `remove_texts` takes their reasons, notes and comments too.
     Files with people's names in them are removed from the projects they were in. Cut short, it is called again.
     Raises NotAllowed to all but administrators (`by` None is the operator); Conflict for whoever asks (`own_account`),
@@ -219,8 +218,7 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
         columns = {each.name for each in model._meta.concrete_fields}
         if model is not User and "username" in columns:
             gone[model._meta.db_table] = model._base_manager.filter(username=held.username).delete()[0]
-    # Told to others, soon out of date, or made again from the rows when somebody asks. Notices begin with who did it.
-    Notice.objects.filter(project__in=projects, text__startswith=f"{held.username} ").delete()
+    # Made again from the rows when somebody asks.
     Analysis.objects.filter(project__in=projects).delete()
     System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
     invited = Q(accepted_by=person)

@@ -18,7 +18,7 @@ _METHOD_WORDS: dict[str, str] = {
 _PLANNED_STRATA = "random within each system, length and judge uncertainty"
 """What a stratified draw of the plan is: its strata are finer than those of others."""
 SAMPLE_TERMS = (
-    "Reviewers are notified and get these claims first. Estimates use it once every claim is answered. You can "
+    "Reviewers get these claims first. Estimates use it once every claim is answered. You can "
     "cancel the sample until then; it stays in the log, and no estimate uses it."
 )
 UNKNOWN_SECONDS = 30.0

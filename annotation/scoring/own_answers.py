@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 from annotation.models import Dispute, Project, UnitJudgment, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from django.contrib.auth.models import User
 
@@ -31,27 +31,3 @@ def own_answer(person: User) -> Q:
         percent__isnull=False,
     )
     return Q(Exists(own_verdicts)) | Q(Exists(own_percents))
-
-
-def answered_by(
-    checks: Collection[int], comparisons: Collection[int], people: Collection[int]
-) -> set[tuple[int, int | None, int | None, int | None, int | None]]:
-    """Who of some people has judged what: the person's key, then check, comparison, unit and claim.
-
-    The same answers as in `own_answer`, of many people at once; at most two queries.
-    """
-    found: set[tuple[int, int | None, int | None, int | None, int | None]] = set()
-    if checks:
-        said = Verdict.objects.filter(check_row__in=checks, person__in=people)
-        pairs = said.order_by().values_list("person_id", "check_row_id").distinct()
-        found.update((person, check, None, None, None) for person, check in pairs)
-    if comparisons:
-        judged = UnitJudgment.objects.filter(
-            assignment__comparison__in=comparisons,
-            assignment__sitting__assessor__in=people,
-            percent__isnull=False,
-        )
-        columns = ("assignment__sitting__assessor_id", "assignment__comparison_id", "unit_id", "claim_id")
-        rows = judged.order_by().values_list(*columns).distinct()
-        found.update((person, None, comparison, unit, claim) for person, comparison, unit, claim in rows)
-    return found

@@ -55,17 +55,6 @@ def decisions_fall(names: Sequence[str]) -> str:
     )
 
 
-def decisions_fell(count: int) -> str:
-    """Told to an adjudicator.
-
-    >>> decisions_fell(1)
-    'one of your decisions no longer counts.'
-    """
-    if count == 1:
-        return "one of your decisions no longer counts."
-    return f"{count:,} of your decisions no longer count."
-
-
 def if_deleted(loss: ClaimLoss) -> str:
     """What deleting a claim does to scores."""
     left = loss.left_in_text

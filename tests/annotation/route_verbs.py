@@ -207,10 +207,6 @@ OUTSIDE = {
     "help": False,
     "help-page": False,
     "help-file": False,
-    "notices": True,
-    "read-notices": True,
-    "open-notice": True,
-    "read-notice": True,
     "healthz": False,
     "readyz": False,
     "metrics": False,
@@ -222,7 +218,7 @@ OUTSIDE = {
 """Addresses outside of projects, and whether they are for people signed in alone."""
 
 ADMIN: dict[str, tuple[Verb, ...]] = {
-    **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline", "Notice"), (Verb.VIEW_PROJECT,)),
+    **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline"), (Verb.VIEW_PROJECT,)),
     **dict.fromkeys(("System", "Summary", "Unit", "UnitChange", "Comparison"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("ClaimSet", "Claim", "ClaimChange"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Check", "Verdict", "VerdictBatch", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),

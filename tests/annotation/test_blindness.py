@@ -17,7 +17,7 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.config.web_urls import project_urls
 from annotation.core.refusals import NotAllowed
-from annotation.models import Assignment, Check, Comparison, Notice, Role, Sitting, Summary, System, Verdict
+from annotation.models import Assignment, Check, Comparison, Role, Sitting, Summary, System, Verdict
 from annotation.projects.services.change_project import preview_change
 from tests.annotation.admin.rows import MODELS, address, fill
 from tests.annotation.api.routes import IN_PROJECT, body_of, ids_of
@@ -119,11 +119,6 @@ def test_no_admin_page_tells(planted: World) -> None:
     planted.ana.memberships.update(roles=list(Role.values))
     planted.ana.is_staff = True
     planted.ana.save(update_fields=["is_staff"])
-    kinds = (Notice.Kind.MENTION, Notice.Kind.DISPUTE)
-    Notice.objects.bulk_create(
-        Notice(project=planted.project, person=planted.ana, kind=kind, text="planted-note", address="/")
-        for kind in kinds
-    )
     client, words = Client(), telling()
     client.force_login(planted.ana, backend="django.contrib.auth.backends.ModelBackend")
     found = {}

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import NotAllowed
 from annotation.core.text_faults import checked_text
-from annotation.models import Claim, Comment, Membership, Notice, Project, Unit
+from annotation.models import Claim, Comment, Membership, Project, Unit
 from annotation.reviewing.queries.comments import (
     claim_in_sight,
     commenters,
@@ -91,13 +89,6 @@ def _comment(
     comment.mentions.set([people[name] for name in named])
     kind, place = ("claim", claim) if claim else ("unit", unit)
     assert place is not None, "a comment is on a claim or a unit"
-    tell(
-        project=project,
-        people=[people[name] for name in named],
-        kind=Notice.Kind.MENTION,
-        text=f"{by.username} mentioned you in a comment on a {kind}.",
-        address=reverse(f"{kind}-comments", args=[project.slug, place.public_id]),
-    )
     log(
         project=project,
         actor=by,

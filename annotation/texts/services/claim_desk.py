@@ -6,19 +6,15 @@ this order, as cutting units does.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db.models import Exists, F, Max, OuterRef
-from django.urls import reverse
 from django.utils import timezone
 
 from annotation.core.current_checks import put_in_force
-from annotation.core.event_words import in_words
 from annotation.core.events import log
-from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require, verbs_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.core.unit_lists import has_claims_as_units
@@ -32,7 +28,6 @@ from annotation.models import (
     ClaimSet,
     Comparison,
     DocumentSet,
-    Notice,
     Summary,
     Unit,
     Verdict,
@@ -52,7 +47,7 @@ from annotation.texts.queries.claims import (
 )
 from annotation.texts.services.change_units import hold, load_forms_anew
 from annotation.texts.services.wording import place_in_text, reason_words, same
-from annotation.texts.words import CLAIMS_LOCKED, decisions_fell, settled_by
+from annotation.texts.words import CLAIMS_LOCKED, settled_by
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -316,9 +311,8 @@ class ClaimDesk:
         )
 
     def _settle(self, verb: str, change: ClaimChange, gone: Sequence[Claim], made: Sequence[Claim]) -> None:
-        """Bring checks and scores up to date, write the act down, and tell whose decisions count no more."""
+        """Bring checks and scores up to date, and write the act down."""
         self.new_claims = tuple(made)
-        decisions = list(_decisions_on(gone).order_by("pk"))
         put_in_force(Check.objects.filter(claim__in=[claim.pk for claim in (*gone, *made)]))
         peers = _scored_peers(self.owner)
         if peers:
@@ -334,22 +328,10 @@ class ClaimDesk:
                 "before": [_told(claim) for claim in gone],
                 "after": [_told(claim) for claim in made],
                 "answers_fallen": _answers_on(gone),
-                "decisions_fallen": len({decision.check_row_id for decision in decisions}),
+                "decisions_fallen": _decisions_on(gone).values("check_row").distinct().count(),
                 "reason": change.reason,
             },
         )
-        self._tell_adjudicators(verb, decisions)
-
-    def _tell_adjudicators(self, verb: str, decisions: Sequence[Adjudication]) -> None:
-        """Whoever did it themselves knows."""
-        count = Counter(decision.decided_by_id for decision in decisions)
-        if self.by is not None:
-            del count[self.by.pk]
-        who = self.by.get_username() if self.by else "The operator"
-        page = reverse("claims", args=[self.project.slug, self.owner.public_id])
-        for person, fallen in count.items():
-            text = f"{who} {in_words(verb)}: {decisions_fell(fallen)}"
-            tell(project=self.project, people=[person], kind=Notice.Kind.REOPENED, text=text, address=page)
 
     def judge_again(self, change: ClaimChange) -> AskedAgain:
         """Have the deciding judge answer what is open now, once the change is committed."""

@@ -11,20 +11,17 @@ are never opened. Answers to checks stand, since they are about words; their evi
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.notices import tell_of_work
 from annotation.core.permissions import Verb, has_sight, require
 from annotation.core.refusals import Conflict
 from annotation.models import (
     Adjudication,
     Assignment,
-    Notice,
     Sitting,
     Summary,
     SummaryJudgment,
@@ -104,14 +101,6 @@ def reopen_units(*, summary: Summary, by: User | None, expected: int) -> Dropped
                 "summary": summary.public_id,
             },
         )
-    tell_of_work(
-        project=project,
-        sets=Counter(sitting.assessor_id for sitting in reopened),
-        by=by,
-        kind=Notice.Kind.REOPENED,
-        did="opened again",
-        more=" that you had closed, because its units changed",
-    )
     return dropped
 
 

@@ -77,9 +77,6 @@ OF_MACHINE = (
 )
 """Rows of no project, for superusers."""
 
-OWN = ("Notice",)
-"""Rows of one person's own: fill gives Olga one."""
-
 TELLING = {
     "Adjudication",
     "Analysis",

@@ -93,9 +93,6 @@ IN_API: dict[str, str] = {
     "set-up-factor": "set_up_second_factor",
     "sign-in": "create_token",
     "sign-out": "revoke_token",
-    "read-notices": "read_all_notices",
-    "read-notice": "read_notice",
-    "open-notice": "read_notice",
 }
 
 ON_PAGES_ALONE: dict[str, str] = {

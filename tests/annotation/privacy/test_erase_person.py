@@ -38,7 +38,6 @@ from annotation.models import (
     ImportedPerson,
     Invitation,
     Membership,
-    Notice,
     Role,
     Score,
     UnitJudgment,
@@ -157,7 +156,6 @@ FREE_TEXTS_OF_PEOPLE = {
     "AccountEvent.note",
     "Invitation.note",
     "JudgeTrial.fault",
-    "Notice.text",
     # The project's own: docs/privacy.md leaves them to the operator.
     "Guideline.note",
     "Guideline.text",
@@ -208,7 +206,7 @@ def traces(*names: str) -> dict[str, list[Any]]:
 
 def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
     before = traces("quillmaster")
-    assert {"User.username", "Event.data", "Comment.text", "Invitation.note", "Notice.text"} <= before.keys()
+    assert {"User.username", "Event.data", "Comment.text", "Invitation.note"} <= before.keys()
     gone = erase_person(person=quill, by=None)
     assert traces("quillmaster") == {}
     assert gone["annotation_accountsession"] == gone["knox_authtoken"] == gone["exported files"] == 1
@@ -217,7 +215,6 @@ def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
     assert (quill.is_active, quill.is_staff, quill.email, quill.last_login) == (False, False, "", None)
     assert quill.username.startswith("erased-")
     assert not Membership.objects.filter(user=quill).exists()
-    assert not Notice.objects.filter(person=quill).exists()
     assert not AuthToken.objects.filter(user=quill).exists()
     assert not Client().login(username=NAMED, password="a-long-secret")
 
@@ -256,16 +253,6 @@ def test_a_file_that_is_being_written_with_their_name_comes_to_nothing(
     export.refresh_from_db()
     assert (export.path, export.finished_at) == ("", None)
     assert not (settings.VAR_DIR / "exports" / export.public_id).exists()
-
-
-def test_no_word_that_merely_holds_their_name_takes_what_is_others(world: World) -> None:
-    ed = User.objects.create_user("ed")
-    Membership.objects.create(project=world.project, user=ed, roles=[Role.VIEWER])
-    texts = ("Your run with lexical: finished.", "ed withdrew a document set.")
-    for text in texts:
-        Notice.objects.create(project=world.project, person=world.olga, kind="run", text=text, address="/")
-    erase_person(person=ed, by=None)
-    assert list(Notice.objects.values_list("text", flat=True)) == [texts[0]]
 
 
 def test_their_answers_count_as_before(world: World, quill: User) -> None:

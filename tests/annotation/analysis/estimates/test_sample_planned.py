@@ -13,7 +13,7 @@ from annotation.analysis.estimates.plan import plan
 from annotation.analysis.estimates.sample_planned import by_lot, sample_planned
 from annotation.analysis.estimates.samples import samples
 from annotation.core.refusals import Invalid, NotAllowed
-from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
+from annotation.models import Check, Draw, DrawnCheck, Event, Project
 from annotation.sampling.services.sample_checks import FramedCheck, sample_checks
 from tests.annotation.planning import answer_draw, lay_sets
 
@@ -121,23 +121,18 @@ def test_what_was_answered_in_an_earlier_draw_keeps_its_answer(world: World) -> 
     lay_sets(world, 3)
     first = draw(world, "uniform", size=10)
     answer_draw(world, first)
-    told = Notice.objects.count()
     second = draw(world, "uniform", size=30, seed=10)
     answers = dict(first.drawn_checks.values_list("check_row", "verdict"))
     kept = dict(second.drawn_checks.filter(verdict__isnull=False).values_list("check_row", "verdict"))
     assert kept == answers
     assert Event.objects.latest("pk").data["answered_before"] == 10
-    assert Notice.objects.count() > told
-    assert Notice.objects.latest("pk").text == "20 checks sampled for review."
 
 
-def test_a_draw_that_is_all_answered_before_is_complete_at_once_and_nobody_is_told(world: World) -> None:
+def test_a_draw_that_is_all_answered_before_is_complete_at_once(world: World) -> None:
     answer_draw(world, sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0))
-    told = Notice.objects.count()
     again = draw(world, "uniform", size=4)
     assert not DrawnCheck.objects.filter(draw=again, verdict=None).exists()
     assert samples(world.project)[0].progress.is_complete
-    assert Notice.objects.count() == told
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Members, invitations, guidelines, comments, notices and the log over the API."""
+"""Members, invitations, guidelines, comments and the log over the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from annotation.assessing.services.assign import assign
 from annotation.core.events import log
 from annotation.core.permissions import roles_in
-from annotation.models import Membership, Notice, Role
+from annotation.models import Membership, Role
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.review import override
 
@@ -111,17 +111,13 @@ def test_a_blind_manager_is_told_of_no_gap(world: World, client_of: ClientOf) ->
     assert client_of("mona").get(f"{HERE}guidelines/gaps/").json() == {"count": None, "results": []}
 
 
-def test_comments_and_the_notices_of_them(world: World, client_of: ClientOf) -> None:
+def test_comments(world: World, client_of: ClientOf) -> None:
     claim = world.check("alder", 1).claim.public_id
     made = client_of("rex").post(f"{HERE}claims/{claim}/comments/", {"text": "@cleo @ana?"}).json()
     assert (made["notified"], made["not_notified"]) == (["cleo"], ["ana"])
     cleo = client_of("cleo")
     (row,) = cleo.get(f"{HERE}claims/{claim}/comments/").json()["comments"]
     assert (row["by"], row["mentions"], row["is_withdrawn"]) == ("rex", ["cleo"], False)
-    (notice,) = cleo.get("/api/v1/notices/?unread=true").json()["results"]
-    assert notice["address"] == f"/p/harbour/comments/claims/{claim}/"
-    assert cleo.post(f"/api/v1/notices/{notice['id']}/read/").json()["read_at"] is not None
-    assert cleo.get("/api/v1/notices/?unread=true").json()["results"] == []
     assert cleo.delete(f"{HERE}comments/{made['id']}/").status_code == 404
     assert client_of("rex").delete(f"{HERE}comments/{made['id']}/").status_code == 204
     (row,) = cleo.get(f"{HERE}claims/{claim}/comments/").json()["comments"]
@@ -133,15 +129,6 @@ def test_a_reviewer_gets_no_comments_of_others_before_an_answer(world: World, cl
     client_of("cleo").post(f"{HERE}claims/{claim}/comments/", {"text": "Clearly no."})
     thread = client_of("rex").get(f"{HERE}claims/{claim}/comments/").json()
     assert thread == {"comments": [], "hidden": 1}
-
-
-def test_all_notices_are_read_at_once(world: World, client_of: ClientOf) -> None:
-    for number in range(2):
-        Notice.objects.create(
-            project=world.project, person=world.ana, kind="assigned", text=f"Set {number}.", address="/p/"
-        )
-    assert client_of("ana").post("/api/v1/notices/read/").json() == {"read": 2}
-    assert client_of("olga").post("/api/v1/notices/read/", {"up_to": "x"}).status_code == 404
 
 
 @pytest.mark.parametrize("query", ["first=x", "last=9999-12-31", "actor=rex"])

@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from annotation.assessing.services.assign import assign
 from annotation.core.refusals import Invalid, NotAllowed, NotFound
-from annotation.models import Check, Claim, Comment, Event, Membership, Notice, Project, Sitting
-from annotation.projects.queries.notices import notices_of, unread_count
+from annotation.models import Check, Claim, Comment, Event, Membership, Project, Sitting
 from annotation.reviewing.queries.comments import pieces_of, thread_of_claim, thread_of_unit
 from annotation.reviewing.services.comment import comment_on_claim, comment_on_unit, withdraw_comment
 from annotation.reviewing.services.look_at_check import disclose
@@ -46,10 +45,6 @@ def closed_by(world: World, person: User) -> Sitting:
 def test_a_mention_tells_the_member_and_nobody_else(world: World) -> None:
     made = say(world, world.rex, "Is it April, @cleo? See @mona.")
     assert made.told == ("cleo", "mona")
-    notices = {row.person.username: row for row in Notice.objects.select_related("person")}
-    assert set(notices) == {"cleo", "mona"}
-    assert notices["cleo"].text == "rex mentioned you in a comment on a claim."
-    assert notices["cleo"].address == f"/p/harbour/comments/claims/{claim_of(world).public_id}/"
     event = Event.objects.get(verb="comment")
     assert event.data == {"on": "claim", "place": claim_of(world).public_id, "mentions": ["cleo", "mona"]}
 
@@ -58,7 +53,6 @@ def test_who_may_not_read_it_is_not_told(world: World) -> None:
     # Ana assesses and reads no claims, Vic watches and does not comment; Dan is not in the project.
     made = say(world, world.rex, "@ana @vic @dan @cleo")
     assert (made.told, made.not_told) == (("cleo",), ("ana", "vic"))
-    assert Notice.objects.count() == 1
 
 
 def test_naming_oneself_or_one_person_twice_is_told_once(world: World) -> None:
@@ -78,18 +72,6 @@ def test_names_of_no_member_are_told_to_the_writer(world: World, text: str, unkn
     made = say(world, world.rex, text)
     assert made.unknown == unknown
     assert made.comment.text == text
-
-
-def test_nothing_is_told_to_the_blind_before_they_are_done(world: World) -> None:
-    Membership.objects.filter(user=world.cleo).update(roles=["adjudicator", "assessor"])
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.cleo, by=None)
-    # That she was given the set is told at once.
-    assert [notice.kind for notice in notices_of(world.cleo)] == ["assigned"]
-    say(world, world.rex, "@cleo look")
-    assert unread_count(world.cleo) == 1
-    assert [notice.kind for notice in notices_of(world.cleo)] == ["assigned"]
-    sitting.assignments.update(state="recalled")
-    assert unread_count(world.cleo) == 2
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
-"""Threads on their page, as fragments, and the notices that lead to them."""
+"""Threads on their page and as fragments."""
 
 from __future__ import annotations
 
 import html
-import re
 from typing import TYPE_CHECKING, Any
 
 from annotation.assessing.services.assign import assign
-from annotation.core.notices import tell
-from annotation.models import Comment, Notice, Sitting
+from annotation.models import Comment, Sitting
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.conftest import HTMX
@@ -111,55 +109,6 @@ def test_an_assessor_comments_on_a_unit_after_closing_the_set(world: World, sign
     client.post(f"{address}write/", {"text": "Two facts in one."})
     assert Comment.objects.get().author == world.ben
     assert "Two facts in one." in text_of(client.get(address))
-
-
-def test_a_mention_is_counted_and_leads_to_the_thread(world: World, signed_in: SignIn) -> None:
-    claim = world.check("alder", 1).claim
-    comment_on_claim(project=world.project, claim=claim, by=world.rex, text="@cleo, look.")
-    client = signed_in(world.cleo)
-    assert re.search(
-        r'(?s)class="unread" href="/notices/">.*Notices</span>\s+<strong class="chip">1<',
-        text_of(client.get("/")),
-    )
-    page = text_of(client.get("/notices/"))
-    assert "rex mentioned you in a comment on a claim." in page
-    notice = Notice.objects.get()
-    assert client.post(f"/notices/{notice.public_id}/open/")["Location"] == room_of(world)
-    assert 'class="unread"' not in text_of(client.get("/"))
-
-
-def test_all_notices_are_read_at_once(world: World, signed_in: SignIn) -> None:
-    for number in range(3):
-        tell(
-            project=world.project,
-            people=[world.ana],
-            kind=Notice.Kind.ASSIGNED,
-            text=f"Set {number}.",
-            address="/p/harbour/work/",
-        )
-    client = signed_in(world.ana)
-    (up_to,) = re.findall(r'name="up_to" value="(\w+)"', text_of(client.get("/notices/")))
-    assert client.post("/notices/read/", {"up_to": up_to})["Location"] == "/notices/"
-    assert not Notice.objects.filter(read_at=None).exists()
-
-
-def test_another_persons_notice_is_not_there(world: World, signed_in: SignIn) -> None:
-    tell(
-        project=world.project,
-        people=[world.ana],
-        kind=Notice.Kind.ASSIGNED,
-        text="Two.",
-        address="/p/harbour/",
-    )
-    notice = Notice.objects.get()
-    client = signed_in(world.olga)
-    for act in ("open", "read"):
-        assert client.post(f"/notices/{notice.public_id}/{act}/").status_code == 404
-    assert "Two." not in text_of(client.get("/notices/"))
-
-
-def test_a_stranger_is_sent_to_sign_in(client: Client, db: None) -> None:
-    assert client.get("/notices/")["Location"] == "/sign-in/?next=/notices/"
 
 
 def test_a_closed_form_leads_to_the_comments_on_its_units(world: World, signed_in: SignIn) -> None:

@@ -35,7 +35,6 @@ from annotation.models import (
     DocumentSet,
     Event,
     Job,
-    Notice,
     Project,
     Run,
     Score,
@@ -402,24 +401,14 @@ def test_a_decision_that_was_taken_back_holds_nothing(world: World) -> None:
     assert texts(world)[1] == "The wall is weak"
 
 
-def test_who_may_adjudicate_changes_it_and_whose_decision_falls_is_told(world: World) -> None:
+def test_who_may_adjudicate_changes_it_and_the_decision_falls(world: World) -> None:
     decided = settled(world)
     reword_claim(claim=decided, by=world.olga, text="The wall is weak")
-    told = Notice.objects.filter(kind="reopened")
-    assert [(notice.person, notice.text) for notice in told] == [
-        (world.cleo, "olga reworded a claim: one of your decisions no longer counts.")
-    ]
-    assert told[0].address == f"/p/harbour/claims/{world.models['port'].public_id}/"
     act = Event.objects.get(verb="reword claim")
     # Rex's answer and the imported one.
     assert (act.data["answers_fallen"], act.data["decisions_fallen"]) == (2, 1)
     assert ("people's answers that no longer count", "2") in facts_of(act.data)
     assert ("adjudicators' decisions that no longer count", "1") in facts_of(act.data)
-
-
-def test_who_changes_what_they_decided_themselves_is_not_told(world: World) -> None:
-    delete_claim(claim=settled(world), by=world.cleo)
-    assert not Notice.objects.filter(kind="reopened").exists()
 
 
 def test_an_answer_that_was_changed_or_taken_back_falls_once_or_not_at_all(world: World) -> None:
