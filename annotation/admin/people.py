@@ -9,7 +9,6 @@ from django.http import HttpRequest
 
 from annotation.admin.rows import READ_ANSWERS, Rows
 from annotation.core.accounts.clients import browser_of
-from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
 from annotation.models import (
     AccountEvent,
@@ -158,10 +157,6 @@ class EventAdmin(Rows):
 
     project_paths = ("project",)
     view_verbs = (Verb.VIEW_EVENTS,)
-    list_display = ("created_at", "project", "actor", "what", "target_kind", "target_id")
+    list_display = ("created_at", "project", "actor", "verb", "target_kind", "target_id")
     list_select_related = ("project", "actor")
     search_fields = ("public_id__exact", "target_id__exact", "actor__username__exact", "verb__exact")
-
-    @admin.display(description="action")
-    def what(self, row: Event) -> str:
-        return in_words(row.verb)

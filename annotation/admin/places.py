@@ -120,7 +120,7 @@ _PAGES: Mapping[str, Callable[[Any], RowPage | None]] = {
     "DocumentSet": lambda row: RowPage(Verb.VIEW_SCORES, "questions", {"set_id": row.public_id}),
     "Draw": _draw,
     "DrawnCheck": lambda drawn: _check(drawn.check_row),
-    "Event": lambda event: RowPage(Verb.VIEW_EVENTS, "log", query={"row": event.target_id}),
+    "Event": lambda _: RowPage(Verb.VIEW_EVENTS, "log"),
     "Export": lambda _: RowPage(Verb.EXPORT, "exports"),
     "Guideline": lambda row: RowPage(Verb.VIEW_PROJECT, "guideline", {"version": row.version}),
     "Import": lambda row: RowPage(Verb.IMPORT, "import-progress", {"import_id": row.public_id}),

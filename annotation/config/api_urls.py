@@ -14,7 +14,7 @@ from annotation.assessing.api import assignments, progress, sittings
 from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
-from annotation.projects.api import close_project, event_log, guidelines, members, projects
+from annotation.projects.api import close_project, guidelines, members, projects
 from annotation.reviewing.api import bias, checks, comments, review
 from annotation.sample import api as samples
 from annotation.sampling.api import samples as draws
@@ -83,8 +83,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("invitations/<slug:public_id>/", members.OneInvitation.as_view()),
     path("bias/", bias.BiasView.as_view()),
     path("bias/file/", bias.BiasFile.as_view()),
-    path("log/", event_log.Log.as_view()),
-    path("log/file/", event_log.LogFile.as_view()),
     path("judges/", judges.Judges.as_view()),
     path("judges/try/", judges.JudgeTrialBefore.as_view()),
     path("judges/<slug:public_id>/", judges.OneJudge.as_view()),

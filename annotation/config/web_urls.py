@@ -154,7 +154,6 @@ project_urls = [
     path("settings/bias/", bias.bias, name="bias"),
     path("settings/bias/file/", bias.bias_file, name="bias-file"),
     path("settings/log/", event_log.event_log, name="log"),
-    path("settings/log/file/", event_log.log_file, name="log-file"),
     path("comments/claims/<slug:claim_id>/", comments.claim_comments, name="claim-comments"),
     path("comments/claims/<slug:claim_id>/write/", comments.comment_claim, name="comment-claim"),
     path("comments/units/<slug:unit_id>/", comments.unit_comments, name="unit-comments"),

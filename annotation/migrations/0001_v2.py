@@ -1276,18 +1276,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='event',
-            index=models.Index(fields=['project', 'actor', '-created_at', '-id'], name='event_by_actor'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['project', 'verb', '-created_at', '-id'], name='event_by_verb'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['project', 'target_kind', '-created_at', '-id'], name='event_by_kind'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
             index=models.Index(fields=['target_id'], name='event_of_row'),
         ),
         migrations.AddConstraint(

@@ -131,7 +131,7 @@ WEB = {
     **dict.fromkeys(("invite", "revoke-invitation"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("guidelines", "guideline"), Verb.VIEW_PROJECT),
     **dict.fromkeys(("write-guidelines", "preview-guidelines"), Verb.CHANGE_PROJECT),
-    **dict.fromkeys(("log", "log-file"), Verb.VIEW_EVENTS),
+    "log": Verb.VIEW_EVENTS,
     **dict.fromkeys(("bias", "bias-file"), Verb.VIEW_BIAS),
     **dict.fromkeys(("claim-comments", "comment-claim", "unit-comments", "comment-unit"), Verb.COMMENT),
     "withdraw-comment": Verb.COMMENT,

@@ -175,8 +175,6 @@ IN_PROJECT = (
     Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),
     Route("get", _in("bias/"), (Verb.VIEW_BIAS,)),
     Route("get", _in("bias/file/"), (Verb.VIEW_BIAS,)),
-    Route("get", _in("log/"), (Verb.VIEW_EVENTS,)),
-    Route("get", _in("log/file/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("judges/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
     Route("post", _in("judges/try/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),

@@ -32,7 +32,6 @@ NOT_PAGES = {
     "run-permission",
     "judge-file",
     "league-file",
-    "log-file",
     "plan-file",
 }
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")

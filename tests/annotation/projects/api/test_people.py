@@ -1,16 +1,14 @@
-"""Members, invitations, guidelines, comments and the log over the API."""
+"""Members, invitations, guidelines, comments over the API."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from rest_framework.test import APIClient
 
 from annotation.assessing.services.assign import assign
-from annotation.core.events import log
 from annotation.core.permissions import roles_in
-from annotation.models import Membership, Role
+from annotation.models import Membership
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.review import override
 
@@ -129,32 +127,3 @@ def test_a_reviewer_gets_no_comments_of_others_before_an_answer(world: World, cl
     client_of("cleo").post(f"{HERE}claims/{claim}/comments/", {"text": "Clearly no."})
     thread = client_of("rex").get(f"{HERE}claims/{claim}/comments/").json()
     assert thread == {"comments": [], "hidden": 1}
-
-
-@pytest.mark.parametrize("query", ["first=x", "last=9999-12-31", "actor=rex"])
-def test_a_filter_of_the_log_that_makes_no_sense(world: World, client_of: ClientOf, query: str) -> None:
-    assert client_of("olga").get(f"{HERE}log/?{query}").status_code == 400
-
-
-def test_the_log_is_paged_and_filtered(world: World, client_of: ClientOf) -> None:
-    for number in range(5):
-        log(project=world.project, actor=world.mona, verb="count", target=world.project, data={"n": number})
-    log(project=world.project, actor=None, verb="lapse", target=world.project)
-    olga = client_of("olga")
-    found, address = [], f"{HERE}log/?verb=count&limit=2"
-    while address:
-        page = olga.get(address).json()
-        found += [row["data"]["n"] for row in page["results"]]
-        address = page["next"]
-    assert found == [4, 3, 2, 1, 0]
-    (row,) = olga.get(f"{HERE}log/?person=:program").json()["results"]
-    assert (row["verb"], row["person"], row["row"]) == ("lapse", None, world.project.public_id)
-
-
-def test_the_log_as_a_file(world: World, client_of: ClientOf) -> None:
-    log(project=world.project, actor=world.mona, verb="count", target=world.project)
-    answer: Any = client_of("cleo").get(f"{HERE}log/file/?format=jsonl")
-    assert answer["Content-Type"] == "application/jsonl; charset=utf-8"
-    assert b'"verb": "count"' in b"".join(answer.streaming_content)
-    assert Role.VIEWER not in roles_in(world.cleo, world.project)
-    assert client_of("vic").get(f"{HERE}log/file/").status_code == 403
