@@ -14,7 +14,7 @@ from annotation.assessing.api import assignments, progress, sittings
 from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
-from annotation.projects.api import close_project, guidelines, members, projects
+from annotation.projects.api import close_project, members, projects
 from annotation.reviewing.api import bias, checks, comments, review
 from annotation.sample import api as samples
 from annotation.sampling.api import samples as draws
@@ -74,9 +74,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("claims/<slug:public_id>/comments/", comments.ClaimComments.as_view()),
     path("units/<slug:public_id>/comments/", comments.UnitComments.as_view()),
     path("comments/<slug:public_id>/", comments.OneComment.as_view()),
-    path("guidelines/", guidelines.Guidelines.as_view()),
-    path("guidelines/gaps/", guidelines.GuidelineGaps.as_view()),
-    path("guidelines/<int:version>/", guidelines.OneGuideline.as_view()),
     path("members/", members.Members.as_view()),
     path("members/<slug:public_id>/", members.OneMember.as_view()),
     path("invitations/", members.Invitations.as_view()),

@@ -149,7 +149,6 @@ project_urls = [
     ),
     path("settings/guidelines/", guidelines.guidelines, name="guidelines"),
     path("settings/guidelines/write/", guidelines.write_guidelines, name="write-guidelines"),
-    path("settings/guidelines/preview/", guidelines.preview_guidelines, name="preview-guidelines"),
     path("settings/guidelines/<int:version>/", guidelines.guideline, name="guideline"),
     path("settings/bias/", bias.bias, name="bias"),
     path("settings/bias/file/", bias.bias_file, name="bias-file"),

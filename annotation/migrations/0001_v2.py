@@ -1694,10 +1694,6 @@ class Migration(migrations.Migration):
             model_name='adjudication',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
         ),
-        migrations.AddIndex(
-            model_name='verdict',
-            index=models.Index(condition=models.Q(('error_type', 'guideline_gap'), ('withdrawn_at__isnull', True)), fields=['check_row'], name='verdict_of_gap'),
-        ),
         migrations.AddConstraint(
             model_name='verdict',
             constraint=models.CheckConstraint(condition=models.Q(('is_set_aside', False), models.Q(('source', 'reviewer'), ('withdrawn_at__isnull', False)), _connector='OR'), name='verdict_set_aside_never_stands'),

@@ -79,7 +79,6 @@ IN_API: dict[str, str] = {
     "close-project": "delete_project",
     "restore-project": "restore_project",
     "project-settings": "change_project",
-    "write-guidelines": "write_guidelines",
     "add-member": "add_member",
     "change-roles": "change_roles",
     "remove-member": "remove_member",
@@ -96,7 +95,7 @@ IN_API: dict[str, str] = {
 }
 
 ON_PAGES_ALONE: dict[str, str] = {
-    "preview-guidelines": "shows how the page will look, and changes nothing",
+    "write-guidelines": "is written by a person, in Markdown",
     "setup": "makes the first account of an installation, by a link from its shell",
     "demo-sign-in": "is there in the demo alone, for whoever sits at it",
     "forgotten-password": "mails a link for a browser; a program has a token",

@@ -28,7 +28,6 @@ from annotation.models import (
     VerdictBatch,
 )
 from annotation.projects.services.invite import invite
-from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from annotation.texts.services.change_claims import add_claim
@@ -157,11 +156,6 @@ IN_PROJECT = (
     Route("get", _in("units/{unit}/comments/"), (Verb.COMMENT,), unseen=ASSESSORS),
     Route("post", _in("units/{unit}/comments/"), (Verb.COMMENT,), {"text": "So."}, unseen=ASSESSORS),
     Route("delete", _in("comments/{comment}/"), (Verb.COMMENT,), owner="rex"),
-    Route("get", _in("guidelines/"), (Verb.VIEW_PROJECT,)),
-    Route("post", _in("guidelines/"), (Verb.CHANGE_PROJECT,), {"text": "One at a time."}),
-    Route("get", _in("guidelines/gaps/"), (Verb.CHANGE_PROJECT,)),
-    # Versions are counted in every project, so their numbers are no ids of rows.
-    Route("get", _in("guidelines/1/"), (Verb.VIEW_PROJECT,)),
     Route("post", _in("archive/"), (Verb.CLOSE_PROJECT,)),
     Route("post", _in("unarchive/"), (Verb.CLOSE_PROJECT,)),
     Route("post", _in("delete/"), (Verb.CLOSE_PROJECT,), {"name": "Harbour study"}),
@@ -348,7 +342,6 @@ def ids_of(world: World) -> dict[str, str]:
     member = world.project.memberships.get(user=world.vic)
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm, @olga.")
-    write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     added = add_claim(owner=world.models["port"], by=world.rex, text="The quay is southern", unit=2)
     closed = Project.objects.create(slug="quay", name="Quay study", deleted_at=timezone.now())
     Membership.objects.create(project=closed, user=world.olga, roles=[Role.OWNER])
@@ -425,7 +418,6 @@ def as_pattern(route: Route) -> tuple[str, str]:
     )
     path = path.replace("{sample}", "<slug:name>").replace("{token}", "<slug:key>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
-    path = path.replace("guidelines/1/", "guidelines/<int:version>/")
     for name in (
         "member",
         "invitation",

@@ -1,4 +1,4 @@
-"""Members, invitations, guidelines, comments over the API."""
+"""Members, invitations, comments over the API."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rest_framework.test import APIClient
 
-from annotation.assessing.services.assign import assign
 from annotation.core.permissions import roles_in
-from annotation.models import Membership
-from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
@@ -75,38 +72,6 @@ def test_an_invitation_taken_back(world: World, client_of: ClientOf) -> None:
     assert olga.delete(f"{HERE}invitations/{issued['invitation']['id']}/").status_code == 204
     answer = client_of("dan").post("/api/v1/invitations/accept/", {"secret": issued["secret"]})
     assert code_of(answer) == (409, "revoked")
-
-
-def test_guidelines_are_written_and_read(world: World, client_of: ClientOf) -> None:
-    mona = client_of("mona")
-    made = mona.post(f"{HERE}guidelines/", {"text": "# Units", "note": "First.", "seen": 0})
-    assert (made.status_code, made.json()["html"].strip()) == (201, "<h3>Units</h3>")
-    assert code_of(mona.post(f"{HERE}guidelines/", {"text": "Two.", "seen": 0})) == (409, "newer_guidelines")
-    write_guidelines(project=world.project, text="Two.", by=world.mona)
-    ben = client_of("ben")
-    assert [row["version"] for row in ben.get(f"{HERE}guidelines/").json()["results"]] == [2, 1]
-    assert ben.get(f"{HERE}guidelines/1/").json()["text"] == "# Units"
-    assert ben.get(f"{HERE}guidelines/3/").status_code == 404
-
-
-def test_gaps_are_listed_for_whoever_writes_guidelines(world: World, client_of: ClientOf) -> None:
-    check = world.check("birch", 1)
-    override(check=check, by=world.rex, label="unsure", error_type="guideline_gap", reason="Is May a date?")
-    found = client_of("mona").get(f"{HERE}guidelines/gaps/").json()
-    (gap,) = found["results"]
-    assert (found["count"], gap["kind"], gap["by"], gap["reason"]) == (1, "verdict", "rex", "Is May a date?")
-    assert (gap["summary"], gap["marked_under"], gap["settled_by"]) == (check.peer.public_id, 0, None)
-    write_guidelines(project=world.project, text="A month is a date.", by=world.mona)
-    assert client_of("mona").get(f"{HERE}guidelines/gaps/").json() == {"count": 0, "results": []}
-    (settled,) = client_of("mona").get(f"{HERE}guidelines/gaps/?settled=true").json()["results"]
-    assert settled["settled_by"] == 1
-
-
-def test_a_blind_manager_is_told_of_no_gap(world: World, client_of: ClientOf) -> None:
-    override(check=world.check("birch", 1), by=world.rex, label="unsure", error_type="guideline_gap")
-    Membership.objects.filter(user=world.mona).update(roles=["manager", "assessor"])
-    assign(document_set=world.sets["port"], assessor=world.mona, by=None)
-    assert client_of("mona").get(f"{HERE}guidelines/gaps/").json() == {"count": None, "results": []}
 
 
 def test_comments(world: World, client_of: ClientOf) -> None:
