@@ -71,7 +71,6 @@ project_urls = [
     ),
     path("adjudicate/<slug:dispute_id>/", adjudicate.dispute, name="dispute"),
     path("adjudicate/<slug:dispute_id>/decide/", adjudicate.decide_dispute, name="decide-dispute"),
-    path("adjudicate/<slug:dispute_id>/reopen/", adjudicate.reopen_dispute, name="reopen-dispute"),
     path("scores/", scores.scores, name="scores"),
     path("scores/file/", scores.league_file, name="league-file"),
     path("scores/differences/", scores.differences, name="differences"),

@@ -308,8 +308,6 @@ class Migration(migrations.Migration):
                 ('reveal', models.CharField(choices=[('after_answer', 'After own answer'), ('on_request', 'On request'), ('shown', 'Shown')], default='after_answer', max_length=12, verbose_name="reviewers see the judge's verdict")),
                 ('dispute_threshold', models.FloatField(default=0.2, help_text='Answers further apart than this go to the adjudicators: yes is 1, unsure .5, no 0, 100 % is 1 (0 to 1).', verbose_name='answers differ beyond')),
                 ('dispute_voices', models.CharField(choices=[('people', 'People'), ('judge', 'People and the deciding judge')], default='people', help_text='Whose answers are compared with each other for that.', max_length=6, verbose_name='whose answers are compared with each other')),
-                ('audit_share', models.FloatField(default=0.05, help_text='Share of what people agree on that adjudicators look at all the same (0 to 1).', verbose_name='share to be audited')),
-                ('own_adjudication', models.BooleanField(default=False, verbose_name='adjudicators may resolve what they have judged themselves')),
                 ('planted_share', models.FloatField(default=0.0, help_text="Share of a reviewer's checks at which a wrong verdict is shown as the judge's, to see who follows it; they are told after their answer (0 to 1).", verbose_name='share of control items')),
                 ('staged_until', models.DateTimeField(db_index=True, editable=False, help_text='Only while it hides the rows of an unfinished import: until then that import is known to be alive.', null=True)),
                 ('rescore_due_at', models.DateTimeField(editable=False, help_text='Since when all its scores are to be rebuilt; empty once they are.', null=True)),
@@ -933,7 +931,6 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('why', models.CharField(choices=[('differs', 'Answers differ'), ('audit', 'Sample of what agrees')], max_length=7)),
                 ('state', models.CharField(choices=[('open', 'Open'), ('settled', 'Resolved'), ('agreed', 'Agreed since')], default='open', max_length=7)),
                 ('spread', models.FloatField(help_text='Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100.')),
                 ('voices', models.PositiveIntegerField(help_text='How many answers there are.')),
@@ -973,6 +970,28 @@ class Migration(migrations.Migration):
             model_name='claim',
             name='unit',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='claims', to='annotation.unit'),
+        ),
+        migrations.CreateModel(
+            name='Adjudication',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('percent', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
+                ('reason', models.TextField(blank=True)),
+                ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to=settings.AUTH_USER_MODEL)),
+                ('check_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.check')),
+                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.claim')),
+                ('comparison', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.comparison')),
+                ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
+                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.unit')),
+            ],
+            options={
+                'ordering': ('id',),
+            },
         ),
         migrations.CreateModel(
             name='UnitChange',
@@ -1068,32 +1087,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Adjudication',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('percent', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
-                ('reason', models.TextField(blank=True)),
-                ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
-                ('is_guideline_gap', models.BooleanField(default=False, help_text='The guidelines do not say how to answer this.')),
-                ('is_against_all', models.BooleanField(default=False, help_text='Nobody had given this answer.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to=settings.AUTH_USER_MODEL)),
-                ('check_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.check')),
-                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.claim')),
-                ('comparison', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.comparison')),
-                ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
-                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.unit')),
-                ('adopted_judgment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adopted_by', to='annotation.unitjudgment')),
-                ('adopted_verdict', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adopted_by', to='annotation.verdict')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
             name='VerdictBatch',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -1177,10 +1170,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='project',
             constraint=models.CheckConstraint(condition=models.Q(('dispute_threshold__gte', 0), ('dispute_threshold__lte', 1)), name='project_dispute_threshold_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='project',
-            constraint=models.CheckConstraint(condition=models.Q(('audit_share__gte', 0), ('audit_share__lte', 1)), name='project_audit_share_0_1'),
         ),
         migrations.AddConstraint(
             model_name='project',
@@ -1622,6 +1611,10 @@ class Migration(migrations.Migration):
             model_name='claim',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('end__isnull', True), ('start__isnull', True)), models.Q(('end__gt', models.F('start')), ('end__isnull', False), ('start__isnull', False)), _connector='OR'), name='claim_offsets_both_or_none'),
         ),
+        migrations.AddConstraint(
+            model_name='adjudication',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
+        ),
         migrations.AddIndex(
             model_name='unit',
             index=models.Index(condition=models.Q(('summary__isnull', False)), fields=['summary'], name='unit_of_summary'),
@@ -1689,10 +1682,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='drawncheck',
             constraint=models.CheckConstraint(condition=models.Q(('inclusion_probability__gt', 0), ('inclusion_probability__lte', 1)), name='drawn_check_probability_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
         ),
         migrations.AddConstraint(
             model_name='verdict',

@@ -169,14 +169,6 @@ class Project(PublicRow):
         default=Voices.PEOPLE,
         help_text="Whose answers are compared with each other for that.",
     )
-    audit_share = models.FloatField(
-        "share to be audited",
-        default=0.05,
-        help_text="Share of what people agree on that adjudicators look at all the same (0 to 1).",
-    )
-    own_adjudication = models.BooleanField(
-        "adjudicators may resolve what they have judged themselves", default=False
-    )
     planted_share = models.FloatField(
         "share of control items",
         default=0.0,
@@ -222,7 +214,6 @@ class Project(PublicRow):
             bounded("project_composite_weight_0_1", "composite_weight"),
             bounded("project_repeat_share_0_1", "repeat_share"),
             bounded("project_dispute_threshold_0_1", "dispute_threshold"),
-            bounded("project_audit_share_0_1", "audit_share"),
             bounded("project_planted_share_0_1", "planted_share"),
             bounded("project_summarization_threshold_0_1", "summarization_threshold"),
             bounded("project_least_scored_0_1", "least_scored"),

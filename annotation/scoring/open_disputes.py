@@ -1,4 +1,4 @@
-"""Keep the adjudicators' queue as what was said makes it: a dispute where answers differ, and a sample of the rest.
+"""Keep the adjudicators' queue as what was said makes it: a dispute where answers differ.
 
 Everything here follows from the statements and the project's rules, so that it can be thrown away and rebuilt.
 Only the lease of a dispute is nobody's statement.
@@ -39,20 +39,15 @@ class Due:
     name: str
     queue_key: int
     is_due: bool
-    why: str
     state: str
     spread: float
     voices: int
 
-    def columns(self, row: Dispute | None = None) -> dict[str, object]:
-        """The derived columns; one that waits no longer, or was settled, keeps why it once did."""
-        is_over = not self.is_due or self.state == Dispute.State.SETTLED
-        is_kept = is_over and self.why != Dispute.Why.DIFFERS
-        why = row.why if row is not None and is_kept else self.why
-        return {"why": why, "state": self.state, "spread": self.spread, "voices": self.voices}
+    def columns(self) -> dict[str, object]:
+        return {"state": self.state, "spread": self.spread, "voices": self.voices}
 
 
-DERIVED_COLUMNS = ("why", "state", "spread", "voices")
+DERIVED_COLUMNS = ("state", "spread", "voices")
 
 
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
@@ -70,8 +65,8 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
         if row is None:
             if due.is_due:
                 new.append(_row(project, due))
-        elif any(getattr(row, name) != value for name, value in due.columns(row).items()):
-            for name, value in due.columns(row).items():
+        elif any(getattr(row, name) != value for name, value in due.columns().items()):
+            for name, value in due.columns().items():
                 setattr(row, name, value)
             changed.append(row)
     if new:
@@ -119,16 +114,14 @@ def _due(
 ) -> Due:
     spread = round(max(values) - min(values), SPREAD_DIGITS) if values else 0.0
     has_voices = len(values) >= FEWEST_VOICES
-    differs = has_voices and spread > project.dispute_threshold
+    is_due = has_voices and spread > project.dispute_threshold
     queue_key = _stable_key(name) if has_voices else 0
-    is_due = differs or (has_voices and queue_key / 2**QUEUE_KEY_BITS < project.audit_share)
     waiting = Dispute.State.OPEN if is_due else Dispute.State.AGREED
     return Due(
         target=target,
         name=name,
         queue_key=queue_key,
         is_due=is_due,
-        why=Dispute.Why.DIFFERS if differs else Dispute.Why.AUDIT,
         state=Dispute.State.SETTLED if is_decided else waiting,
         spread=spread,
         voices=len(values),
@@ -150,7 +143,7 @@ def _values_of_unit(unit: ScoredUnit, *, with_judge: bool) -> list[float]:
 
 
 def _stable_key(name: str) -> int:
-    """As good as random, and the same whenever the queue is rebuilt: it decides ties, and what is audited."""
+    """As good as random, and the same whenever the queue is rebuilt: it decides ties."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - QUEUE_KEY_BITS)
 

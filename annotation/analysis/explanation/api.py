@@ -21,7 +21,6 @@ from annotation.analysis.explanation.formulas import Formula
 from annotation.analysis.explanation.statements import (
     ExplainedAnswer,
     ExplainedPercent,
-    ToldDecision,
     ToldDispute,
 )
 from annotation.api.access import ApiView
@@ -41,14 +40,6 @@ from evaluation.blend import score
 
 def _numbers(words: str) -> serializers.ListField:
     return serializers.ListField(child=serializers.IntegerField(), help_text=words)
-
-
-class DecisionRow(serializers.Serializer[ToldDecision]):
-    adopted_from = serializers.CharField(
-        help_text="Who had given the answer that was accepted; empty for the adjudicator's own."
-    )
-    is_against_all = serializers.BooleanField(help_text="Nobody had given this answer.")
-    is_guideline_gap = serializers.BooleanField(help_text="The guidelines do not say how to answer this.")
 
 
 class StatementRow(serializers.Serializer[ExplainedAnswer]):
@@ -72,7 +63,6 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
     planted = serializers.CharField(help_text="The wrong verdict that they were shown; empty where none was.")
     in_list = serializers.IntegerField(help_text="Verdicts accepted in one act with this one; 0 for none.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
-    decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
     is_set_aside = serializers.BooleanField(
         help_text="It never counted: someone else answered differently first."
@@ -91,13 +81,11 @@ class StatedPercentRow(serializers.Serializer[ExplainedPercent]):
     at = serializers.DateTimeField(allow_null=True, help_text="Null for published tables.")
     error = serializers.CharField(help_text="The kind of error, in words.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
-    decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
 
 
 class ToldDisputeRow(serializers.Serializer[ToldDispute]):
     id = serializers.CharField(source="dispute_id")
-    why = serializers.CharField(help_text="In words.")
     state = WordChoice(choices=Dispute.State.choices)
     spread = serializers.FloatField(help_text="Largest less smallest answer, 0 to 1.")
     voices = serializers.IntegerField()

@@ -98,10 +98,6 @@ class ProjectRules(serializers.Serializer[Any]):
     dispute_voices = WordChoice(
         choices=Project.Voices.choices, help_text="Whose answers are compared for disputes."
     )
-    audit_share = ShareField(help_text="Share of agreed answers that adjudicators audit.")
-    own_adjudication = serializers.BooleanField(
-        help_text="Whether adjudicators can resolve what they have judged themselves."
-    )
     planted_share = ShareField(
         help_text="Share of a reviewer's checks with a control item, a wrong verdict shown as the judge's. "
         "Reviewers are told after their answer, even after this is set to 0."

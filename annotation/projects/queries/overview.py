@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.adjudicating.queries.disputes import DisputeFilter, left_in
 from annotation.assessing.queries.assignments import queue_offer
 from annotation.core.permissions import Standing, Verb, visible_projects
 from annotation.models import (
@@ -16,6 +15,7 @@ from annotation.models import (
     Check,
     Claim,
     Comparison,
+    Dispute,
     Document,
     DocumentSet,
     Draw,
@@ -28,7 +28,6 @@ from annotation.models import (
     System,
 )
 from annotation.sampling.queries.check_samples import CheckSample, open_samples
-from annotation.scoring.own_answers import where_some_wait
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -102,13 +101,11 @@ class SittingCounts:
 class Waits:
     """What waits for a person beside the work that is in their hands.
 
-    `disputes` are those that they could settle, counted no further than 100 (`is_counted_out` where that is all);
-    `sets_in_queue` those that they could take; `draws` those of checks that lack answers. `lacks_sample` tells that
-    they may take a random sample of checks and nobody has.
+    `disputes` are the open ones; `sets_in_queue` those that they could take; `draws` those of checks that lack answers.
+    `lacks_sample` tells that they may take a random sample of checks and nobody has.
     """
 
     disputes: int = 0
-    is_counted_out: bool = True
     sets_in_queue: int = 0
     draws: tuple[CheckSample, ...] = ()
     lacks_sample: bool = False
@@ -139,7 +136,8 @@ def project_cards(person: User) -> list[ProjectCard]:
         .order_by()
     )
     verbs = {key: _verbs(person, roles.get(key, ()), is_blind=key in work) for key in keys}
-    disputes = where_some_wait(person, [key for key in keys if Verb.ADJUDICATE in verbs[key]])
+    adjudicated = [key for key in keys if Verb.ADJUDICATE in verbs[key]]
+    disputes = _with_some(Dispute.objects.filter(state=Dispute.State.OPEN), adjudicated)
     runs = {
         key: (every, active)
         for key, every, active in Run.objects.filter(project_id__in=keys)
@@ -147,7 +145,8 @@ def project_cards(person: User) -> list[ProjectCard]:
         .values_list("project_id")
         .annotate(every=Count("pk"), active=Count("pk", filter=Q(state=Run.State.ACTIVE)))
     }
-    claims = _with_open_claims([key for key in keys if Verb.REVIEW in verbs[key]])
+    unanswered = Check.objects.filter(is_current=True, human_label__isnull=True)
+    claims = _with_some(unanswered, [key for key in keys if Verb.REVIEW in verbs[key]])
     return [
         ProjectCard(
             project=project,
@@ -206,13 +205,9 @@ def sitting_counts(project: Project, person: User) -> SittingCounts:
 
 def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
     """What waits in a project for somebody who may do so much there; at most seven queries."""
-    disputes, is_counted_out = 0, True
-    if Verb.ADJUDICATE in verbs:
-        disputes, is_counted_out = left_in(project, person, DisputeFilter())
     offer = queue_offer(project, person) if Verb.ASSESS in verbs else None
     return Waits(
-        disputes=disputes,
-        is_counted_out=is_counted_out,
+        disputes=_open_disputes(project) if Verb.ADJUDICATE in verbs else 0,
         sets_in_queue=offer.sets if offer and offer.in_hand is None else 0,
         draws=tuple(open_samples(project, but=person)) if Verb.REVIEW in verbs else (),
         # Where reviewers are shown the judge's verdict at once, no sample can be taken.
@@ -227,9 +222,13 @@ def _verbs(person: User, roles: Iterable[str], *, is_blind: bool) -> frozenset[V
     return Standing(roles=held, is_blind=is_blind).verbs
 
 
-def _with_open_claims(projects: Sequence[int]) -> set[int]:
-    """Those of some projects, by key, in which a check waits for a reviewer."""
-    waiting = Check.objects.filter(project=OuterRef("pk"), is_current=True, human_label__isnull=True)
+def _open_disputes(project: Project) -> int:
+    return Dispute.objects.filter(project=project, state=Dispute.State.OPEN).count()
+
+
+def _with_some(rows: QuerySet[Any], projects: Sequence[int]) -> set[int]:
+    """Those of some projects, by key, in which such a row waits."""
+    waiting = rows.filter(project=OuterRef("pk"))
     return set(Project.objects.filter(Exists(waiting), pk__in=projects).values_list("pk", flat=True))
 
 

@@ -69,8 +69,6 @@ RULES = (
     "reveal",
     "dispute_threshold",
     "dispute_voices",
-    "audit_share",
-    "own_adjudication",
     "planted_share",
     "deciding_judge",
 )
@@ -89,13 +87,12 @@ UNSCORED_RULES = frozenset(
         "repeat_share",
         "lease_minutes",
         "reveal",
-        "own_adjudication",
         "planted_share",
     }
 )
 """Those of them that move no score and no dispute."""
 
-DISPUTE_RULES = frozenset({"dispute_threshold", "dispute_voices", "audit_share"})
+DISPUTE_RULES = frozenset({"dispute_threshold", "dispute_voices"})
 """Those that move disputes alone."""
 
 LONGEST_LEASE_MINUTES = 7 * 24 * 60

@@ -102,10 +102,9 @@ def _steps(
     if Verb.RUN in verbs and (run is None or not checks.total):
         yield Step("Start a run", "No judge has checked these summaries yet.", "runs")
     if waits.disputes:
-        more = "" if waits.is_counted_out else "More than "
         yield Step(
             "Resolve disagreements",
-            f"{more}{counted(waits.disputes, 'dispute')} over claims or units without a decision, largest "
+            f"{counted(waits.disputes, 'dispute')} over claims or units without a decision, largest "
             "differences first.",
             "adjudicate",
         )

@@ -152,10 +152,6 @@ class RulesForm(forms.Form):
         choices=Project.Voices.choices,
         help_text="Applies to the adjudicators' queue and the columns they see.",
     )
-    audit_share = ShareInput("0 to 1: share of agreed answers that adjudicators audit, as a random sample.")
-    own_adjudication = forms.BooleanField(
-        required=False, help_text="Otherwise, other adjudicators must resolve it."
-    )
     deciding_judge = forms.ModelChoiceField(
         queryset=Judge.objects.none(),
         to_field_name="name",
@@ -232,7 +228,7 @@ GROUPS = (
         "review",
         "Review and disputes",
         "What reviewers see and which answers go to adjudicators.",
-        ("reveal", "planted_share", "dispute_threshold", "dispute_voices", "audit_share", "own_adjudication"),
+        ("reveal", "planted_share", "dispute_threshold", "dispute_voices"),
     ),
     RuleGroup(
         "judges",

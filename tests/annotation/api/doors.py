@@ -25,7 +25,6 @@ IN_API: dict[str, str] = {
     "next-dispute": "take_next_dispute",
     "decide-dispute": "decide_dispute",
     "withdraw-decision": "withdraw_adjudication",
-    "reopen-dispute": "reopen_dispute",
     "comment-claim": "comment_on_claim",
     "comment-unit": "comment_on_unit",
     "withdraw-comment": "withdraw_comment",

@@ -75,7 +75,7 @@ def test_ten_answers_finish_the_second_sample_of_newsroom(demo: None) -> None:
     assert 0.8 < quality["people_agree"]["value"] < 0.93
     assert version["picked"]["value"] < version["report"]["accuracy"]["value"] - 0.1
     assert "Hand-picked claims" in version["contrast"]
-    assert Dispute.objects.filter(project=project, why=Dispute.Why.DIFFERS).exists()
+    assert Dispute.objects.filter(project=project).exists()
     answered = Verdict.objects.filter(check_row__project=project, source=Verdict.Source.REVIEWER)
     assert answered.dates("created_at", "day").count() >= 5
 
@@ -105,7 +105,7 @@ def test_ten_answers_finish_the_second_sample_of_newsroom(demo: None) -> None:
 def test_harbour_holds_five_disputes_one_of_them_on_a_claim_and_can_be_removed(demo: None) -> None:
     maker = User.objects.create(username="maker", is_staff=True)
     project = add_sample_project(name="harbour", by=maker)
-    differs = Dispute.objects.filter(project=project, why=Dispute.Why.DIFFERS, state=Dispute.State.OPEN)
+    differs = Dispute.objects.filter(project=project, state=Dispute.State.OPEN)
     assert differs.count() == 5
     assert differs.filter(check_row__isnull=False).count() == 1
     other = create_project(slug="other", by=maker)

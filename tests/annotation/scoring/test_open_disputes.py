@@ -5,7 +5,6 @@ from __future__ import annotations
 from io import StringIO
 from typing import TYPE_CHECKING
 
-import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
@@ -24,21 +23,15 @@ if TYPE_CHECKING:
     from annotation.models import Check
 
 
-@pytest.fixture(autouse=True)
-def no_audit(world: World) -> None:
-    world.project.audit_share = 0
-    world.project.save()
-
-
 def answered(world: World, *labels: str, number: int = 1) -> Check:
     for person, label in zip((world.rex, world.olga, world.cleo), labels, strict=False):
         override(check=world.check("alder", number), by=person, label=label)
     return world.check("alder", number)
 
 
-def queue() -> list[tuple[str, str, float, int]]:
+def queue() -> list[tuple[str, float, int]]:
     rows = Dispute.objects.order_by("-spread", "pk")
-    return [(row.why, row.state, round(row.spread, 6), row.voices) for row in rows]
+    return [(row.state, round(row.spread, 6), row.voices) for row in rows]
 
 
 def stored() -> list[tuple[object, ...]]:
@@ -62,22 +55,12 @@ def test_one_answer_is_no_dispute(world: World) -> None:
 
 def test_answers_that_differ_are_one(world: World) -> None:
     answered(world, "no", "yes")
-    assert queue() == [("differs", "open", 1.0, 2)]
+    assert queue() == [("open", 1.0, 2)]
 
 
 def test_unsure_lies_half_way(world: World) -> None:
     answered(world, "unsure", "yes")
-    assert queue() == [("differs", "open", 0.5, 2)]
-
-
-def test_what_was_settled_keeps_why_it_was_a_dispute(world: World) -> None:
-    change_project(project=world.project, by=world.mona, audit_share=1.0)
-    answered(world, "no", "yes")
-    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
-    # Rex comes round: nothing differs any more, but that is not why it was settled.
-    override(check=world.check("alder", 1), by=world.rex, label="yes")
-    assert queue() == [("differs", "settled", 0.0, 2)]
-    assert complaints() == []
+    assert queue() == [("open", 0.5, 2)]
 
 
 def test_a_threshold_that_is_met_is_not_passed(world: World) -> None:
@@ -89,37 +72,37 @@ def test_a_threshold_that_is_met_is_not_passed(world: World) -> None:
 def test_changing_the_threshold_rebuilds_the_queue(world: World) -> None:
     answered(world, "unsure", "yes")
     change_project(project=world.project, by=world.olga, dispute_threshold=0.5)
-    assert queue() == [("differs", "agreed", 0.5, 2)]
+    assert queue() == [("agreed", 0.5, 2)]
     change_project(project=world.project, by=world.olga, dispute_threshold=0.2)
-    assert queue() == [("differs", "open", 0.5, 2)]
+    assert queue() == [("open", 0.5, 2)]
 
 
 def test_the_judge_is_a_voice_where_the_project_says_so(world: World) -> None:
     # The judge said yes of alder's claim 1.
     answered(world, "no")
     change_project(project=world.project, by=world.olga, dispute_voices="judge")
-    assert queue() == [("differs", "open", 1.0, 2)]
+    assert queue() == [("open", 1.0, 2)]
     change_project(project=world.project, by=world.olga, dispute_voices="people")
-    assert queue() == [("differs", "agreed", 0.0, 1)]
+    assert queue() == [("agreed", 0.0, 1)]
 
 
 def test_a_change_of_mind_ends_a_dispute(world: World) -> None:
     check = answered(world, "no", "yes")
     override(check=check, by=world.rex, label="yes")
-    assert queue() == [("differs", "agreed", 0.0, 2)]
+    assert queue() == [("agreed", 0.0, 2)]
 
 
 def test_an_answer_taken_back_ends_a_dispute(world: World) -> None:
     check = answered(world, "no", "yes")
     withdraw_verdict(verdict=check.verdicts.get(person=world.olga), by=world.olga)
-    assert queue() == [("differs", "agreed", 0.0, 1)]
+    assert queue() == [("agreed", 0.0, 1)]
 
 
 def test_a_decision_settles_and_taking_it_back_opens_again(world: World) -> None:
     decision = decide_check(check=answered(world, "no", "yes"), by=world.cleo, label="no")
-    assert queue() == [("differs", "settled", 1.0, 2)]
+    assert queue() == [("settled", 1.0, 2)]
     withdraw_decision(decision=decision, by=world.cleo)
-    assert queue() == [("differs", "open", 1.0, 2)]
+    assert queue() == [("open", 1.0, 2)]
 
 
 def test_percents_of_assessors_differ_by_unit(world: World) -> None:
@@ -127,7 +110,7 @@ def test_percents_of_assessors_differ_by_unit(world: World) -> None:
         percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
         assess_and_close(world, person, percents)
     # 60 - 20 = 40 points on alder's unit 1; the others are the same twice.
-    assert queue() == [("differs", "open", 0.4, 2)]
+    assert queue() == [("open", 0.4, 2)]
     row = Dispute.objects.get()
     assert (row.comparison, row.unit) == (world.comparison("port", "alder"), world.units("port")[0])
 
@@ -144,23 +127,7 @@ def test_the_judges_share_of_yes_is_its_percent(world: World) -> None:
     assess_and_close(world, world.ana, percents)
     change_project(project=world.project, by=world.olga, dispute_voices="judge")
     # Of alder's unit 1 the judge said yes to one claim of two: .5 against 0. Elsewhere both say the same.
-    assert queue() == [("differs", "open", 0.5, 2)]
-
-
-def test_everything_that_agrees_may_be_audited(world: World) -> None:
-    answered(world, "yes", "yes")
-    change_project(project=world.project, by=world.olga, audit_share=1.0)
-    assert queue() == [("audit", "open", 0.0, 2)]
-
-
-def test_the_sample_for_audit_is_the_same_when_the_queue_is_rebuilt(world: World) -> None:
-    for number in (1, 2, 3):
-        answered(world, "yes", "yes", number=number)
-    project = change_project(project=world.project, by=world.olga, audit_share=0.5)
-    before = stored()
-    Dispute.objects.all().delete()
-    rescore(project=project)
-    assert stored() == before
+    assert queue() == [("open", 0.5, 2)]
 
 
 def test_the_queue_is_proved(world: World) -> None:

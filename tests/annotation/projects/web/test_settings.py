@@ -45,8 +45,6 @@ RULES = {
     "planted_share": "0",
     "dispute_threshold": "0.5",
     "dispute_voices": "judge",
-    "audit_share": "0",
-    "own_adjudication": "on",
     "deciding_judge": "lexical",
 }
 
@@ -73,11 +71,7 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert [question["id"] for question in project.own_questions] == ["clear"]
     assert (project.target_length, project.summarization_threshold) == (30, 0.6)
     assert (project.summarization_strict, project.summarization_scale) == (True, 0.5)
-    assert (project.dispute_threshold, project.dispute_voices, project.own_adjudication) == (
-        0.5,
-        "judge",
-        True,
-    )
+    assert (project.dispute_threshold, project.dispute_voices) == (0.5, "judge")
     assert Event.objects.filter(verb="change project").count() == 1
 
 

@@ -124,11 +124,6 @@ def test_what_was_set_aside_decides_nothing(world: World) -> None:
     assert (check.human_label, check.final_label, check.is_disputed) == ("no", "no", False)
 
 
-@pytest.fixture
-def no_audit(world: World) -> None:
-    Project.objects.filter(pk=world.project.pk).update(audit_share=0.0)
-
-
 def disputes() -> list[tuple[str, int]]:
     return list(Dispute.objects.values_list("state", "voices"))
 
@@ -146,7 +141,6 @@ def test_that_two_differed_knowing_nothing_of_each_other_is_for_an_adjudicator(w
     assert world.check("alder", 1).final_label == "yes"
 
 
-@pytest.mark.usefixtures("no_audit")
 def test_unless_the_overtaken_one_answers_again(world: World) -> None:
     theirs = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
     overtaken(world)
@@ -157,7 +151,6 @@ def test_unless_the_overtaken_one_answers_again(world: World) -> None:
     assert disputes() == [("agreed", 1)]
 
 
-@pytest.mark.usefixtures("no_audit")
 def test_who_has_an_answer_that_stands_is_heard_by_that(world: World) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="no")
     override(check=world.check("alder", 1), by=world.cleo, label="no")
