@@ -35,7 +35,7 @@ def queue() -> list[tuple[str, float, int]]:
 
 
 def stored() -> list[tuple[object, ...]]:
-    columns = ("check_row", "comparison", "unit", "claim", "why", "state", "spread", "voices", "queue_key")
+    columns = ("check_row", "comparison", "unit", "claim", "state", "spread", "voices", "queue_key")
     return sorted(Dispute.objects.values_list(*columns), key=str)
 
 
