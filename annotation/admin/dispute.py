@@ -77,7 +77,8 @@ class DisputeAdmin(Rows):
         view = see_dispute(dispute=row, by=person_of(request))
         if request.method != "POST":
             return self._page(request, row, view, DecisionForm(view))
-        form = DecisionForm(view, request.POST.copy())
+        data = request.POST.copy()
+        form = DecisionForm(view, data)
         if form.is_valid():
             try:
                 decision = settle(dispute=row, by=person_of(request), **form.cleaned_data)
@@ -85,7 +86,7 @@ class DisputeAdmin(Rows):
                 field = getattr(refusal, "field", None)
                 form.add_error(field if field in form.fields else None, refusal.message)
                 view = see_dispute(dispute=row, by=person_of(request))
-                form.data["seen"] = view.seen
+                data["seen"] = view.seen
             else:
                 self.message_user(request, f"Resolved: {decision}.", messages.SUCCESS)
                 return HttpResponseRedirect(reverse("admin:annotation_dispute_changelist"))

@@ -17,7 +17,6 @@ from annotation.models import (
     Comment,
     Event,
     Guideline,
-    ImportedPerson,
     Invitation,
     MailTurn,
     SetupLink,
@@ -57,17 +56,6 @@ class InvitationAdmin(Rows):
     list_select_related = ("project", "by", "accepted_by")
     search_fields = ("public_id__exact", "note", "by__username__exact")
     exclude = ("secret_hash",)
-
-
-@admin.register(ImportedPerson)
-class ImportedPersonAdmin(Rows):
-    """Names behind answers that came with an archive; none of them has an account."""
-
-    project_paths = ("project",)
-    view_verbs = (Verb.MANAGE_MEMBERS,)
-    list_display = ("name", "project")
-    list_select_related = ("project",)
-    search_fields = ("name",)
 
 
 @admin.register(SetupLink)

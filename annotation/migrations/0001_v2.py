@@ -286,8 +286,6 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(max_length=60, unique=True)),
                 ('name', models.CharField(max_length=120)),
                 ('description', models.TextField(blank=True)),
-                ('licence', models.CharField(blank=True, help_text='Under which its data may be passed on, best as an SPDX identifier such as CC-BY-4.0.', max_length=100)),
-                ('provenance', models.TextField(blank=True, help_text='Where its texts and judgments come from.')),
                 ('compares', models.CharField(choices=[('reference', 'Summaries with a reference summary'), ('source', 'Summaries with their source alone'), ('claims', 'Summaries whose claims are there already')], default='reference', help_text="What the project's files hold; pages go by it in what they propose.", max_length=9, verbose_name='what its files hold')),
                 ('blend', models.CharField(choices=[('human_first', 'Human first'), ('weighted', 'Weighted')], default='human_first', max_length=12)),
                 ('blend_human_weight', models.FloatField(default=0.5, help_text="Weight of people's percents where the blend is weighted (0 to 1).", verbose_name='weight of people (w)')),
@@ -378,19 +376,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('-id',),
-            },
-        ),
-        migrations.CreateModel(
-            name='ImportedPerson',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='As the archive calls them.', max_length=150)),
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='imported', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imported_people', to='annotation.project')),
-            ],
-            options={
-                'verbose_name_plural': 'imported people',
-                'ordering': ('project_id', 'name'),
             },
         ),
         migrations.CreateModel(
@@ -1246,10 +1231,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='invitation',
             constraint=models.CheckConstraint(condition=models.Q(('accepted_at__isnull', True), ('revoked_at__isnull', True), _connector='OR'), name='invitation_accepted_or_revoked'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedperson',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='imported_person_once_per_project'),
         ),
         migrations.AddConstraint(
             model_name='guideline',

@@ -35,11 +35,9 @@ from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import (
     CachedValue,
     Comment,
-    ImportedPerson,
     Invitation,
     MailTurn,
     SetupLink,
-    accounts,
     administrators,
 )
 from annotation.models.project import Membership, Project, Role
@@ -80,7 +78,6 @@ __all__ = [
     "Export",
     "Guideline",
     "Import",
-    "ImportedPerson",
     "Invitation",
     "Job",
     "Judge",
@@ -113,6 +110,5 @@ __all__ = [
     "Verdict",
     "VerdictBatch",
     "Worker",
-    "accounts",
     "administrators",
 ]

@@ -53,32 +53,6 @@ class Invitation(PublicRow):
         return f"invitation {self.public_id}"
 
 
-class ImportedPerson(models.Model):
-    """Somebody whose answers came with an archive: a name to tell voices apart, and never an account.
-
-    Their row among the accounts is closed and has no password, and is in no list of accounts.
-    """
-
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="imported")
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imported_people")
-    name = models.CharField(max_length=150, help_text="As the archive calls them.")
-
-    class Meta:
-        verbose_name_plural = "imported people"
-        ordering = ("project_id", "name")
-        constraints = (
-            models.UniqueConstraint(fields=("project", "name"), name="imported_person_once_per_project"),
-        )
-
-    def __str__(self) -> str:
-        return self.name
-
-
-def accounts() -> models.QuerySet[User]:
-    """Everybody who has an account, or had one: all users but the people of archives."""
-    return User.objects.filter(imported__isnull=True)
-
-
 def administrators() -> models.QuerySet[User]:
     """Whoever can sign in and may do everything."""
     return User.objects.filter(is_active=True, is_superuser=True)

@@ -77,12 +77,6 @@ class Project(PublicRow):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
-    licence = models.CharField(
-        max_length=100,
-        blank=True,
-        help_text="Under which its data may be passed on, best as an SPDX identifier such as CC-BY-4.0.",
-    )
-    provenance = models.TextField(blank=True, help_text="Where its texts and judgments come from.")
     compares = models.CharField(
         "what its files hold",
         max_length=9,

@@ -29,7 +29,6 @@ from annotation.models import (
     Comment,
     Event,
     Export,
-    ImportedPerson,
     Invitation,
     Job,
     Project,
@@ -225,7 +224,6 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
     for name in _names(held):
         invited |= Q(email__iexact=name)
     Invitation.objects.filter(invited).update(note="", email="")
-    ImportedPerson.objects.filter(user=person).update(name=shown)
     person.username, person.first_name, person.last_name, person.email = shown, "", "", ""
     person.is_active = person.is_staff = person.is_superuser = False
     person.last_login = None
@@ -247,9 +245,9 @@ def _forget_in_admin_log(person: User, gone: dict[str, int]) -> None:
 
 
 def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:
-    """What goes with an account, here and in libraries; not whose answers an import brought."""
+    """What goes with an account, here and in libraries."""
     for model, field in _naming_users():
-        if field.remote_field.on_delete is models.CASCADE and model is not ImportedPerson:
+        if field.remote_field.on_delete is models.CASCADE:
             yield model, field.name
 
 

@@ -230,7 +230,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Event": (Verb.VIEW_EVENTS,),
     "Export": (Verb.EXPORT,),
     "Import": (Verb.IMPORT,),
-    **dict.fromkeys(("ImportedPerson", "Invitation"), (Verb.MANAGE_MEMBERS,)),
+    "Invitation": (Verb.MANAGE_MEMBERS,),
     "Membership": (Verb.MANAGE_MEMBERS, Verb.ASSIGN),
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),

@@ -48,10 +48,6 @@ class ProjectRules(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(allow_blank=True)
-    licence = serializers.CharField(
-        allow_blank=True, max_length=100, help_text="License of the project's data."
-    )
-    provenance = serializers.CharField(allow_blank=True, help_text="Where its texts and judgments come from.")
     compares = WordChoice(
         choices=Project.Compares.choices,
         help_text="Type of data; sets the defaults on pages.",

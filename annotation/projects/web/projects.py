@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -13,7 +14,7 @@ from annotation.analysis.leaderboard.blanks import blanks_of
 from annotation.analysis.leaderboard.leaderboards import opening_board
 from annotation.core.permissions import Verb, may_create_projects
 from annotation.judging.queries.runs import is_worker_alive, latest_run, run_progress
-from annotation.models import Run, accounts
+from annotation.models import Run
 from annotation.projects.queries.overview import (
     check_counts,
     contents,
@@ -63,7 +64,7 @@ def projects(request: HttpRequest) -> HttpResponseBase:
     """What this is, for those who have not signed in; for the others their projects."""
     if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
         return _projects(request)
-    context = {"worked": WORKED, "pictures": PICTURES, "is_empty": not accounts().exists()}
+    context = {"worked": WORKED, "pictures": PICTURES, "is_empty": not User.objects.exists()}
     return render(request, "projects/landing.html", context)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils import timezone
 
@@ -26,7 +25,6 @@ from annotation.models import (
     DrawnCheck,
     Export,
     Import,
-    ImportedPerson,
     Job,
     Judge,
     JudgeCall,
@@ -179,8 +177,6 @@ def _fill_what_is_kept(world: World) -> None:
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
-    came = User.objects.create(username="person-1@harbour", is_active=False)
-    ImportedPerson.objects.create(user=came, project=world.project, name="person-1")
 
 
 def _fill_accounts(world: World) -> None:

@@ -34,7 +34,7 @@ def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World
     assert "Rex&#x27;s own words." in said
     # As a word: three letters of it can stand in a random id.
     assert not re.search(r"\brex\b|gold\.jsonl|lexical", said)
-    assert override(check=dispute.check_row, by=world.cleo, label="no").verdict.shown == "judge"
+    assert override(check=world.check("alder", 1), by=world.cleo, label="no").verdict.shown == "judge"
 
 
 def test_an_adjudicator_decides_and_a_newer_decision_is_shown(world: World, staff: StaffDoor) -> None:

@@ -35,7 +35,6 @@ from annotation.models import (
     ClaimChange,
     Comment,
     Event,
-    ImportedPerson,
     Invitation,
     Membership,
     Role,
@@ -342,16 +341,6 @@ def test_the_admin_erases_whom_an_administrator_chooses(world: World, quill: Use
     assert User.objects.filter(username=NAMED).exists()
     client.post("/admin/auth/user/", {**chosen, "confirmed": "1"})
     assert traces("quillmaster") == {}
-
-
-def test_somebody_of_an_archive_is_erased_too(world: World) -> None:
-    fill(world)
-    came = ImportedPerson.objects.get()
-    ImportedPerson.objects.update(name="Quill")
-    erase_person(person=came.user, by=None)
-    assert traces("person-1@harbour", "quill") == {}
-    came.refresh_from_db()
-    assert came.name == came.user.username
 
 
 def test_notes_of_assessors_go_with_the_texts(world: World, quill: User) -> None:
