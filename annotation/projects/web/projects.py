@@ -20,9 +20,8 @@ from annotation.projects.queries.overview import (
     contents,
     project_cards,
     sitting_counts,
-    waits_for,
 )
-from annotation.projects.web.next_steps import next_of, next_steps
+from annotation.projects.web.next_steps import next_steps
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
@@ -70,8 +69,7 @@ def projects(request: HttpRequest) -> HttpResponseBase:
 
 @screen("GET")
 def _projects(request: Request) -> HttpResponse:
-    cards = [(card, next_of(card)) for card in project_cards(request.user)]
-    context = {"cards": cards, "may_create": may_create_projects(request.user)}
+    context = {"cards": project_cards(request.user), "may_create": may_create_projects(request.user)}
     return render(request, "projects/list.html", context)
 
 
@@ -89,9 +87,7 @@ def project(request: Request, slug: str) -> HttpResponse:
         "run": run if Verb.VIEW_RUNS in room.verbs else None,
         "progress": run_progress(run) if run and Verb.VIEW_RUNS in room.verbs else None,
         "waits_for_worker": run and run.state == Run.State.ACTIVE and not is_worker_alive(),
-        "steps": next_steps(
-            room, held, checks, sittings, waits_for(room.project, request.user, room.verbs), run
-        ),
+        "steps": list(next_steps(room, request.user, held, checks, sittings)),
         **_excerpt(room),
     }
     return render(request, "projects/overview.html", context)

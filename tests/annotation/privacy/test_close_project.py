@@ -158,7 +158,6 @@ def test_a_removed_project_leaves_no_row_and_no_file(world: World, tmp_path: Pat
         if (count := model._base_manager.count())
     }
     assert left == LEFT
-    # The person from its archive is gone, everybody who has an account stays.
     assert User.objects.count() == accounts_before
     assert list(Project.objects.values_list("slug", flat=True)) == ["quarry"]
     # What is told to be gone is what was there: nothing was taken from another project.

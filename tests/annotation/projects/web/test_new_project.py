@@ -122,7 +122,6 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     client.post(f"{kept['Location']}begin/", {**holds, "act": "import"})
     assert steps(mill, world.rex)["import"] is True
     assert "Next: Judge" in client.get("/p/mill/import/").content.decode()
-    assert "Choose a judge" in client.get("/").content.decode()
     chosen = client.post("/p/mill/settings/judges/decide/", {"judge": "lexical"})
     # Texts and a judge are there, so only the start is left.
     assert chosen["Location"] == "/p/mill/runs/"
@@ -132,11 +131,9 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     assert mill.deciding_judge is not None
     run = start_run(project=mill, judge=mill.deciding_judge, by=world.rex)
     assert steps(mill, world.rex)["runs"] is True
-    assert "A run is in progress" in client.get("/").content.decode()
     Run.objects.filter(pk=run.pk).update(state="finished")
     assert steps(mill, world.rex) == {}
     assert "Steps to a first ranking" not in client.get("/p/mill/").content.decode()
-    assert "View scores" in client.get("/").content.decode()
 
 
 def test_the_steps_are_for_those_who_may_take_them(world: World) -> None:
