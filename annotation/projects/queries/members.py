@@ -36,8 +36,7 @@ COUNTED_UP_TO = 9_999
 DOES: dict[Role, str] = {
     Role.OWNER: "everything, including members",
     Role.MANAGER: "imports, runs, assignments, settings, exports",
-    Role.ADJUDICATOR: "resolves disagreements, answers checks and fixes claims; sees scores and the log; can "
-    "export",
+    Role.ADJUDICATOR: "resolves disagreements, answers checks and fixes claims; sees scores; can export",
     Role.REVIEWER: "answers checks and fixes claims; sees no scores",
     Role.ASSESSOR: "judges summaries in the SEE form, blind",
     Role.VIEWER: "sees scores and runs; can export",
@@ -46,7 +45,7 @@ DOES: dict[Role, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A person or service in a project. `is_last_owner` tells that the project would have no owner without them."""
+    """A person in a project. `is_last_owner` tells that the project would have no owner without them."""
 
     member_id: str
     username: str
@@ -56,8 +55,6 @@ class Member:
     since: datetime
     is_self: bool
     is_last_owner: bool
-    """An account of a pipeline."""
-    """When a service's token ends; None for people, and where it has none."""
 
     @property
     def role_names(self) -> list[str]:
