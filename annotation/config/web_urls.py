@@ -135,7 +135,6 @@ project_urls = [
     path("exports/<slug:export_id>/manifest/", exports.export_manifest, name="export-manifest"),
     path("settings/", settings.project_settings, name="project-settings"),
     path("close/", close_project.close_project, name="close-project"),
-    path("settings/compared/", new_project.compared, name="compared"),
     path("settings/people/", people.people, name="people"),
     path("settings/people/add/", people.add_member, name="add-member"),
     path("settings/people/<slug:member_id>/roles/", people.change_roles, name="change-roles"),

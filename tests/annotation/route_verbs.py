@@ -86,7 +86,6 @@ ALSO_READ = {
     "next-check",
     "add-judge",
     "judge-profile",
-    "compared",
 }
 """Of these GET shows the form, or leads back to it, and POST sends it."""
 
@@ -141,7 +140,6 @@ WEB = {
             "judge-trial",
             "archive-judge",
             "let-decide",
-            "compared",
             "follow-model",
         ),
         Verb.CHANGE_PROJECT,

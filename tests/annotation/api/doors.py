@@ -74,7 +74,6 @@ IN_API: dict[str, str] = {
     "cancel-export": "cancel_export",
     # The project and its people
     "new-project": "create_project",
-    "compared": "change_project",
     "close-project": "delete_project",
     "restore-project": "restore_project",
     "project-settings": "change_project",

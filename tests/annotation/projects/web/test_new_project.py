@@ -109,10 +109,8 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     client.post(NEW, {"name": "Mill", "compares": "reference"})
     mill = Project.objects.get(slug="mill")
     assert steps(mill, world.rex) == {
-        "compared": True,
         "import": False,
         "judges": False,
-        "people": False,
         "runs": False,
     }
     rows = b"document_id,document,reference,system,summary\n1,It rains.,It rains.,alder,It rains.\n"
@@ -137,20 +135,9 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
 
 
 def test_the_steps_are_for_those_who_may_take_them(world: World) -> None:
-    assert "people" in steps(world.project, world.olga)
-    assert "people" not in steps(world.project, world.mona)
+    assert steps(world.project, world.mona)
     assert not steps(world.project, world.rex)
     assert not guide_steps(world.project, [Verb.IMPORT, Verb.RUN])
-
-
-def test_what_is_compared_is_said_anew_at_any_time(world: World, signed_in: Callable[[User], Client]) -> None:
-    mona = signed_in(world.mona)
-    page = "/p/harbour/settings/compared/"
-    assert 'value="reference" checked' in mona.get(page).content.decode()
-    assert mona.post(page, {"compares": "source"}).status_code == 302
-    assert mona.post(page, {"compares": "all"}).status_code == 422
-    world.project.refresh_from_db()
-    assert world.project.compares == "source"
 
 
 def test_the_home_page_asks_no_more_with_more_projects(
