@@ -78,7 +78,7 @@ def decide_check(
     check = lock(check)
     if not check.is_current:
         raise Conflict(
-            "The claim was reworded after you opened the page, and the new wording is checked instead.",
+            "The claim was reworded or removed after you opened the page, so it is no longer checked.",
             code="newer_claim",
         )
     decision = Adjudication(check_row=check, label=label, reason=reason.strip(), error_type=error_type)
