@@ -45,7 +45,7 @@ class AccountAdmin(Accounts):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Without the people of imports, as whom nobody signs in."""
-        return super().get_queryset(request).filter(imported__isnull=True)
+        return super().get_queryset(request)
 
     @admin.action(description="Create a password reset link")
     def make_reset_link(self, request: HttpRequest, people: QuerySet[User]) -> None:

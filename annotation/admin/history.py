@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q, QuerySet
 
 from annotation.adjudicating.queries.disputes import decisions_on
-from annotation.core.event_words import facts_of, in_words
 from annotation.models import Adjudication, Check, Comparison, Dispute, Event, Verdict
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def done_to(row: Model, project: Project) -> list[HistoryLine]:
         HistoryLine(
             at=event.created_at,
             who=event.actor.username if event.actor else "",
-            what=in_words(event.verb),
-            told=" · ".join(f"{name} {told}" for name, told in facts_of(event.data, kind=event.target_kind)),
+            what=event.verb,
+            told=json.dumps(event.data, ensure_ascii=False) if event.data else "",
         )
         for event in reversed(events[:HISTORY_LINES_SHOWN])
     ]

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from annotation.admin.reach import person_of
 from annotation.admin.rows import READ_ANSWERS, Rows
 from annotation.core.accounts.clients import browser_of
-from annotation.core.event_words import in_words
 from annotation.core.permissions import Verb
 from annotation.models import (
     AccountEvent,
@@ -20,13 +17,10 @@ from annotation.models import (
     Comment,
     Event,
     Guideline,
-    ImportedPerson,
     Invitation,
     MailTurn,
-    Notice,
     SetupLink,
 )
-from annotation.projects.queries.notices import notices_of
 
 TAKEN_BACK = "(withdrawn)"
 
@@ -62,17 +56,6 @@ class InvitationAdmin(Rows):
     list_select_related = ("project", "by", "accepted_by")
     search_fields = ("public_id__exact", "note", "by__username__exact")
     exclude = ("secret_hash",)
-
-
-@admin.register(ImportedPerson)
-class ImportedPersonAdmin(Rows):
-    """Names behind answers that came with an archive; none of them has an account."""
-
-    project_paths = ("project",)
-    view_verbs = (Verb.MANAGE_MEMBERS,)
-    list_display = ("name", "project")
-    list_select_related = ("project",)
-    search_fields = ("name",)
 
 
 @admin.register(SetupLink)
@@ -156,31 +139,12 @@ class CommentAdmin(Rows):
         return found
 
 
-@admin.register(Notice)
-class NoticeAdmin(Rows):
-    """One's own notices, without what blindness hides; nobody reads another person's, superusers neither."""
-
-    project_paths = ("project",)
-    view_verbs = (Verb.VIEW_PROJECT,)
-    list_display = ("created_at", "project", "kind", "text", "read_at")
-    list_filter = ("kind", ("read_at", admin.EmptyFieldListFilter))
-    list_select_related = ("project",)
-    search_fields = ("public_id__exact", "text")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).filter(pk__in=notices_of(person_of(request)))
-
-
 @admin.register(Event)
 class EventAdmin(Rows):
     """The log: rows are only ever added, by the services."""
 
     project_paths = ("project",)
     view_verbs = (Verb.VIEW_EVENTS,)
-    list_display = ("created_at", "project", "actor", "what", "target_kind", "target_id")
+    list_display = ("created_at", "project", "actor", "verb", "target_kind", "target_id")
     list_select_related = ("project", "actor")
     search_fields = ("public_id__exact", "target_id__exact", "actor__username__exact", "verb__exact")
-
-    @admin.display(description="action")
-    def what(self, row: Event) -> str:
-        return in_words(row.verb)

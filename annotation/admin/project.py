@@ -8,7 +8,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from annotation.admin.reach import is_allowed, may_somewhere, person_of, projects_allowing
@@ -24,7 +23,6 @@ from annotation.projects.services.change_members import (
     set_roles,
 )
 from annotation.projects.services.change_project import RULES, change_project, create_project
-from annotation.projects.shown_rules import carry_shown, refuse_overtaken, shown
 
 if TYPE_CHECKING:
     ProjectModelForm = forms.ModelForm[Project]
@@ -38,10 +36,6 @@ class ProjectForm(ProjectModelForm):
         fields = ("slug", *RULES)
 
     own_questions = QuestionLines(required=False, help_text=HELP)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        carry_shown(self)
 
 
 class ToldRefusals(Rows):
@@ -109,11 +103,7 @@ class ProjectAdmin(ToldRefusals):
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
         rules = {name: form.cleaned_data[name] for name in form.changed_data if name in RULES}
         if change:
-
-            def expect(project: Project) -> None:
-                refuse_overtaken(form, model_to_dict(project, RULES), project)
-
-            change_project(project=obj, by=person_of(request), expect=expect, **rules)
+            change_project(project=obj, by=person_of(request), **rules)
             return
         made = create_project(slug=obj.slug, by=person_of(request), **rules)
         obj.pk, obj.public_id = made.pk, made.public_id
@@ -134,10 +124,6 @@ class MembershipForm(MembershipModelForm):
     class Meta:
         model = Membership
         fields = ("project", "roles")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        carry_shown(self)
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
@@ -206,7 +192,7 @@ class MembershipAdmin(ToldRefusals):
         roles, by = form.cleaned_data["roles"], person_of(request)
         if change:
             if "roles" in form.changed_data:
-                change_roles(membership=obj, roles=roles, by=by, seen=shown(form, "roles"))
+                change_roles(membership=obj, roles=roles, by=by)
             return
         saved = set_roles(project=obj.project, person=obj.user, roles=roles, by=by)
         obj.pk, obj.public_id = saved.pk, saved.public_id

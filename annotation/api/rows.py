@@ -19,8 +19,6 @@ class AdjudicationRow(serializers.Serializer[Adjudication]):
     percent = serializers.IntegerField(allow_null=True)
     reason = serializers.CharField()
     error_type = serializers.CharField(help_text="Empty if none was given.")
-    is_guideline_gap = serializers.BooleanField(help_text="The guidelines do not say how to answer this.")
-    is_against_all = serializers.BooleanField(help_text="Nobody had given this answer.")
     by = serializers.CharField(source="decided_by.username")
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)

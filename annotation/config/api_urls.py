@@ -13,7 +13,7 @@ from annotation.assessing.api import assignments, progress, sittings
 from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
-from annotation.projects.api import close_project, event_log, guidelines, members, notices, projects
+from annotation.projects.api import close_project, members, projects
 from annotation.reviewing.api import checks, comments, review
 from annotation.sampling.api import samples as draws
 from annotation.texts.api import claims, document_sets, summaries, units
@@ -45,8 +45,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("checks/<slug:public_id>/", checks.OneCheck.as_view()),
     path("checks/<slug:public_id>/looks/", checks.CheckLooks.as_view()),
     path("checks/<slug:public_id>/verdicts/", checks.CheckVerdicts.as_view()),
-    path("checks/<slug:public_id>/adjudications/", disputes.CheckAdjudications.as_view()),
-    path("comparisons/<slug:public_id>/adjudications/", disputes.ComparisonAdjudications.as_view()),
     path("review-queue/", review.ReviewQueue.as_view()),
     path("check-draws/", draws.CheckSamples.as_view()),
     path("check-draws/<slug:public_id>/cancel/", draws.CancelledSample.as_view()),
@@ -56,19 +54,12 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("disputes/next/", disputes.DisputeNext.as_view()),
     path("disputes/<slug:public_id>/", disputes.OneDispute.as_view()),
     path("disputes/<slug:public_id>/decisions/", disputes.DisputeDecisions.as_view()),
-    path("disputes/<slug:public_id>/reopen/", disputes.DisputeReopen.as_view()),
-    path("disputes/<slug:public_id>/release/", disputes.DisputeRelease.as_view()),
     path("claims/<slug:public_id>/comments/", comments.ClaimComments.as_view()),
     path("comments/<slug:public_id>/", comments.OneComment.as_view()),
-    path("guidelines/", guidelines.Guidelines.as_view()),
-    path("guidelines/gaps/", guidelines.GuidelineGaps.as_view()),
-    path("guidelines/<int:version>/", guidelines.OneGuideline.as_view()),
     path("members/", members.Members.as_view()),
     path("members/<slug:public_id>/", members.OneMember.as_view()),
     path("invitations/", members.Invitations.as_view()),
     path("invitations/<slug:public_id>/", members.OneInvitation.as_view()),
-    path("log/", event_log.Log.as_view()),
-    path("log/file/", event_log.LogFile.as_view()),
     path("judges/", judges.Judges.as_view()),
     path("judges/try/", judges.JudgeTrialBefore.as_view()),
     path("judges/<slug:public_id>/", judges.OneJudge.as_view()),
@@ -148,9 +139,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("judges/trials/<slug:public_id>/", judges.OneTrial.as_view()),
     path("invitations/accept/", members.InvitationAccept.as_view()),
     path("invitations/account/", members.InvitationAccount.as_view()),
-    path("notices/", notices.Notices.as_view()),
-    path("notices/read/", notices.NoticesRead.as_view()),
-    path("notices/<slug:public_id>/read/", notices.OneNoticeRead.as_view()),
     path("closed-projects/", close_project.ClosedProjects.as_view()),
     path("closed-projects/<slug:public_id>/restore/", close_project.ProjectRestore.as_view()),
     path("projects/", projects.Projects.as_view()),

@@ -29,15 +29,13 @@ from celery import current_app
 from django.conf import settings
 from django.db import Error, connection, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q
-from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import KombuError, OperationalError
 
 from annotation.core.events import log
-from annotation.core.notices import tell
 from annotation.core.run_answers import is_useless, most_common_reason
 from annotation.core.shared.clock import LeapWatch, shared_now
-from annotation.models import Job, Notice, Run, Worker
+from annotation.models import Job, Run, Worker
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -358,7 +356,6 @@ def _stop(run: Run, reason: str) -> None:
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
     log(project=run.project, actor=None, verb="stop run", target=run, data={"reason": run.stop_reason})
-    _tell_of_end(run)
 
 
 def cancel_waiting(run: Run) -> int:
@@ -408,19 +405,6 @@ def settle(run: Run | None) -> None:
     run.finished_at = timezone.now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
     log(project=run.project, actor=None, verb="finish run", target=run, data={"failed": failed})
-    _tell_of_end(run)
-
-
-def _tell_of_end(run: Run) -> None:
-    """Tell whoever started it, who has long turned to something else."""
-    if run.started_by_id is not None:
-        tell(
-            project=run.project,
-            people=[run.started_by_id],
-            kind=Notice.Kind.RUN,
-            text=f"Your run with {run.judge.name}: {run.get_state_display().lower()}.",
-            address=reverse("run", args=[run.project.slug, run.public_id]),
-        )
 
 
 _leaps = LeapWatch()

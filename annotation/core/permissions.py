@@ -75,7 +75,6 @@ ROLE_VERBS: dict[Role, frozenset[Verb]] = {
         Verb.REVIEW,
         Verb.ADJUDICATE,
         Verb.EXPORT,
-        Verb.VIEW_EVENTS,
         Verb.CHANGE_CLAIMS,
         Verb.COMMENT,
     },

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 
 from annotation.core.events import log
 from annotation.core.jobs import OPEN, cancel, enqueue
-from annotation.core.notices import tell
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.shared.kept_files import forget, keep, opened
@@ -24,7 +22,7 @@ from annotation.exports.levels import BUNDLE, LEVEL_NAMES
 from annotation.exports.manifest import Manifest
 from annotation.exports.queries import state_of
 from annotation.exports.write import Step, as_json, write_file
-from annotation.models import Export, Job, Notice, Role
+from annotation.models import Export, Job, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,14 +172,6 @@ def perform(
                 target=export,
                 data=_summary(manifest),
             )
-            if export.requested_by is not None:
-                tell(
-                    project=project,
-                    people=[export.requested_by],
-                    kind=Notice.Kind.EXPORT,
-                    text=f"The export that you asked for is ready: {export.level} as {export.format}.",
-                    address=reverse("exports", args=[project.slug]),
-                )
     export.refresh_from_db()
 
 

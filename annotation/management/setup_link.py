@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.accounts.services import issue_setup_link
-from annotation.models import accounts
 
 ADDRESS_HELP = (
     "where the server is reached; unless named, https:// and the first of ALLOWED_HOSTS in production, else "
@@ -27,7 +27,7 @@ def setup_words(address: str, *, asked: bool = False) -> str:
 
     Unless it was `asked` for, also where anybody has an account: the demo has no administrator.
     """
-    secret = None if accounts().exists() and not asked else issue_setup_link()
+    secret = None if User.objects.exists() and not asked else issue_setup_link()
     if secret is None:
         return ""
     link = address.rstrip("/") + reverse("setup", args=[secret])

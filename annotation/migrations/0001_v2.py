@@ -268,8 +268,6 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(max_length=60, unique=True)),
                 ('name', models.CharField(max_length=120)),
                 ('description', models.TextField(blank=True)),
-                ('licence', models.CharField(blank=True, help_text='Under which its data may be passed on, best as an SPDX identifier such as CC-BY-4.0.', max_length=100)),
-                ('provenance', models.TextField(blank=True, help_text='Where its texts and judgments come from.')),
                 ('compares', models.CharField(choices=[('reference', 'Summaries with a reference summary'), ('source', 'Summaries with their source alone'), ('claims', 'Summaries whose claims are there already')], default='reference', help_text="What the project's files hold; pages go by it in what they propose.", max_length=9, verbose_name='what its files hold')),
                 ('blend', models.CharField(choices=[('human_first', 'Human first'), ('weighted', 'Weighted')], default='human_first', max_length=12)),
                 ('blend_human_weight', models.FloatField(default=0.5, help_text="Weight of people's percents where the blend is weighted (0 to 1).", verbose_name='weight of people (w)')),
@@ -290,8 +288,6 @@ class Migration(migrations.Migration):
                 ('reveal', models.CharField(choices=[('after_answer', 'After own answer'), ('shown', 'Shown')], default='after_answer', max_length=12, verbose_name="reviewers see the judge's verdict")),
                 ('dispute_threshold', models.FloatField(default=0.2, help_text='Answers further apart than this go to the adjudicators: yes is 1, unsure .5, no 0, 100 % is 1 (0 to 1).', verbose_name='answers differ beyond')),
                 ('dispute_voices', models.CharField(choices=[('people', 'People'), ('judge', 'People and the deciding judge')], default='people', help_text='Whose answers are compared with each other for that.', max_length=6, verbose_name='whose answers are compared with each other')),
-                ('audit_share', models.FloatField(default=0.05, help_text='Share of what people agree on that adjudicators look at all the same (0 to 1).', verbose_name='share to be audited')),
-                ('own_adjudication', models.BooleanField(default=False, verbose_name='adjudicators may resolve what they have judged themselves')),
                 ('rescore_due_at', models.DateTimeField(editable=False, help_text='Since when all its scores are to be rebuilt; empty once they are.', null=True)),
                 ('archived_at', models.DateTimeField(editable=False, help_text='Since when it is read-only and out of lists.', null=True)),
                 ('deleted_at', models.DateTimeField(editable=False, help_text='Since when nobody sees it. It can be restored for 30 days, and is then removed for good.', null=True)),
@@ -300,24 +296,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('name',),
-            },
-        ),
-        migrations.CreateModel(
-            name='Notice',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('kind', models.CharField(choices=[('assigned', 'Work assigned'), ('recalled', 'Work withdrawn'), ('drawn', 'Checks sampled'), ('export', 'Export ready'), ('dispute', 'Disputes opened'), ('run', 'Run ended')], max_length=8)),
-                ('text', models.CharField(max_length=300)),
-                ('address', models.CharField(help_text='Path of the page where it is seen.', max_length=300)),
-                ('count', models.PositiveIntegerField(default=1)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('read_at', models.DateTimeField(blank=True, null=True)),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='annotation.project')),
-            ],
-            options={
-                'ordering': ('-id',),
             },
         ),
         migrations.CreateModel(
@@ -378,19 +356,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('-id',),
-            },
-        ),
-        migrations.CreateModel(
-            name='ImportedPerson',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='As the archive calls them.', max_length=150)),
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='imported', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imported_people', to='annotation.project')),
-            ],
-            options={
-                'verbose_name_plural': 'imported people',
-                'ordering': ('project_id', 'name'),
             },
         ),
         migrations.CreateModel(
@@ -901,7 +866,6 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('why', models.CharField(choices=[('differs', 'Answers differ'), ('audit', 'Sample of what agrees')], max_length=7)),
                 ('state', models.CharField(choices=[('open', 'Open'), ('settled', 'Resolved'), ('agreed', 'Agreed since')], default='open', max_length=7)),
                 ('spread', models.FloatField(help_text='Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100.')),
                 ('voices', models.PositiveIntegerField(help_text='How many answers there are.')),
@@ -923,6 +887,28 @@ class Migration(migrations.Migration):
             model_name='claim',
             name='unit',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='claims', to='annotation.unit'),
+        ),
+        migrations.CreateModel(
+            name='Adjudication',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('percent', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
+                ('reason', models.TextField(blank=True)),
+                ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to=settings.AUTH_USER_MODEL)),
+                ('check_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.check')),
+                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.claim')),
+                ('comparison', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.comparison')),
+                ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
+                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.unit')),
+            ],
+            options={
+                'ordering': ('id',),
+            },
         ),
         migrations.CreateModel(
             name='UnitJudgment',
@@ -990,32 +976,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Adjudication',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('percent', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
-                ('reason', models.TextField(blank=True)),
-                ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable'), ('guideline_gap', 'Guideline gap')], max_length=13)),
-                ('is_guideline_gap', models.BooleanField(default=False, help_text='The guidelines do not say how to answer this.')),
-                ('is_against_all', models.BooleanField(default=False, help_text='Nobody had given this answer.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
-                ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to=settings.AUTH_USER_MODEL)),
-                ('check_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.check')),
-                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.claim')),
-                ('comparison', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.comparison')),
-                ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
-                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.unit')),
-                ('adopted_judgment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adopted_by', to='annotation.unitjudgment')),
-                ('adopted_verdict', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adopted_by', to='annotation.verdict')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
             name='AccountEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -1077,10 +1037,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='project',
-            constraint=models.CheckConstraint(condition=models.Q(('audit_share__gte', 0), ('audit_share__lte', 1)), name='project_audit_share_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='project',
             constraint=models.CheckConstraint(condition=models.Q(('summarization_threshold__gte', 0), ('summarization_threshold__lte', 1)), name='project_summarization_threshold_0_1'),
         ),
         migrations.AddConstraint(
@@ -1098,14 +1054,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='project',
             constraint=models.CheckConstraint(condition=models.Q(('summarization_scale__gt', 0), ('summarization_scale__lte', 1)), name='project_summarization_scale_above_0'),
-        ),
-        migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(condition=models.Q(('read_at__isnull', True)), fields=['person'], name='notice_unread'),
-        ),
-        migrations.AddConstraint(
-            model_name='notice',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'dispute'), ('read_at__isnull', True)), fields=('project', 'person'), name='notice_of_disputes_once'),
         ),
         migrations.AddConstraint(
             model_name='membership',
@@ -1160,10 +1108,6 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('accepted_at__isnull', True), ('revoked_at__isnull', True), _connector='OR'), name='invitation_accepted_or_revoked'),
         ),
         migrations.AddConstraint(
-            model_name='importedperson',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='imported_person_once_per_project'),
-        ),
-        migrations.AddConstraint(
             model_name='guideline',
             constraint=models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once'),
         ),
@@ -1174,18 +1118,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='event',
             index=models.Index(fields=['project', '-created_at', '-id'], name='event_by_time'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['project', 'actor', '-created_at', '-id'], name='event_by_actor'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['project', 'verb', '-created_at', '-id'], name='event_by_verb'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['project', 'target_kind', '-created_at', '-id'], name='event_by_kind'),
         ),
         migrations.AddIndex(
             model_name='event',
@@ -1536,6 +1468,10 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('end__isnull', True), ('start__isnull', True)), models.Q(('end__gt', models.F('start')), ('end__isnull', False), ('start__isnull', False)), _connector='OR'), name='claim_offsets_both_or_none'),
         ),
         migrations.AddConstraint(
+            model_name='adjudication',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
+        ),
+        migrations.AddConstraint(
             model_name='unitjudgment',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR'), name='unit_judgment_of_unit_or_claim'),
         ),
@@ -1554,10 +1490,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='unitjudgment',
             constraint=models.UniqueConstraint(condition=models.Q(('client_id', ''), _negated=True), fields=('assignment', 'client_id', 'seq'), name='unit_judgment_act_once'),
-        ),
-        migrations.AddIndex(
-            model_name='verdict',
-            index=models.Index(condition=models.Q(('error_type', 'guideline_gap'), ('withdrawn_at__isnull', True)), fields=['check_row'], name='verdict_of_gap'),
         ),
         migrations.AddConstraint(
             model_name='verdict',
@@ -1586,10 +1518,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='drawncheck',
             constraint=models.CheckConstraint(condition=models.Q(('inclusion_probability__gt', 0), ('inclusion_probability__lte', 1)), name='drawn_check_probability_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='adjudication',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
         ),
         migrations.RunPython(guard, release),
     ]

@@ -33,12 +33,9 @@ from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import (
     CachedValue,
     Comment,
-    ImportedPerson,
     Invitation,
     MailTurn,
-    Notice,
     SetupLink,
-    accounts,
     administrators,
 )
 from annotation.models.project import Membership, Project, Role
@@ -77,7 +74,6 @@ __all__ = [
     "Export",
     "Guideline",
     "Import",
-    "ImportedPerson",
     "Invitation",
     "Job",
     "Judge",
@@ -88,7 +84,6 @@ __all__ = [
     "Label",
     "MailTurn",
     "Membership",
-    "Notice",
     "Project",
     "PromptVersion",
     "Question",
@@ -107,6 +102,5 @@ __all__ = [
     "UnitJudgment",
     "Verdict",
     "Worker",
-    "accounts",
     "administrators",
 ]

@@ -7,9 +7,8 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.base import PublicRow
-from annotation.models.claim import LABEL_LENGTH, Check, Claim, ErrorType, Label, Verdict
+from annotation.models.claim import LABEL_LENGTH, Check, Claim, ErrorType, Label
 from annotation.models.guideline import Guideline
-from annotation.models.judgment import UnitJudgment
 from annotation.models.summary import Comparison, Unit
 
 
@@ -35,16 +34,6 @@ class Adjudication(PublicRow):
     label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     reason = models.TextField(blank=True)
     error_type = models.CharField(max_length=13, choices=ErrorType, blank=True)
-    is_guideline_gap = models.BooleanField(
-        default=False, help_text="The guidelines do not say how to answer this."
-    )
-    adopted_verdict = models.ForeignKey(
-        Verdict, null=True, blank=True, on_delete=models.PROTECT, related_name="adopted_by"
-    )
-    adopted_judgment = models.ForeignKey(
-        UnitJudgment, null=True, blank=True, on_delete=models.PROTECT, related_name="adopted_by"
-    )
-    is_against_all = models.BooleanField(default=False, help_text="Nobody had given this answer.")
     guideline = models.ForeignKey(
         Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )

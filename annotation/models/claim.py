@@ -356,14 +356,6 @@ class Verdict(PublicRow):
             bounded("verdict_probability_0_1", "probability", may_be_empty=True),
             bounded("verdict_confidence_0_1", "confidence", may_be_empty=True),
         )
-        indexes = (
-            # Few among all answers, and asked for by whoever opens the guidelines.
-            models.Index(
-                fields=("check_row",),
-                condition=Q(error_type="guideline_gap", withdrawn_at__isnull=True),
-                name="verdict_of_gap",
-            ),
-        )
 
     def __str__(self) -> str:
         return f"{self.label or 'unscored'} by {self.source}"

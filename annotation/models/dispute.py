@@ -22,10 +22,6 @@ class Dispute(PublicRow):
     an adjudicator has decided, with the state that says so; the decision itself is an `Adjudication`.
     """
 
-    class Why(models.TextChoices):
-        DIFFERS = "differs", "Answers differ"
-        AUDIT = "audit", "Sample of what agrees"
-
     class State(models.TextChoices):
         OPEN = "open", "Open"
         SETTLED = "settled", "Resolved"
@@ -40,7 +36,6 @@ class Dispute(PublicRow):
     )
     unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes")
     claim = models.ForeignKey(Claim, null=True, blank=True, on_delete=models.CASCADE, related_name="disputes")
-    why = models.CharField(max_length=7, choices=Why)
     state = models.CharField(max_length=7, choices=State, default=State.OPEN)
     spread = models.FloatField(
         help_text=f"Largest less smallest answer: {LABEL_VALUES_IN_WORDS}; a percent is divided by 100."

@@ -57,9 +57,6 @@ class Event(PublicRow):
         indexes = (
             models.Index(fields=("project", "-id"), name="event_of_project"),
             models.Index(fields=("project", "-created_at", "-id"), name="event_by_time"),
-            models.Index(fields=("project", "actor", "-created_at", "-id"), name="event_by_actor"),
-            models.Index(fields=("project", "verb", "-created_at", "-id"), name="event_by_verb"),
-            models.Index(fields=("project", "target_kind", "-created_at", "-id"), name="event_by_kind"),
             models.Index(fields=("target_id",), name="event_of_row"),
         )
 

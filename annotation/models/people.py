@@ -1,4 +1,4 @@
-"""How people come into a project, talk in it and hear from it."""
+"""How people come into a project and talk in it."""
 
 from __future__ import annotations
 
@@ -50,32 +50,6 @@ class Invitation(PublicRow):
 
     def __str__(self) -> str:
         return f"invitation {self.public_id}"
-
-
-class ImportedPerson(models.Model):
-    """Somebody whose answers came with an archive: a name to tell voices apart, and never an account.
-
-    Their row among the accounts is closed and has no password, and is in no list of accounts.
-    """
-
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="imported")
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imported_people")
-    name = models.CharField(max_length=150, help_text="As the archive calls them.")
-
-    class Meta:
-        verbose_name_plural = "imported people"
-        ordering = ("project_id", "name")
-        constraints = (
-            models.UniqueConstraint(fields=("project", "name"), name="imported_person_once_per_project"),
-        )
-
-    def __str__(self) -> str:
-        return self.name
-
-
-def accounts() -> models.QuerySet[User]:
-    """Everybody who has an account, or had one: all users but the people of archives."""
-    return User.objects.filter(imported__isnull=True)
 
 
 def administrators() -> models.QuerySet[User]:
@@ -138,41 +112,3 @@ class Comment(PublicRow):
 
     def __str__(self) -> str:
         return self.text[:80]
-
-
-class Notice(PublicRow):
-    """Something in a project that waits for one person, told inside the app.
-
-    `count` is how many things it tells of. Of disputes a person has one unread notice in a project, which counts up.
-    """
-
-    class Kind(models.TextChoices):
-        ASSIGNED = "assigned", "Work assigned"
-        RECALLED = "recalled", "Work withdrawn"
-        DRAWN = "drawn", "Checks sampled"
-        EXPORT = "export", "Export ready"
-        DISPUTE = "dispute", "Disputes opened"
-        RUN = "run", "Run ended"
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="notices")
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
-    kind = models.CharField(max_length=8, choices=Kind)
-    text = models.CharField(max_length=300)
-    address = models.CharField(max_length=300, help_text="Path of the page where it is seen.")
-    count = models.PositiveIntegerField(default=1)
-    created_at = models.DateTimeField(auto_now_add=True)
-    read_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ("-id",)
-        constraints = (
-            models.UniqueConstraint(
-                fields=("project", "person"),
-                condition=Q(kind="dispute", read_at__isnull=True),
-                name="notice_of_disputes_once",
-            ),
-        )
-        indexes = (models.Index(fields=("person",), condition=Q(read_at__isnull=True), name="notice_unread"),)
-
-    def __str__(self) -> str:
-        return self.text

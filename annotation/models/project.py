@@ -77,12 +77,6 @@ class Project(PublicRow):
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
-    licence = models.CharField(
-        max_length=100,
-        blank=True,
-        help_text="Under which its data may be passed on, best as an SPDX identifier such as CC-BY-4.0.",
-    )
-    provenance = models.TextField(blank=True, help_text="Where its texts and judgments come from.")
     compares = models.CharField(
         "what its files hold",
         max_length=9,
@@ -169,14 +163,6 @@ class Project(PublicRow):
         default=Voices.PEOPLE,
         help_text="Whose answers are compared with each other for that.",
     )
-    audit_share = models.FloatField(
-        "share to be audited",
-        default=0.05,
-        help_text="Share of what people agree on that adjudicators look at all the same (0 to 1).",
-    )
-    own_adjudication = models.BooleanField(
-        "adjudicators may resolve what they have judged themselves", default=False
-    )
     deciding_judge = models.ForeignKey(
         "annotation.Judge",
         null=True,
@@ -210,7 +196,6 @@ class Project(PublicRow):
             bounded("project_composite_weight_0_1", "composite_weight"),
             bounded("project_repeat_share_0_1", "repeat_share"),
             bounded("project_dispute_threshold_0_1", "dispute_threshold"),
-            bounded("project_audit_share_0_1", "audit_share"),
             bounded("project_summarization_threshold_0_1", "summarization_threshold"),
             bounded("project_least_scored_0_1", "least_scored"),
             models.CheckConstraint(name="project_lease_from_1", condition=Q(lease_minutes__gte=1)),

@@ -28,10 +28,8 @@ from annotation.models import (
     Comment,
     Event,
     Export,
-    ImportedPerson,
     Invitation,
     Job,
-    Notice,
     Project,
     Question,
     Run,
@@ -65,7 +63,7 @@ def erase_person(
 ) -> Mapping[str, int]:
     """Take away what leads to a person: how many rows, by table. With `dry_run` nothing changes.
 
-    Name, address, rights, sessions, tokens, sign-in records, notices and memberships go, and their name in what the
+    Name, address, rights, sessions, tokens, sign-in records and memberships go, and their name in what the
     program wrote of them. Answers stay, under a pseudonym. `remove_texts` takes their reasons, notes and comments too.
     Files with people's names in them are removed from the projects they were in. Cut short, it is called again.
     Raises NotAllowed to all but administrators (`by` None is the operator); Conflict for whoever asks (`own_account`),
@@ -215,15 +213,13 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
         columns = {each.name for each in model._meta.concrete_fields}
         if model is not User and "username" in columns:
             gone[model._meta.db_table] = model._base_manager.filter(username=held.username).delete()[0]
-    # Told to others, soon out of date, or made again from the rows when somebody asks. Notices begin with who did it.
-    Notice.objects.filter(project__in=projects, text__startswith=f"{held.username} ").delete()
+    # Made again from the rows when somebody asks.
     Analysis.objects.filter(project__in=projects).delete()
     System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
     invited = Q(accepted_by=person)
     for name in _names(held):
         invited |= Q(email__iexact=name)
     Invitation.objects.filter(invited).update(note="", email="")
-    ImportedPerson.objects.filter(user=person).update(name=shown)
     person.username, person.first_name, person.last_name, person.email = shown, "", "", ""
     person.is_active = person.is_staff = person.is_superuser = False
     person.last_login = None
@@ -245,9 +241,9 @@ def _forget_in_admin_log(person: User, gone: dict[str, int]) -> None:
 
 
 def _hanging_on_users() -> Iterator[tuple[type[models.Model], str]]:
-    """What goes with an account, here and in libraries; not whose answers an import brought."""
+    """What goes with an account, here and in libraries."""
     for model, field in _naming_users():
-        if field.remote_field.on_delete is models.CASCADE and model is not ImportedPerson:
+        if field.remote_field.on_delete is models.CASCADE:
             yield model, field.name
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from django.contrib.auth.models import User
 from django.db.models import Q
 
 from annotation.core.project_rows import in_steps, remove_in_steps
@@ -41,8 +40,6 @@ def purge(project: Project) -> Mapping[str, int]:
     keys = list(calls.order_by("-pk").values_list("pk", flat=True))
     for step in in_steps(keys):
         JudgeCall.objects.filter(pk__in=step)._raw_delete(using=calls.db)
-    imported = list(User.objects.filter(imported__project=project).values_list("pk", flat=True))
     gone = {"annotation_judgecall": len(keys), **remove_in_steps(project)}
-    User.objects.filter(pk__in=imported).delete()
     logger.warning("The deleted project %s was removed: %d rows", project.public_id, sum(gone.values()))
     return gone

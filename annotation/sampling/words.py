@@ -10,7 +10,7 @@ from django.utils.timezone import localdate, localtime
 from annotation.sampling.queries.check_samples import HeldChecks
 
 SAMPLE_TERMS = (
-    "Reviewers are notified and get these claims first. Estimates use it once every claim is answered. You can "
+    "Reviewers get these claims first. Estimates use it once every claim is answered. You can "
     "cancel the sample until then; it stays in the log, and no estimate uses it."
 )
 UNKNOWN_SECONDS = 30.0

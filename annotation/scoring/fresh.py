@@ -36,7 +36,7 @@ def fresh_scores(
 ) -> Iterator[FreshScore]:
     """What `rescore` would store of peer summaries of new document sets, in their order.
 
-    `labels`, by peer and claim, are one reviewer's; one voice alone is never disputed, nor audited. The rest are rows
+    `labels`, by peer and claim, are one reviewer's; one voice alone is never disputed. The rest are rows
     that have just been stored, of which nothing else was said. No query.
     """
     rules = score_rules(project)

@@ -1,4 +1,4 @@
-"""Keep the adjudicators' queue as what was said makes it: a dispute where answers differ, and a sample of the rest.
+"""Keep the adjudicators' queue as what was said makes it: a dispute where answers differ.
 
 Everything here follows from the statements and the project's rules, so that it can be thrown away and rebuilt.
 Only the lease of a dispute is nobody's statement.
@@ -11,15 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.urls import reverse
-from django.utils import timezone
-
-from annotation.core.notices import count_up
-from annotation.core.permissions import Verb, roles_with
-from annotation.models import Dispute, Membership, Notice, Project
+from annotation.models import Dispute, Project
 from annotation.models.base import public_id_of
 from annotation.models.claim import QUEUE_KEY_BITS
-from annotation.scoring.own_answers import answered_by, where_some_wait
 from evaluation.judging import LABEL_VALUES
 
 if TYPE_CHECKING:
@@ -27,7 +21,6 @@ if TYPE_CHECKING:
     from evaluation.blend import ScoredUnit
 
 FEWEST_VOICES = 2
-_ADJUDICATOR_ROLES = roles_with(Verb.ADJUDICATE)
 SPREAD_DIGITS = 9
 """Differences of percents are compared after rounding, so that 20 points are 20 points."""
 
@@ -46,52 +39,33 @@ class Due:
     name: str
     queue_key: int
     is_due: bool
-    why: str
     state: str
     spread: float
     voices: int
 
-    def opens(self, row: Dispute | None) -> bool:
-        """Whether it waits from now on. What an adjudicator takes up again is their own act, and opens nothing."""
-        was_waiting = row is not None and row.state != Dispute.State.AGREED
-        return self.is_due and self.state == Dispute.State.OPEN and not was_waiting
-
-    def closes(self, row: Dispute | None) -> bool:
-        """Whether it waited until now and does no longer."""
-        return row is not None and row.state == Dispute.State.OPEN and self.state != Dispute.State.OPEN
-
-    def columns(self, row: Dispute | None = None) -> dict[str, object]:
-        """The derived columns; one that waits no longer, or was settled, keeps why it once did."""
-        is_over = not self.is_due or self.state == Dispute.State.SETTLED
-        is_kept = is_over and self.why != Dispute.Why.DIFFERS
-        why = row.why if row is not None and is_kept else self.why
-        return {"why": why, "state": self.state, "spread": self.spread, "voices": self.voices}
+    def columns(self) -> dict[str, object]:
+        return {"state": self.state, "spread": self.spread, "voices": self.voices}
 
 
-DERIVED_COLUMNS = ("why", "state", "spread", "voices")
+DERIVED_COLUMNS = ("state", "spread", "voices")
 
 
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
     """Bring the disputes of some summaries up to date. The caller owns the transaction and holds their locks.
 
     No query where nothing is disputed and nothing was, one where nothing changed. Rows of removed claims go: there is
-    nothing left to settle. Decisions are rows of their own and stay. Adjudicators are told of what opened, and no
-    longer once none waits for them.
+    nothing left to settle. Decisions are rows of their own and stay.
     """
     disputed = [record.summary.pk for record in records if record.has_disputes]
     stored = stored_disputes(disputed) if disputed else {}
-    new, changed, opened = [], [], []
-    has_closed = False
+    new, changed = [], []
     for due in (due for record in records for due in dues(project, record)):
         row = stored.pop(due.target, None)
-        if due.opens(row):
-            opened.append(due.target)
-        has_closed |= due.closes(row)
         if row is None:
             if due.is_due:
                 new.append(_row(project, due))
-        elif any(getattr(row, name) != value for name, value in due.columns(row).items()):
-            for name, value in due.columns(row).items():
+        elif any(getattr(row, name) != value for name, value in due.columns().items()):
+            for name, value in due.columns().items():
                 setattr(row, name, value)
             changed.append(row)
     if new:
@@ -102,40 +76,7 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
             changed, update_conflicts=True, unique_fields=["pk"], update_fields=list(DERIVED_COLUMNS)
         )
     if stored:
-        has_closed |= any(row.state == Dispute.State.OPEN for row in stored.values())
         Dispute.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
-    if has_closed:
-        _end_told(project)
-    if opened:
-        _tell_adjudicators(project, opened)
-
-
-def _tell_adjudicators(project: Project, opened: Sequence[DisputeTarget]) -> None:
-    """One notice for each who may settle some of what opened; it counts up until they read it."""
-    people = _adjudicators(project)
-    own = set()
-    if people and not project.own_adjudication:
-        checks = {check for check, *_ in opened if check is not None}
-        comparisons = {comparison for _, comparison, *_ in opened if comparison is not None}
-        own = answered_by(checks, comparisons, people)
-    counts = {person: sum((person, *target) not in own for target in opened) for person in people}
-    if counts := {person: count for person, count in counts.items() if count}:
-        count_up(
-            project=project,
-            counts=counts,
-            kind=Notice.Kind.DISPUTE,
-            words=_opened_in_words,
-            address=reverse("adjudicate", args=[project.slug]),
-        )
-
-
-def _adjudicators(project: Project) -> list[int]:
-    members = Membership.objects.filter(project=project).order_by("user").values_list("user_id", "roles")
-    return [user for user, roles in members if _ADJUDICATOR_ROLES & set(roles)]
-
-
-def _opened_in_words(count: int) -> str:
-    return "A dispute opened." if count == 1 else f"{count:,} disputes opened."
 
 
 def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
@@ -172,16 +113,14 @@ def _due(
 ) -> Due:
     spread = round(max(values) - min(values), SPREAD_DIGITS) if values else 0.0
     has_voices = len(values) >= FEWEST_VOICES
-    differs = has_voices and spread > project.dispute_threshold
+    is_due = has_voices and spread > project.dispute_threshold
     queue_key = _stable_key(name) if has_voices else 0
-    is_due = differs or (has_voices and queue_key / 2**QUEUE_KEY_BITS < project.audit_share)
     waiting = Dispute.State.OPEN if is_due else Dispute.State.AGREED
     return Due(
         target=target,
         name=name,
         queue_key=queue_key,
         is_due=is_due,
-        why=Dispute.Why.DIFFERS if differs else Dispute.Why.AUDIT,
         state=Dispute.State.SETTLED if is_decided else waiting,
         spread=spread,
         voices=len(values),
@@ -202,7 +141,7 @@ def _values_of_unit(unit: ScoredUnit, *, with_judge: bool) -> list[float]:
 
 
 def _stable_key(name: str) -> int:
-    """As good as random, and the same whenever the queue is rebuilt: it decides ties, and what is audited."""
+    """As good as random, and the same whenever the queue is rebuilt: it decides ties."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") >> (64 - QUEUE_KEY_BITS)
 
@@ -219,15 +158,3 @@ def _row(project: Project, due: Due) -> Dispute:
         queue_key=due.queue_key,
         **due.columns(),
     )
-
-
-def _end_told(project: Project) -> int:
-    """Take notices of disputes for read where no dispute of the project waits for their reader any more; how many.
-
-    Call it inside the transaction of the act that closed some, before `count_up`.
-    """
-    now = timezone.now()
-    told = Notice.objects.filter(project=project, kind=Notice.Kind.DISPUTE, read_at=None)
-    held = list(told.select_for_update(of=("self",)).select_related("person").order_by("person"))
-    done = [notice.pk for notice in held if not where_some_wait(notice.person, [project.pk])]
-    return Notice.objects.filter(pk__in=done).update(read_at=now) if done else 0

@@ -21,10 +21,8 @@ class Guide(NamedTuple):
 
 @register.simple_tag
 def guide(room: Room, here: str = "") -> Guide:
-    """`{% guide room "judges" as way %}`: `way.following` is what comes next of what is not done, people left aside."""
+    """`{% guide room "judges" as way %}`: `way.following` comes next, unless the page on screen is still to be done."""
     steps = guide_steps(room.project, room.verbs)
-    open_ones = [
-        step for step in steps if not step.is_done and not step.is_optional and step.url_name != here
-    ]
-    is_here_open = any(step.url_name == here and not step.is_done and not step.is_optional for step in steps)
+    open_ones = [step for step in steps if not step.is_done]
+    is_here_open = any(step.url_name == here for step in open_ones)
     return Guide(steps, open_ones[0] if open_ones and not is_here_open else None)

@@ -26,7 +26,6 @@ POSTED = {
     "next-dispute",
     "decide-dispute",
     "withdraw-decision",
-    "reopen-dispute",
     "start-run",
     "cancel-run",
     "resume-run",
@@ -57,7 +56,6 @@ POSTED = {
     "invite",
     "revoke-invitation",
     "write-guidelines",
-    "preview-guidelines",
     "comment-claim",
     "withdraw-comment",
     "preview-prompt",
@@ -77,7 +75,6 @@ ALSO_READ = {
     "next-check",
     "add-judge",
     "judge-profile",
-    "compared",
 }
 """Of these GET shows the form, or leads back to it, and POST sends it."""
 
@@ -89,7 +86,7 @@ WEB = {
     **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
     **dict.fromkeys(("check-draws", "draw-checks", "cancel-check-draw"), Verb.ASSIGN),
     **dict.fromkeys(("adjudicate", "dispute", "next-dispute", "decide-dispute"), Verb.ADJUDICATE),
-    **dict.fromkeys(("withdraw-decision", "reopen-dispute"), Verb.ADJUDICATE),
+    "withdraw-decision": Verb.ADJUDICATE,
     **dict.fromkeys(("scores", "system", "system-claims", "summary", "questions"), Verb.VIEW_SCORES),
     **dict.fromkeys(("document-sets", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
@@ -113,8 +110,8 @@ WEB = {
     **dict.fromkeys(("people", "add-member", "change-roles", "remove-member"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("invite", "revoke-invitation"), Verb.MANAGE_MEMBERS),
     **dict.fromkeys(("guidelines", "guideline"), Verb.VIEW_PROJECT),
-    **dict.fromkeys(("write-guidelines", "preview-guidelines"), Verb.CHANGE_PROJECT),
-    **dict.fromkeys(("log", "log-file"), Verb.VIEW_EVENTS),
+    "write-guidelines": Verb.CHANGE_PROJECT,
+    "log": Verb.VIEW_EVENTS,
     **dict.fromkeys(("claim-comments", "comment-claim", "withdraw-comment"), Verb.COMMENT),
     **dict.fromkeys(("prompts", "prompt", "judges"), Verb.VIEW_RUNS),
     **dict.fromkeys(
@@ -124,7 +121,6 @@ WEB = {
             "judge-trial",
             "archive-judge",
             "let-decide",
-            "compared",
             "follow-model",
         ),
         Verb.CHANGE_PROJECT,
@@ -179,10 +175,6 @@ OUTSIDE = {
     "help": False,
     "help-page": False,
     "help-file": False,
-    "notices": True,
-    "read-notices": True,
-    "open-notice": True,
-    "read-notice": True,
     "healthz": False,
     "readyz": False,
     "metrics": False,
@@ -194,7 +186,7 @@ OUTSIDE = {
 """Addresses outside of projects, and whether they are for people signed in alone."""
 
 ADMIN: dict[str, tuple[Verb, ...]] = {
-    **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline", "Notice"), (Verb.VIEW_PROJECT,)),
+    **dict.fromkeys(("DocumentSet", "Document", "Project", "Guideline"), (Verb.VIEW_PROJECT,)),
     **dict.fromkeys(("System", "Summary", "Unit", "Comparison"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("ClaimSet", "Claim"), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(("Check", "Verdict", "Adjudication", "Comment"), (Verb.VIEW_SCORES,)),
@@ -206,7 +198,7 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Event": (Verb.VIEW_EVENTS,),
     "Export": (Verb.EXPORT,),
     "Import": (Verb.IMPORT,),
-    **dict.fromkeys(("ImportedPerson", "Invitation"), (Verb.MANAGE_MEMBERS,)),
+    "Invitation": (Verb.MANAGE_MEMBERS,),
     "Membership": (Verb.MANAGE_MEMBERS, Verb.ASSIGN),
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),

@@ -16,9 +16,7 @@ from django.urls import reverse
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.config.web_urls import project_urls
-from annotation.core.refusals import NotAllowed
-from annotation.models import Assignment, Check, Comparison, Notice, Role, Sitting, Summary, System, Verdict
-from annotation.projects.services.change_project import preview_change
+from annotation.models import Assignment, Check, Comparison, Role, Sitting, Summary, System, Verdict
 from tests.annotation.admin.rows import MODELS, address, fill
 from tests.annotation.api.routes import IN_PROJECT, body_of, ids_of
 from tests.annotation.web.places import Ids
@@ -119,11 +117,6 @@ def test_no_admin_page_tells(planted: World) -> None:
     planted.ana.memberships.update(roles=list(Role.values))
     planted.ana.is_staff = True
     planted.ana.save(update_fields=["is_staff"])
-    kinds = (Notice.Kind.RUN, Notice.Kind.DISPUTE)
-    Notice.objects.bulk_create(
-        Notice(project=planted.project, person=planted.ana, kind=kind, text="planted-note", address="/")
-        for kind in kinds
-    )
     client, words = Client(), telling()
     client.force_login(planted.ana, backend="django.contrib.auth.backends.ModelBackend")
     found = {}
@@ -154,14 +147,6 @@ def test_the_deciding_judge_is_named_to_those_who_see(world: World, work: str) -
     assert rules["deciding_judge"] == (None if hidden else "lexical")
     assert [judge["is_deciding"] for judge in judges] == [None if hidden else True]
     assert (">deciding<" in page, "deciding_judge" in form) == (not hidden, not hidden)
-
-
-def test_a_preview_of_other_rules_tells_the_blind_no_score(world: World) -> None:
-    world.ana.memberships.update(roles=list(Role.values))
-    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    with pytest.raises(NotAllowed) as refused:
-        preview_change(project=world.project, by=world.ana, blend="weighted")
-    assert refused.value.code == "blind"
 
 
 def test_a_system_does_not_stand_at_the_same_place_in_every_set(world: World) -> None:

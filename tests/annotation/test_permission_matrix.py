@@ -20,7 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from annotation.config.web_urls import project_urls
 from annotation.config.web_urls import urlpatterns as web_urls
 from annotation.core.permissions import BLIND_VERBS, ROLE_VERBS, Verb
-from annotation.models import Membership, Notice, Role
+from annotation.models import Membership, Role
 from tests.annotation.admin.rows import MODELS, address, fill
 from tests.annotation.api import routes as api
 from tests.annotation.cast import MEMBERS, World
@@ -299,8 +299,6 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
         "projects/",
         "closed-projects/",
         "tokens/current/",
-        "notices/",
-        "notices/read/",
         "judges/{judge}/try/",
         "judges/trials/{trial}/",
     )
@@ -340,9 +338,7 @@ def staff_of(world: World, name: str) -> Client:
 
 
 def a_row(world: World, model: type[Model]) -> Model:
-    """A row of "harbour"; of Olga's own where rows are people's own."""
-    if model is Notice:
-        return world.olga.notices.earliest("pk")
+    """A row of "harbour"."""
     row = model._default_manager.order_by("pk").first()
     assert row is not None, model
     return row
@@ -364,12 +360,11 @@ def test_an_admin_page_opens_and_a_form_is_sent_exactly_as_the_table_names(world
 def opens(client: Client, name: str, model: type[Model], row: Model) -> None:
     kind = model.__name__
     may_look = bool(set(ADMIN[kind]) & verbs_of(name))
-    may_open = may_look and (kind != "Notice" or name == "olga")
     assert (name, kind, client.get(address(model)).status_code == 200) == (name, kind, may_look)
     for page in ("change", "history"):
         opened = client.get(address(model, f"{row.pk}/{page}/")).status_code
         asked = (name, kind, page)
-        assert (asked, opened == 200, opened in (200, *KEPT_OUT)) == (asked, may_open, True)
+        assert (asked, opened == 200, opened in (200, *KEPT_OUT)) == (asked, may_look, True)
 
 
 def sends(client: Client, name: str, model: type[Model], row: Model, member: Membership) -> None:

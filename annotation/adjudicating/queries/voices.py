@@ -6,57 +6,46 @@ who looks, and the row. The page that explains a score names everybody.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from django.utils.crypto import salted_hmac
 
-from annotation.models import (
-    Check,
-    Claim,
-    Project,
-    UnitJudgment,
-    Verdict,
-)
+from annotation.models import Check, Claim, Project, UnitJudgment, Verdict
 from annotation.models.judgment import COUNTING
 from annotation.scoring.judge_percents import judge_percents
-from evaluation.judging import LABEL_VALUES
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from annotation.models import Adjudication, Comparison, Dispute, Unit
-
-TOKEN_LENGTH = 16
+    from annotation.models import Comparison, Dispute, Unit
 
 
 @dataclass(frozen=True, slots=True)
 class NamelessVoice:
-    """One answer without its name.
+    """One answer without its name. `evidence` are the numbers of the units that it points to."""
 
-    `token` stands for the row towards this adjudicator alone, and changes when its owner answers anew. `value`
-    is the answer in [0, 1]: yes 1, unsure .5, no 0, or the percent divided by 100. `evidence` are the numbers of
-    the units that it points to. `is_own` tells that the adjudicator gave it.
-    """
-
-    token: str
-    letter: str
-    value: float
+    order: str
     label: str | None
     percent: int | None
     reason: str
     error_type: str
     evidence: tuple[int, ...]
-    is_own: bool
-    verdict: Verdict | None = None
-    judgment: UnitJudgment | None = None
+    letter: str = ""
 
     @property
     def answer(self) -> str:
-        """The answer in words."""
         return self.label if self.label is not None else f"{self.percent} %"
+
+
+def voices_on(dispute: Dispute, person: User) -> tuple[NamelessVoice, ...]:
+    """The answers that a dispute is about, as this adjudicator sees them."""
+    place = dispute.place
+    if isinstance(place, Check):
+        return voices_on_check(place, person)
+    return voices_on_unit(place, dispute.unit_judged, person)
 
 
 def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
@@ -70,82 +59,33 @@ def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
         elif project.dispute_voices == Project.Voices.JUDGE and verdict.judge_id == project.deciding_judge_id:
             latest["judge", verdict.judge_id] = verdict
     name = f"check {check.public_id}"
-    return _lettered(_of_verdict(verdict, person, name) for verdict in latest.values())
+    return _lettered(
+        NamelessVoice(
+            order=_order(name, person, verdict.public_id),
+            label=verdict.label,
+            percent=None,
+            reason=verdict.reason,
+            error_type=verdict.error_type,
+            evidence=tuple(verdict.evidence),
+        )
+        for verdict in latest.values()
+    )
 
 
 def voices_on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> tuple[NamelessVoice, ...]:
-    """Each submitted percent of a unit, hidden repeats left out, and, where the project counts it, the
-    deciding judge's share of yes in the steps of the percent scale."""
+    """Each submitted percent of a unit and, where the project counts it, the deciding judge's share of yes in the
+    steps of the percent scale."""
+    return _lettered(_on_unit(comparison, unit, person))
+
+
+def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> Iterator[NamelessVoice]:
     name = f"unit {comparison.public_id} {unit.public_id}"
-    return _lettered(_on_unit(comparison, unit, person, name))
-
-
-def voices_on(row: Dispute | Adjudication, person: User) -> tuple[NamelessVoice, ...]:
-    """The answers that a dispute is about, or that a decision settled, as this adjudicator sees them."""
-    place = row.place
-    if isinstance(place, Check):
-        return voices_on_check(place, person)
-    return voices_on_unit(place, row.unit_judged, person)
-
-
-def has_judged(place: Check | Comparison, unit: Unit | Claim | None, person: User) -> bool:
-    """Whether the person ever answered a check, or gave a percent to a unit of a comparison.
-
-    Also where they took the answer back, or where the work was taken from them: they have an opinion still.
-    """
-    if isinstance(place, Check):
-        return Verdict.objects.filter(check_row=place, person=person).exists()
-    asked: dict[str, Any] = {"claim": unit} if isinstance(unit, Claim) else {"unit": unit}
-    given = UnitJudgment.objects.filter(
-        **asked, assignment__comparison=place, assignment__sitting__assessor=person, percent__isnull=False
-    )
-    return given.exists()
-
-
-def is_left_to_others(
-    project: Project, place: Check | Comparison, unit: Unit | Claim | None, person: User
-) -> bool:
-    """Whether the person has judged it, and the project leaves the settling of such things to somebody else."""
-    return not project.own_adjudication and has_judged(place, unit, person)
-
-
-class Most(NamedTuple):
-    """An answer that more than half of the voices gave: one of them, and how many there are."""
-
-    voice: NamelessVoice
-    times: int
-
-
-def said_by_most(voices: Sequence[NamelessVoice]) -> Most | None:
-    """The answer that more than half of the voices gave, if there is one."""
-    for voice in voices:
-        times = sum(other.answer == voice.answer for other in voices)
-        if times * 2 > len(voices):
-            return Most(voice, times)
-    return None
-
-
-def adopted(voices: Sequence[NamelessVoice], token: str) -> NamelessVoice | None:
-    """The voice of that token, None where it is no longer among them."""
-    return next((voice for voice in voices if voice.token == token), None)
-
-
-def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User, name: str) -> Iterator[NamelessVoice]:
     project = comparison.peer.document_set.project
     place: dict[str, Any] = {"claim": unit} if isinstance(unit, Claim) else {"unit": unit}
-    judgments = UnitJudgment.objects.filter(
-        COUNTING, **place, assignment__comparison=comparison
-    ).select_related("assignment__sitting")
+    judgments = UnitJudgment.objects.filter(COUNTING, **place, assignment__comparison=comparison)
     for judgment in judgments.order_by("pk"):
-        sitting = judgment.assignment.sitting
-        yield _percent(
-            judgment.percent or 0,
-            token=_token(name, person, judgment.public_id),
-            marks=judgment.marks,
-            note=judgment.note,
-            is_own=sitting is not None and sitting.assessor_id == person.pk,
-            judgment=judgment,
-        )
+        order = _order(name, person, judgment.public_id)
+        yield _percent(judgment.percent or 0, order=order, marks=judgment.marks, note=judgment.note)
     if project.dispute_voices == Project.Voices.JUDGE and project.deciding_judge is not None:
         for share in judge_percents([comparison.peer_id]):
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
@@ -153,54 +93,21 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User, name: str
             ):
                 # As an assessor could have given it: 33 % would tell that it is the judge's.
                 percent = project.percent_step * round(share.percent / project.percent_step)
-                yield _percent(percent, token=_token(name, person, f"judge {share.at}"), marks=share.marks)
+                yield _percent(percent, order=_order(name, person, f"judge {share.at}"), marks=share.marks)
 
 
-def _of_verdict(verdict: Verdict, person: User, name: str) -> NamelessVoice:
-    assert verdict.label is not None, "the filter asks for labels"
+def _percent(percent: float, *, order: str, marks: Iterable[int], note: str = "") -> NamelessVoice:
     return NamelessVoice(
-        token=_token(name, person, verdict.public_id),
-        letter="",
-        value=LABEL_VALUES[verdict.label],
-        label=verdict.label,
-        percent=None,
-        reason=verdict.reason,
-        error_type=verdict.error_type,
-        evidence=tuple(verdict.evidence),
-        is_own=verdict.person_id == person.pk,
-        verdict=verdict,
+        order=order, label=None, percent=round(percent), reason=note, error_type="", evidence=tuple(marks)
     )
 
 
-def _percent(
-    percent: float,
-    *,
-    token: str,
-    marks: Iterable[int],
-    note: str = "",
-    is_own: bool = False,
-    judgment: UnitJudgment | None = None,
-) -> NamelessVoice:
-    return NamelessVoice(
-        token=token,
-        letter="",
-        value=percent / 100,
-        label=None,
-        percent=round(percent),
-        reason=note,
-        error_type="",
-        evidence=tuple(marks),
-        is_own=is_own,
-        judgment=judgment,
-    )
-
-
-def _token(name: str, person: User, row: str) -> str:
-    return salted_hmac("coverdict.voice", f"{name} {person.pk} {row}").hexdigest()[:TOKEN_LENGTH]
+def _order(name: str, person: User, row: str) -> str:
+    return salted_hmac("coverdict.voice", f"{name} {person.pk} {row}").hexdigest()
 
 
 def _lettered(voices: Iterable[NamelessVoice]) -> tuple[NamelessVoice, ...]:
-    shuffled = sorted(voices, key=lambda voice: voice.token)
+    shuffled = sorted(voices, key=lambda voice: voice.order)
     return tuple(replace(voice, letter=_letter(place)) for place, voice in enumerate(shuffled))
 
 

@@ -1,4 +1,4 @@
-"""An adjudicator has a dispute on screen with every answer: whoever may review too knows them from then on."""
+"""An adjudicator has a dispute on screen with every answer: if they review too, they know the answers from then on."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ from annotation.reviewing.services.look_at_check import see_checks
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from annotation.adjudicating.queries.disputes import DisputeFilter
     from annotation.models import Dispute
 
 
-def see_dispute(
-    *, dispute: Dispute, by: User, filters: DisputeFilter, whole_text: bool = False
-) -> DisputeView:
+def see_dispute(*, dispute: Dispute, by: User) -> DisputeView:
     """What to show of a dispute; that its check's answers are shown is recorded. For every door that shows one."""
     if dispute.check_row_id is not None:
         checks = Check.objects.filter(pk=dispute.check_row_id)
         see_checks(project=dispute.project, checks=checks, by=by)
-    return dispute_view(dispute, by, filters, whole_text=whole_text)
+    return dispute_view(dispute, by)

@@ -20,7 +20,6 @@ from annotation.analysis.explanation.formulas import Formula
 from annotation.analysis.explanation.statements import (
     ExplainedAnswer,
     ExplainedPercent,
-    ToldDecision,
     ToldDispute,
 )
 from annotation.api.access import ApiView
@@ -38,14 +37,6 @@ from evaluation.blend import score
 
 def _numbers(words: str) -> serializers.ListField:
     return serializers.ListField(child=serializers.IntegerField(), help_text=words)
-
-
-class DecisionRow(serializers.Serializer[ToldDecision]):
-    adopted_from = serializers.CharField(
-        help_text="Who had given the answer that was accepted; empty for the adjudicator's own."
-    )
-    is_against_all = serializers.BooleanField(help_text="Nobody had given this answer.")
-    is_guideline_gap = serializers.BooleanField(help_text="The guidelines do not say how to answer this.")
 
 
 class StatementRow(serializers.Serializer[ExplainedAnswer]):
@@ -67,7 +58,6 @@ class StatementRow(serializers.Serializer[ExplainedAnswer]):
         help_text="Whether a reviewer had seen others' answers before; null for everybody else.",
     )
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
-    decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
 
 
@@ -83,13 +73,11 @@ class StatedPercentRow(serializers.Serializer[ExplainedPercent]):
     at = serializers.DateTimeField()
     error = serializers.CharField(help_text="The kind of error, in words.")
     guideline = serializers.IntegerField(allow_null=True, help_text="The version that was in force.")
-    decision = DecisionRow(allow_null=True, help_text="Of adjudicators alone.")
     is_withdrawn = serializers.BooleanField()
 
 
 class ToldDisputeRow(serializers.Serializer[ToldDispute]):
     id = serializers.CharField(source="dispute_id")
-    why = serializers.CharField(help_text="In words.")
     state = WordChoice(choices=Dispute.State.choices)
     spread = serializers.FloatField(help_text="Largest less smallest answer, 0 to 1.")
     voices = serializers.IntegerField()

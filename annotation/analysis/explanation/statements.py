@@ -27,18 +27,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldDecision:
-    """What an adjudicator's decision says beyond its answer.
-
-    `adopted_from` names who had given the answer that was accepted; empty where it is the adjudicator's own.
-    """
-
-    adopted_from: str
-    is_against_all: bool
-    is_guideline_gap: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ExplainedAnswer:
     """One statement on a check: who, what, why, and what they knew.
 
@@ -59,7 +47,6 @@ class ExplainedAnswer:
     votes: tuple[str, ...] = ()
     had_seen: bool | None = None
     guideline: int | None = None
-    decision: ToldDecision | None = None
     is_withdrawn: bool = False
 
 
@@ -76,20 +63,18 @@ class ExplainedPercent:
     at: datetime
     error: str = ""
     guideline: int | None = None
-    decision: ToldDecision | None = None
     is_withdrawn: bool = False
 
     @property
     def is_adjudicated(self) -> bool:
-        return self.decision is not None
+        return self.kind == "adjudicator"
 
 
 @dataclass(frozen=True, slots=True)
 class ToldDispute:
-    """That answers went to the adjudicators: why, how far apart they are (0 to 1), and how it stands."""
+    """That answers went to the adjudicators: how far apart they are (0 to 1), and how it stands."""
 
     dispute_id: str
-    why: str
     state: str
     spread: float
     voices: int
@@ -164,7 +149,6 @@ def _decisions_on_checks(checks: dict[str, object]) -> Iterator[tuple[int, Expla
                 reason=decision.reason,
                 at=decision.created_at,
                 error=decision.get_error_type_display() if decision.error_type else "",
-                decision=_told(decision),
                 guideline=decision.guideline.version if decision.guideline else None,
                 is_withdrawn=decision.withdrawn_at is not None,
             ),
@@ -176,26 +160,7 @@ _DECISION = (
     "guideline",
     "unit",
     "claim",
-    "adopted_verdict__judge",
-    "adopted_verdict__person",
-    "adopted_judgment__assignment__sitting__assessor",
 )
-
-
-def _told(decision: Adjudication) -> ToldDecision:
-    return ToldDecision(
-        adopted_from=_adopted_from(decision),
-        is_against_all=decision.is_against_all,
-        is_guideline_gap=decision.is_guideline_gap,
-    )
-
-
-def _adopted_from(decision: Adjudication) -> str:
-    if decision.adopted_verdict is not None:
-        return _author(decision.adopted_verdict)
-    if decision.adopted_judgment is not None:
-        return _assessor(decision.adopted_judgment)
-    return ""
 
 
 def _author(verdict: Verdict) -> str:
@@ -264,7 +229,6 @@ def _decisions_on_units(summary: Summary) -> Iterator[tuple[UnitPlace, Explained
                 reason=decision.reason,
                 at=decision.created_at,
                 error=decision.get_error_type_display() if decision.error_type else "",
-                decision=_told(decision),
                 guideline=decision.guideline.version if decision.guideline else None,
                 is_withdrawn=decision.withdrawn_at is not None,
             ),
@@ -281,7 +245,6 @@ def _disputes(summary: Summary) -> Iterator[tuple[int | UnitPlace, ToldDispute]]
     for row in rows:
         told = ToldDispute(
             dispute_id=row.public_id,
-            why=row.get_why_display().lower(),
             state=row.state,
             spread=row.spread,
             voices=row.voices,

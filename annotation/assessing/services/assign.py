@@ -9,17 +9,13 @@ from django.db import transaction
 
 from annotation.assessing.services.seat import Seat, items_of, require_may_assess, seat_all
 from annotation.core.events import log
-from annotation.core.notices import tell_of_work
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.models import Comparison, DocumentSet, Notice, Sitting
+from annotation.models import Comparison, DocumentSet, Sitting
 from annotation.models.base import new_seed
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-GIVEN = {"did": "gave you", "more": " to judge"}
-"""How a notice tells of work that somebody was given."""
 
 
 @transaction.atomic
@@ -68,5 +64,4 @@ def assign(
             "comparisons": len(items),
         },
     )
-    tell_of_work(project=project, sets={assessor.pk: 1}, by=by, kind=Notice.Kind.ASSIGNED, **GIVEN)
     return sitting

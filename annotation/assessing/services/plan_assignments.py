@@ -21,7 +21,6 @@ from django.db import transaction
 
 from annotation.assessing.queries.assignments import assessors_in
 from annotation.assessing.queries.waiting import people_left
-from annotation.assessing.services.assign import GIVEN
 from annotation.assessing.services.assignment_orders import (
     AssignmentOrder,
     AssignmentPlan,
@@ -32,10 +31,9 @@ from annotation.assessing.services.assignment_orders import (
 from annotation.assessing.services.seat import Seat, SeatItem, items_of, lock_people, seat_all
 from annotation.assessing.words import nothing_to_give
 from annotation.core.events import log
-from annotation.core.notices import tell_of_work
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Assignment, Comparison, DocumentSet, Notice, Project, Sitting
+from annotation.models import Assignment, Comparison, DocumentSet, Project, Sitting
 from annotation.models.base import SEED_BITS
 from evaluation.statistics import balanced_plan
 
@@ -84,8 +82,6 @@ def carry_out(
         target=project,
         data=told(plan),
     )
-    sets = Counter(seat.person_id for seat in plan.seats)
-    tell_of_work(project=project, sets=sets, by=by, kind=Notice.Kind.ASSIGNED, **GIVEN)
     return sittings
 
 

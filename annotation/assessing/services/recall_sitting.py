@@ -13,7 +13,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.assessing.queries.waiting import stranded
-from annotation.assessing.services.assign import GIVEN
 from annotation.assessing.services.seat import (
     Seat,
     flag_own_work,
@@ -25,11 +24,10 @@ from annotation.assessing.services.seat import (
     seat_all,
 )
 from annotation.core.events import log
-from annotation.core.notices import tell_of_work
 from annotation.core.permissions import Verb, has_sight, require
 from annotation.core.refusals import Conflict, NotFound
 from annotation.core.shared.clock import shared_now
-from annotation.models import Assignment, Notice, Project, Sitting, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, Project, Sitting, SummaryJudgment, UnitJudgment
 from annotation.models.base import new_seed
 
 if TYPE_CHECKING:
@@ -58,7 +56,6 @@ def recall(*, sitting: Sitting, by: User | None) -> Sitting:
         return sitting
     _put_away(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb="recall", target=sitting, data=_told(sitting))
-    _tell_of_loss(project, sitting.assessor_id, by)
     return sitting
 
 
@@ -83,9 +80,7 @@ def reassign(*, sitting: Sitting, to: User, by: User | None) -> Sitting:
     else:
         _put_away(sitting, Sitting.Recalled.REASSIGNED)
         given = _afresh(sitting, to)
-        _tell_of_loss(project, sitting.assessor_id, by)
     log(project=project, actor=by, verb="reassign", target=given, data=data)
-    tell_of_work(project=project, sets={to.pk: 1}, by=by, kind=Notice.Kind.ASSIGNED, **GIVEN)
     return given
 
 
@@ -100,10 +95,9 @@ def requeue(*, sitting: Sitting, by: User | None) -> Sitting:
     sitting = _still_open(sitting)
     if sitting.assessor_id is None:
         return sitting
-    data, person = _told(sitting), sitting.assessor_id
+    data = _told(sitting)
     waiting = _back_to_queue(sitting, Sitting.Recalled.BY_HAND)
     log(project=project, actor=by, verb="requeue", target=waiting, data=data)
-    _tell_of_loss(project, person, by)
     return waiting
 
 
@@ -288,17 +282,6 @@ def _still_open(sitting: Sitting) -> Sitting:
 def _live(person: User, sitting: Sitting) -> QuerySet[Sitting]:
     return Sitting.objects.filter(
         assessor=person, document_set_id=sitting.document_set_id, recalled_at__isnull=True
-    )
-
-
-def _tell_of_loss(project: Project, person: int | None, by: User | None) -> None:
-    tell_of_work(
-        project=project,
-        sets={person: 1},
-        by=by,
-        kind=Notice.Kind.RECALLED,
-        did="withdrew",
-        more="; your judgments in it are kept",
     )
 
 

@@ -109,7 +109,7 @@ def _of_disputes(
             if due.is_due:
                 yield f"{_name(record)}: {due.voices} answers {due.spread:g} apart are missing from the disputes"
             continue
-        fresh = due.columns(row)
+        fresh = due.columns()
         for line in _unlike({name: getattr(row, name) for name in fresh}, fresh):
             yield f"{_name(record)}, dispute {row.public_id}: {line}"
 

@@ -48,10 +48,6 @@ class ProjectRules(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(allow_blank=True)
-    licence = serializers.CharField(
-        allow_blank=True, max_length=100, help_text="License of the project's data."
-    )
-    provenance = serializers.CharField(allow_blank=True, help_text="Where its texts and judgments come from.")
     compares = WordChoice(
         choices=Project.Compares.choices,
         help_text="Type of data; sets the defaults on pages.",
@@ -97,10 +93,6 @@ class ProjectRules(serializers.Serializer[Any]):
     )
     dispute_voices = WordChoice(
         choices=Project.Voices.choices, help_text="Whose answers are compared for disputes."
-    )
-    audit_share = ShareField(help_text="Share of agreed answers that adjudicators audit.")
-    own_adjudication = serializers.BooleanField(
-        help_text="Whether adjudicators can resolve what they have judged themselves."
     )
     deciding_judge = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts count if no person has decided."

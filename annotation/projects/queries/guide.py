@@ -1,11 +1,11 @@
-"""The way from a new project to its first judged run, in five steps that may be taken in any order."""
+"""The way from a new project to its first judged run, in three steps that may be taken in any order."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Exists, OuterRef
 
 from annotation.core.permissions import Verb
 from annotation.models import Project, Run, Summary
@@ -13,14 +13,10 @@ from annotation.models import Project, Run, Summary
 NEEDED = frozenset({Verb.CHANGE_PROJECT, Verb.IMPORT, Verb.RUN})
 
 
-@dataclass(frozen=True, slots=True)
-class GuideStep:
-    """`url_name` is the page where it is taken; an optional step is never what has to be done next."""
-
+class GuideStep(NamedTuple):
     name: str
     url_name: str
     is_done: bool
-    is_optional: bool = False
 
 
 def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
@@ -28,25 +24,20 @@ def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
     if not set(verbs) >= NEEDED:
         return []
     runs = Run.objects.filter(project=OuterRef("pk"))
-    facts = (
+    has_texts, has_run, is_over, judge = (
         Project.objects.filter(pk=project.pk)
-        .annotate(members=Count("memberships"))
         .values_list(
             Exists(Summary.objects.filter(document_set__project=OuterRef("pk"), is_peer=True)),
             Exists(runs),
             Exists(runs.filter(state=Run.State.FINISHED)),
-            "members",
             "deciding_judge",
         )
+        .get()
     )
-    has_texts, has_run, is_over, members, judge = facts.get()
     if is_over:
         return []
-    people = [GuideStep("People", "people", members > 1, True)] if Verb.MANAGE_MEMBERS in verbs else []
     return [
-        GuideStep("What to compare", "compared", True),
         GuideStep("File", "import", has_texts),
         GuideStep("Judge", "judges", judge is not None),
-        *people,
         GuideStep("Start", "runs", has_run),
     ]

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.adjudicating.queries.disputes import DisputeFilter, left_in
-from annotation.assessing.queries.assignments import queue_offer
 from annotation.core.permissions import Standing, Verb, visible_projects
 from annotation.models import (
     Assignment,
     Check,
     Claim,
-    Comparison,
+    Dispute,
     Document,
     DocumentSet,
-    Draw,
     Membership,
     Project,
     Role,
-    Run,
     Sitting,
     Summary,
     System,
 )
-from annotation.sampling.queries.check_samples import CheckSample, open_samples
-from annotation.scoring.own_answers import where_some_wait
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -37,12 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCard:
-    """A project in the list: what it holds and what waits in it for this person.
-
-    `open_summaries` are theirs to judge; `has_disputes` tells that some wait to be settled by them, `has_claims`
-    that claims wait for a reviewer. `runs` counts the runs that there were, `active_runs` those under way; `verbs` is
-    what they may do there now.
-    """
+    """A project in the list: what it holds and what waits in it for this person."""
 
     project: Project
     roles: tuple[str, ...]
@@ -51,9 +40,6 @@ class ProjectCard:
     open_summaries: int
     has_disputes: bool
     has_claims: bool
-    runs: int
-    active_runs: int
-    verbs: frozenset[Verb]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +49,6 @@ class Contents:
     systems: int
     model_summaries: int
     peer_summaries: int
-    comparisons: int
     claims: int
 
 
@@ -98,24 +83,8 @@ class SittingCounts:
     own_open_summaries: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
-    """What waits for a person beside the work that is in their hands.
-
-    `disputes` are those that they could settle, counted no further than 100 (`is_counted_out` where that is all);
-    `sets_in_queue` those that they could take; `draws` those of checks that lack answers. `lacks_sample` tells that
-    they may take a random sample of checks and nobody has.
-    """
-
-    disputes: int = 0
-    is_counted_out: bool = True
-    sets_in_queue: int = 0
-    draws: tuple[CheckSample, ...] = ()
-    lacks_sample: bool = False
-
-
 def project_cards(person: User) -> list[ProjectCard]:
-    """The projects that the person is a member of, in order of their names. Eight queries, however many."""
+    """The projects that the person is a member of, in order of their names. The number of queries is fixed."""
     projects = list(visible_projects(person).filter(archived_at__isnull=True).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     roles = {
@@ -139,15 +108,10 @@ def project_cards(person: User) -> list[ProjectCard]:
         .order_by()
     )
     verbs = {key: _verbs(person, roles.get(key, ()), is_blind=key in work) for key in keys}
-    disputes = where_some_wait(person, [key for key in keys if Verb.ADJUDICATE in verbs[key]])
-    runs = {
-        key: (every, active)
-        for key, every, active in Run.objects.filter(project_id__in=keys)
-        .order_by()
-        .values_list("project_id")
-        .annotate(every=Count("pk"), active=Count("pk", filter=Q(state=Run.State.ACTIVE)))
-    }
-    claims = _with_open_claims([key for key in keys if Verb.REVIEW in verbs[key]])
+    adjudicated = [key for key in keys if Verb.ADJUDICATE in verbs[key]]
+    disputes = _with_some(Dispute.objects.filter(state=Dispute.State.OPEN), adjudicated)
+    unanswered = Check.objects.filter(is_current=True, human_label__isnull=True)
+    claims = _with_some(unanswered, [key for key in keys if Verb.REVIEW in verbs[key]])
     return [
         ProjectCard(
             project=project,
@@ -157,9 +121,6 @@ def project_cards(person: User) -> list[ProjectCard]:
             open_summaries=work.get(project.pk, 0),
             has_disputes=project.pk in disputes,
             has_claims=project.pk in claims,
-            runs=runs.get(project.pk, (0, 0))[0],
-            active_runs=runs.get(project.pk, (0, 0))[1],
-            verbs=verbs[project.pk],
         )
         for project in projects
     ]
@@ -177,7 +138,6 @@ def contents(project: Project) -> Contents:
         systems=System.objects.filter(Exists(peers), project=project).count(),
         model_summaries=summaries["models"],
         peer_summaries=summaries["peers"],
-        comparisons=Comparison.objects.filter(peer__document_set__project=project).count(),
         claims=_active_claims(project).count(),
     )
 
@@ -204,22 +164,8 @@ def sitting_counts(project: Project, person: User) -> SittingCounts:
     return SittingCounts(open=sittings["open"], closed=sittings["closed"], own_open_summaries=own.count())
 
 
-def waits_for(project: Project, person: User, verbs: Collection[Verb]) -> Waits:
-    """What waits in a project for somebody who may do so much there; at most seven queries."""
-    disputes, is_counted_out = 0, True
-    if Verb.ADJUDICATE in verbs:
-        disputes, is_counted_out = left_in(project, person, DisputeFilter())
-    offer = queue_offer(project, person) if Verb.ASSESS in verbs else None
-    return Waits(
-        disputes=disputes,
-        is_counted_out=is_counted_out,
-        sets_in_queue=offer.sets if offer and offer.in_hand is None else 0,
-        draws=tuple(open_samples(project, but=person)) if Verb.REVIEW in verbs else (),
-        # Where reviewers are shown the judge's verdict at once, no sample can be taken.
-        lacks_sample=Verb.ASSIGN in verbs
-        and project.reveal != Project.Reveal.SHOWN
-        and not Draw.objects.filter(project=project, cancelled_at=None).exists(),
-    )
+def open_disputes(project: Project) -> int:
+    return Dispute.objects.filter(project=project, state=Dispute.State.OPEN).count()
 
 
 def _verbs(person: User, roles: Iterable[str], *, is_blind: bool) -> frozenset[Verb]:
@@ -227,9 +173,9 @@ def _verbs(person: User, roles: Iterable[str], *, is_blind: bool) -> frozenset[V
     return Standing(roles=held, is_blind=is_blind).verbs
 
 
-def _with_open_claims(projects: Sequence[int]) -> set[int]:
-    """Those of some projects, by key, in which a check waits for a reviewer."""
-    waiting = Check.objects.filter(project=OuterRef("pk"), is_current=True, human_label__isnull=True)
+def _with_some(rows: QuerySet[Any], projects: Sequence[int]) -> set[int]:
+    """Those of some projects, by key, in which such a row waits."""
+    waiting = rows.filter(project=OuterRef("pk"))
     return set(Project.objects.filter(Exists(waiting), pk__in=projects).values_list("pk", flat=True))
 
 

@@ -31,13 +31,12 @@ from annotation.models import (
 )
 from annotation.models.assignment import AWAITED
 from annotation.models.project import rule_name
-from annotation.projects.queries.preview import RulesPreview, preview_of
 from annotation.scoring.rescore import mark_due, rescore
 from evaluation.errors import InvalidQuestion
 from evaluation.metrics import own_questions, quality_questions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
 RULES = (
     "name",
     "description",
-    "licence",
-    "provenance",
     "compares",
     "blend",
     "blend_human_weight",
@@ -69,8 +66,6 @@ RULES = (
     "reveal",
     "dispute_threshold",
     "dispute_voices",
-    "audit_share",
-    "own_adjudication",
     "deciding_judge",
 )
 """What an owner or manager may change."""
@@ -79,8 +74,6 @@ UNSCORED_RULES = frozenset(
     {
         "name",
         "description",
-        "licence",
-        "provenance",
         "compares",
         "percent_scale",
         "question_set",
@@ -88,13 +81,9 @@ UNSCORED_RULES = frozenset(
         "repeat_share",
         "lease_minutes",
         "reveal",
-        "own_adjudication",
     }
 )
 """Those of them that move no score and no dispute."""
-
-DISPUTE_RULES = frozenset({"dispute_threshold", "dispute_voices", "audit_share"})
-"""Those that move disputes alone."""
 
 LONGEST_LEASE_MINUTES = 7 * 24 * 60
 LONGEST_TARGET = 2**31 - 1
@@ -144,12 +133,9 @@ def free_slug(name: str) -> str:
     return next(slug for number in count(2) if (slug := f"{wanted}-{number}") not in taken)
 
 
-def change_project(
-    *, project: Project, by: User | None, expect: Callable[[Project], None] | None = None, **changes: object
-) -> Project:
+def change_project(*, project: Project, by: User | None, **changes: object) -> Project:
     """Change rules of a project, log old and new values, and rebuild scores and disputes.
 
-    `expect` may refuse the project as it stands.
     Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code `judged`) where the over-length
     policy, the length unit or, where summaries are cut to it, the default target length would change what was judged,
     or where percents or quality answers that were given do not fit the new scale or questions; Conflict (code
@@ -157,9 +143,7 @@ def change_project(
     know it.
     """
     with transaction.atomic():
-        before, project, moved = _with(project, by, changes)
-        if expect is not None:
-            expect(before)
+        project, moved = _with(project, by, changes)
         if not moved:
             return project
         project.save(update_fields=list(changes))
@@ -172,21 +156,10 @@ def change_project(
     return project
 
 
-def preview_change(*, project: Project, by: User | None, **changes: object) -> RulesPreview | None:
-    """What `change_project` would do to scores and disputes; None where no rule that they rest on changes.
-
-    Stores nothing; raises as `change_project` does, and NotAllowed (code `blind`) to the blind: it tells scores.
-    """
-    require(by, project, Verb.VIEW_SCORES)
-    with transaction.atomic():
-        before, after, moved = _with(project, by, changes)
-    return preview_of(before, after) if set(moved) - UNSCORED_RULES else None
-
-
 def _with(
     project: Project, by: User | None, changes: Mapping[str, object]
-) -> tuple[Project, Project, dict[str, list[object]]]:
-    """The project as it is, locked, and unsaved with the changes; by name the old and new values that differ."""
+) -> tuple[Project, dict[str, list[object]]]:
+    """The project, locked, with the changes unsaved; by name the old and new values that differ."""
     require(by, project, Verb.CHANGE_PROJECT)
     unknown = set(changes) - set(RULES)
     if unknown:
@@ -199,7 +172,7 @@ def _with(
     values = {name: [_plain(getattr(each, name)) for each in (before, after)] for name in changes}
     moved = {name: [old, new] for name, (old, new) in values.items() if old != new}
     _check(after, moved.keys(), asked=quality_questions(before.question_set, before.own_questions))
-    return before, after, moved
+    return after, moved
 
 
 def fixed_by_judgments(project: Project) -> frozenset[str]:

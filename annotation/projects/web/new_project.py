@@ -1,21 +1,17 @@
-"""A project is made, and told what it compares: the first of the steps that lead to a judged run."""
+"""Make a project and say what it compares."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from annotation.core.permissions import Verb, may_create_projects
+from annotation.core.permissions import may_create_projects
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Project
-from annotation.projects.services.change_project import LONGEST_SLUG, change_project, create_project
+from annotation.projects.services.change_project import LONGEST_SLUG, create_project
 from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
-from annotation.web.rooms import enter
 from annotation.web.screen import screen
 
 EXPLAINED = (
@@ -63,31 +59,5 @@ def new_project(request: Request) -> HttpResponse:
                 return redirect("import", slug=made.slug)
         else:
             status = 422
-    context = {"form": form, "chosen": _chosen(form), "choices": EXPLAINED}
+    context = {"form": form, "chosen": form["compares"].value(), "choices": EXPLAINED}
     return render(request, "projects/new/page.html", context, status=status)
-
-
-@screen("GET", "POST")
-def compared(request: Request, slug: str) -> HttpResponse:
-    """What the project compares, which may be said anew at any time."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
-    refusal = None
-    if request.method == "POST":
-        try:
-            change_project(project=room.project, by=request.user, compares=request.POST.get("compares", ""))
-        except Invalid as fault:
-            refusal = fault
-        else:
-            messages.success(request, "Saved.")
-            return redirect("compared", slug=slug)
-    context: dict[str, Any] = {
-        "room": room,
-        "chosen": room.project.compares,
-        "choices": EXPLAINED,
-        "refusal": refusal,
-    }
-    return render(request, "projects/new/compared.html", context, status=422 if refusal else 200)
-
-
-def _chosen(form: NewProjectForm) -> object:
-    return form["compares"].value()

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annotation.assessing.queries.assignments import queue_offer
 from annotation.core.permissions import Verb
 from annotation.core.words import counted
-from annotation.models import Project, Run
-from annotation.sampling.words import held_in_words
+from annotation.projects.queries.overview import open_disputes
+from annotation.sampling.queries.check_samples import open_samples
 
 if TYPE_CHECKING:
-    from annotation.projects.queries.overview import (
-        CheckCounts,
-        Contents,
-        ProjectCard,
-        SittingCounts,
-        Waits,
-    )
+    from django.contrib.auth.models import User
+
+    from annotation.models import Project
+    from annotation.projects.queries.overview import CheckCounts, Contents, SittingCounts
     from annotation.web.rooms import Room
 
 
@@ -28,118 +26,50 @@ class Step:
 
     what: str
     why: str
-    url_name: str = ""
+    url_name: str
     query: str = ""
 
 
-def next_of(card: ProjectCard) -> Step | None:
-    """The one thing that leads a project on, from what its card tells; None where the work is people's."""
-    if not card.peer_summaries:
-        why = "Nothing to judge yet."
-        return Step("Import a file", why, "import") if Verb.IMPORT in card.verbs else None
-    if card.active_runs:
-        return Step("A run is in progress", "", "runs") if Verb.VIEW_RUNS in card.verbs else None
-    if not card.runs and Verb.RUN in card.verbs:
-        has_judge = card.project.deciding_judge_id is not None
-        return Step("Start a run", "", "runs") if has_judge else Step("Choose a judge", "", "judges")
-    return Step("View scores", "", "scores") if Verb.VIEW_SCORES in card.verbs else None
-
-
 def next_steps(
-    room: Room,
-    contents: Contents,
-    checks: CheckCounts,
-    sittings: SittingCounts,
-    waits: Waits,
-    run: Run | None,
-) -> list[Step]:
-    return [*_own_work(room, sittings, waits), *_steps(room, contents, checks, sittings, waits, run)]
-
-
-def _own_work(room: Room, sittings: SittingCounts, waits: Waits) -> Iterator[Step]:
-    """What an assessor has in progress, or may take."""
-    if Verb.ASSESS not in room.verbs:
-        return
-    if sittings.own_open_summaries:
-        yield Step(
-            "Continue your judgments",
-            f"{counted(sittings.own_open_summaries, 'peer summary', 'peer summaries')} assigned to you.",
-            "work",
-        )
-    elif waits.sets_in_queue:
-        yield Step(
-            "Take a set from the queue",
-            f"{counted(waits.sets_in_queue, 'set is', 'sets are')} waiting for an assessor.",
-            "work",
-        )
-
-
-def _steps(
-    room: Room,
-    contents: Contents,
-    checks: CheckCounts,
-    sittings: SittingCounts,
-    waits: Waits,
-    run: Run | None,
+    room: Room, person: User, contents: Contents, checks: CheckCounts, sittings: SittingCounts
 ) -> Iterator[Step]:
     verbs, project = room.verbs, room.project
+    if Verb.ASSESS in verbs:
+        yield from _own_work(project, person, sittings)
     if not contents.peer_summaries:
         if Verb.IMPORT in verbs:
             yield Step(
-                "Import summaries",
-                "Use CSV, JSONL or Parquet with one row per peer summary.",
-                "import",
+                "Import summaries", "Use CSV, JSONL or Parquet with one row per peer summary.", "import"
             )
         return
     if Verb.CHANGE_PROJECT in verbs and project.deciding_judge_id is None:
-        yield Step(
-            "Choose a judge",
-            "Use a language model on a server, or the built-in offline lexical judge.",
-            "judges",
-        )
-    if Verb.RUN in verbs and (run is None or not checks.total):
+        why = "Use a language model on a server, or the built-in offline lexical judge."
+        yield Step("Choose a judge", why, "judges")
+    if Verb.RUN in verbs and not checks.total:
         yield Step("Start a run", "No judge has checked these summaries yet.", "runs")
-    if waits.disputes:
-        more = "" if waits.is_counted_out else "More than "
-        yield Step(
-            "Resolve disagreements",
-            f"{more}{counted(waits.disputes, 'dispute')} over claims or units without a decision, largest "
-            "differences first.",
-            "adjudicate",
-        )
-    for draw in waits.draws[:1]:
-        yield Step(
-            "Answer the sampled claims",
-            f"{draw.drawn - draw.answered:,} of {counted(draw.drawn, 'check')} in a random sample have no "
-            f"answer. {held_in_words(draw.held)}".rstrip(),
-            "review",
-            f"draw={draw.draw_id}",
-        )
-    if waits.lacks_sample and checks.by_judge and checks.waiting:
-        yield Step(
-            "Take a random sample",
-            "Only a random sample gives an estimate of people's answers.",
-            "check-draws",
-        )
-    if Verb.REVIEW in verbs and checks.waiting:
-        yield Step(
-            "Review claims",
-            f"{counted(checks.waiting, 'check')} {'has' if checks.waiting == 1 else 'have'} no answer by a "
-            "person yet.",
-            "review",
-        )
-    if Verb.ASSIGN in verbs and contents.comparisons and not (sittings.open or sittings.closed):
+    if Verb.ADJUDICATE in verbs and (disputes := open_disputes(project)):
+        why = f"{counted(disputes, 'dispute')} over claims or units without a decision."
+        yield Step("Resolve disagreements", why, "adjudicate")
+    if Verb.REVIEW in verbs:
+        for draw in open_samples(project, but=person)[:1]:
+            why = f"{draw.drawn - draw.answered:,} of {counted(draw.drawn, 'check')} in a random sample have no answer."
+            yield Step("Answer the sampled claims", why, "review", f"draw={draw.draw_id}")
+        if checks.waiting:
+            has = "has" if checks.waiting == 1 else "have"
+            why = f"{counted(checks.waiting, 'check')} {has} no answer by a person yet."
+            yield Step("Review claims", why, "review")
+    if Verb.ASSIGN in verbs and not (sittings.open or sittings.closed):
         yield Step("Assign a set to an assessor", "No model units have been judged yet.", "assignments")
     if Verb.VIEW_SCORES in verbs and checks.total:
-        yield Step("View scores", _blend_in_words(project), "scores")
-    if Verb.EXPORT in verbs and checks.total:
-        yield Step(
-            "Export the scored data set", "Scores, units, claims and judgments, with a manifest.", "exports"
-        )
+        yield Step("View scores", "The leaderboard, with an interval around each average.", "scores")
 
 
-def _blend_in_words(project: Project) -> str:
-    if project.blend == Project.Blend.WEIGHTED:
-        weight = round(project.blend_human_weight * 100)
-        return f"People's percents weigh {weight} %, the claims the rest."
-    return "People's answers come first, then the judge's."
+def _own_work(project: Project, person: User, sittings: SittingCounts) -> Iterator[Step]:
+    if sittings.own_open_summaries:
+        left = counted(sittings.own_open_summaries, "peer summary", "peer summaries")
+        yield Step("Continue your judgments", f"{left} assigned to you.", "work")
+        return
+    offer = queue_offer(project, person)
+    if offer.sets and offer.in_hand is None:
+        waiting = counted(offer.sets, "set is", "sets are")
+        yield Step("Take a set from the queue", f"{waiting} waiting for an assessor.", "work")

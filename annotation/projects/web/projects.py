@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -12,15 +13,14 @@ from annotation.analysis.leaderboard.bars import league
 from annotation.analysis.leaderboard.leaderboards import opening_board
 from annotation.core.permissions import Verb, may_create_projects
 from annotation.judging.queries.runs import is_worker_alive, latest_run, run_progress
-from annotation.models import Run, accounts
+from annotation.models import Run
 from annotation.projects.queries.overview import (
     check_counts,
     contents,
     project_cards,
     sitting_counts,
-    waits_for,
 )
-from annotation.projects.web.next_steps import next_of, next_steps
+from annotation.projects.web.next_steps import next_steps
 from annotation.web.htmx import Request
 from annotation.web.rooms import enter
 from annotation.web.screen import screen
@@ -62,14 +62,13 @@ def projects(request: HttpRequest) -> HttpResponseBase:
     """What this is, for those who have not signed in; for the others their projects."""
     if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
         return _projects(request)
-    context = {"worked": WORKED, "pictures": PICTURES, "is_empty": not accounts().exists()}
+    context = {"worked": WORKED, "pictures": PICTURES, "is_empty": not User.objects.exists()}
     return render(request, "projects/landing.html", context)
 
 
 @screen("GET")
 def _projects(request: Request) -> HttpResponse:
-    cards = [(card, next_of(card)) for card in project_cards(request.user)]
-    context = {"cards": cards, "may_create": may_create_projects(request.user)}
+    context = {"cards": project_cards(request.user), "may_create": may_create_projects(request.user)}
     return render(request, "projects/list.html", context)
 
 
@@ -87,9 +86,7 @@ def project(request: Request, slug: str) -> HttpResponse:
         "run": run if Verb.VIEW_RUNS in room.verbs else None,
         "progress": run_progress(run) if run and Verb.VIEW_RUNS in room.verbs else None,
         "waits_for_worker": run and run.state == Run.State.ACTIVE and not is_worker_alive(),
-        "steps": next_steps(
-            room, held, checks, sittings, waits_for(room.project, request.user, room.verbs), run
-        ),
+        "steps": list(next_steps(room, request.user, held, checks, sittings)),
         **_excerpt(room),
     }
     return render(request, "projects/overview.html", context)

@@ -1,11 +1,10 @@
-"""The rules of a project, in groups: how scores are made, how people work, and what a change would move."""
+"""The rules of a project, in groups: how scores are made, and how people work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
@@ -17,25 +16,22 @@ from django.utils.text import capfirst
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
-from annotation.models import SCORES, Judge, Project
+from annotation.models import Judge, Project
 from annotation.models.project import rule_name
-from annotation.projects.queries.preview import RulesPreview
 from annotation.projects.question_lines import HELP, QuestionLines
 from annotation.projects.services.change_project import (
-    DISPUTE_RULES,
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
-    UNSCORED_RULES,
     change_project,
     fixed_by_judgments,
-    preview_change,
 )
-from annotation.projects.shown_rules import carry_shown, refuse_overtaken
-from annotation.scoring.words import SCORE_NAMES
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABEL_VALUES_IN_WORDS
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 SAVED = "Saved. Scores and disputes use the new settings."
 FIXED = "Locked: summaries have been judged, and another value would alter the judged text."
@@ -63,16 +59,6 @@ class RulesForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
         help_text="What the project is about. Shown instead of guidelines until there are some.",
-    )
-    licence = forms.CharField(
-        required=False,
-        max_length=100,
-        help_text="License of the data, preferably an SPDX identifier such as CC-BY-4.0.",
-    )
-    provenance = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Where the texts and judgments come from.",
     )
     compares = forms.ChoiceField(
         choices=Project.Compares.choices, help_text="Sets the defaults for imports and runs."
@@ -148,10 +134,6 @@ class RulesForm(forms.Form):
         choices=Project.Voices.choices,
         help_text="Applies to the adjudicators' queue and the columns they see.",
     )
-    audit_share = ShareInput("0 to 1: share of agreed answers that adjudicators audit, as a random sample.")
-    own_adjudication = forms.BooleanField(
-        required=False, help_text="Otherwise, other adjudicators must resolve it."
-    )
     deciding_judge = forms.ModelChoiceField(
         queryset=Judge.objects.none(),
         to_field_name="name",
@@ -168,11 +150,14 @@ class RulesForm(forms.Form):
         if Verb.VIEW_SCORES not in room.verbs:
             # Which judge decides is hidden from the blind.
             del self.fields["deciding_judge"]
-        carry_shown(self)
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
             field.label = capfirst(rule_name(name))
             field.disabled = name in fixed
+            # What the page showed comes back with it, so that an old page changes only what was typed there.
+            field.show_hidden_initial = not self.is_bound or self.add_initial_prefix(name) in self.data
+            if field.disabled:
+                field.help_text = FIXED
         for name, field in self.fields.items():
             described = [f"{name}-help", *([f"{name}-fault"] if name in self.errors else [])]
             field.widget.attrs["aria-describedby"] = " ".join(described)
@@ -194,7 +179,7 @@ GROUPS = (
         "general",
         "Project",
         "Name and contents of the project.",
-        ("name", "description", "licence", "provenance", "compares"),
+        ("name", "description", "compares"),
     ),
     RuleGroup(
         "scores",
@@ -228,7 +213,7 @@ GROUPS = (
         "review",
         "Review and disputes",
         "What reviewers see and which answers go to adjudicators.",
-        ("reveal", "dispute_threshold", "dispute_voices", "audit_share", "own_adjudication"),
+        ("reveal", "dispute_threshold", "dispute_voices"),
     ),
     RuleGroup(
         "judges",
@@ -249,17 +234,9 @@ GROUPS = (
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRule:
-    """A field and what follows from changing it."""
-
-    field: BoundField
-    follows: str
-
-
-@dataclass(frozen=True, slots=True)
 class ShownGroup:
     group: RuleGroup
-    rules: list[ShownRule]
+    rules: list[BoundField]
     links: list[tuple[str, str]]
 
 
@@ -267,12 +244,9 @@ class ShownGroup:
 def project_settings(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="project-settings")
     form = RulesForm(request.POST or None, initial=_rules(room.project), room=room)
-    status, previewed = 200, {}
+    status = 200
     if request.method == "POST":
-        if "preview" in request.POST:
-            previewed = _previewed(request, room.project, form)
-            status = 200 if previewed else 422
-        elif _is_taken(form, partial(_change, request, room, form)):
+        if _is_taken(form, room.project, request.user):
             messages.success(request, SAVED)
             if not request.htmx:
                 return redirect("project-settings", slug=slug)
@@ -280,7 +254,7 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
             form = RulesForm(initial=_rules(room.project), room=room)
         else:
             status = 422
-    context = {"room": room, "form": form, "groups": list(_groups(form, room)), **previewed}
+    context = {"room": room, "form": form, "groups": list(_groups(form, room))}
     return page_or_fragment(
         request,
         page="projects/settings/page.html",
@@ -290,64 +264,20 @@ def project_settings(request: Request, slug: str) -> HttpResponse:
     )
 
 
-def _change(request: Request, room: Room, form: RulesForm, **given: Any) -> None:
-    def expect(project: Project) -> None:
-        refuse_overtaken(form, _rules(project), project)
-
-    try:
-        change_project(project=room.project, by=request.user, expect=expect, **given)
-    except Conflict as refusal:
-        if refusal.code != "newer_rules":
-            raise
-        # It is told now: saved again, the form replaces it.
-        data = request.POST.copy()
-        now = RulesForm(initial=_rules(Project.objects.get(pk=room.project.pk)), room=room)
-        for name in cast("list[str]", refusal.details["rules"]):
-            data[form[name].html_initial_name] = now[name].value()
-        form.data = data
-        raise Conflict(f"{refusal.message} Save again to replace it.", code=refusal.code) from refusal
-
-
 def _groups(form: RulesForm, room: Room) -> Iterator[ShownGroup]:
     for group in GROUPS:
         links = [(words, url) for words, url, verb in group.links if verb in room.verbs]
-        rules = [ShownRule(form[name], _follows(form, name)) for name in group.rules if name in form.fields]
+        rules = [form[name] for name in group.rules if name in form.fields]
         yield ShownGroup(group, rules, links)
 
 
-def _follows(form: RulesForm, name: str) -> str:
-    if form.fields[name].disabled:
-        return FIXED
-    if name in DISPUTE_RULES:
-        return "Changing this rebuilds the dispute queue. Scores do not change."
-    if name in UNSCORED_RULES:
-        return "Changing this does not affect scores."
-    return "Changing this recomputes all scores."
-
-
-def _previewed(request: Request, project: Project, form: RulesForm) -> dict[str, Any]:
-    """What the page tells of a preview; nothing where the form or the service refuses."""
-    found: list[RulesPreview | None] = []
-    if not _is_taken(
-        form, lambda **given: found.append(preview_change(project=project, by=request.user, **given))
-    ):
-        return {}
-    preview = found[0]
-    names = {name: SCORE_NAMES.get(name, name.replace("_", " ")) for name in SCORES}
-    return {
-        "is_previewed": True,
-        "preview": preview,
-        "moves": [(names[move.name].capitalize(), move) for move in (preview.scores if preview else ())],
-    }
-
-
-def _is_taken(form: RulesForm, act: Callable[..., object]) -> bool:
-    """Whether the form holds and the act took what it says; what that refuses becomes the form's own error."""
+def _is_taken(form: RulesForm, project: Project, by: User) -> bool:
+    """Whether what the form says was saved; a refusal becomes the form's own error."""
     if not form.is_valid():
         return False
     given = {name: form.cleaned_data[name] for name in form.changed_data}
     try:
-        act(**given)
+        change_project(project=project, by=by, **given)
     except (Invalid, Conflict) as refusal:
         field = getattr(refusal, "field", None)
         form.add_error(field if field in form.fields else None, refusal.message)

@@ -10,13 +10,11 @@ from typing import NamedTuple, get_args
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
-from django.urls import reverse
 
 from annotation.core.events import log
-from annotation.core.notices import tell
-from annotation.core.permissions import Verb, require, roles_with
+from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.models import Check, Draw, DrawnCheck, Membership, Notice, Project
+from annotation.models import Check, Draw, DrawnCheck, Project
 from annotation.models.base import new_seed
 from annotation.sampling.queries.check_samples import blind_answers, drawable
 from evaluation.statistics import Design, fixed_size_draw, inclusion_probabilities
@@ -104,14 +102,6 @@ def sample_checks(
             "answered_before": len(rows) - waiting,
         },
     )
-    if waiting:
-        tell(
-            project=project,
-            people=_reviewers(project, but=by),
-            kind=Notice.Kind.DRAWN,
-            text=f"{waiting:,} checks sampled for review.",
-            address=f"{reverse('review', kwargs={'slug': project.slug})}?draw={draw.public_id}",
-        )
     return draw
 
 
@@ -147,13 +137,3 @@ def _spread(probability: float | None) -> float:
     """The standard deviation of an answer that is yes with this probability; the most where nothing is known."""
     p = 0.5 if probability is None else probability
     return math.sqrt(p * (1 - p))
-
-
-def _reviewers(project: Project, *, but: User | None) -> list[int]:
-    able = roles_with(Verb.REVIEW)
-    members = Membership.objects.filter(project=project)
-    return [
-        member.user_id
-        for member in members
-        if member.role_set & able and (but is None or member.user_id != but.pk)
-    ]

@@ -1,11 +1,9 @@
-// Adjudicate: evidence lies in view, an answer that nobody gave asks for its reason first, and keys that were
-// pressed for one dispute never settle the next.
+// Adjudicate: evidence lies in view, and keys that were pressed for one dispute never settle the next.
 (() => {
   const room = () => document.getElementById("dispute-room");
   const form = () => document.getElementById("decision");
   const tellKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
   const drafts = new Drafts();
-  let pending = null;
 
   // Only where the text scrolls by itself: on a phone the question stays on top.
   function showLit() {
@@ -17,35 +15,10 @@
     if (top < box.top || bottom > box.bottom) text.scrollTop += top - box.top - box.height / 3;
   }
 
-  function isLonely(button) {
-    if (button.dataset.lonely !== "typed") return true;
-    const typed = form().elements.own_percent.value.trim();
-    return typed !== "" && !form().dataset.said.split(" ").includes(String(Number(typed)));
-  }
-
-  // Before htmx hears of it: the answer waits for its reason, and Return there sends it.
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("#decision [data-lonely]");
-    if (!button) return;
-    const reason = form().elements.reason;
-    if (reason.value.trim() || !isLonely(button)) return;
-    event.preventDefault();
-    pending?.classList.remove("pending");
-    pending = button;
-    pending.classList.add("pending");
-    document.getElementById("lonely-hint").hidden = false;
-    reason.focus();
-  }, { capture: true });
-
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (event.target.id === "own-percent") {
-      event.preventDefault();
-      document.getElementById("typed").click();
-    } else if (event.target.id === "reason" && pending) {
-      event.preventDefault();
-      if (event.target.value.trim()) form().requestSubmit(pending);
-    }
+    if (event.key !== "Enter" || event.target.id !== "own-percent" || event.isComposing) return;
+    event.preventDefault();
+    document.getElementById("typed").click();
   });
 
   document.addEventListener("htmx:before:request", (event) => {
@@ -57,7 +30,6 @@
 
   // What was pressed meanwhile was meant for what was on screen then; where nothing new came it is pressed now.
   document.addEventListener("htmx:after:swap", () => {
-    if (pending && !pending.isConnected) pending = null;
     tellKeys("settle");
     showLit();
     drafts.restore(form());

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils import timezone
 
@@ -23,7 +22,6 @@ from annotation.models import (
     DrawnCheck,
     Export,
     Import,
-    ImportedPerson,
     Job,
     Judge,
     JudgeCall,
@@ -70,9 +68,6 @@ OF_MACHINE = (
     "Worker",
 )
 """Rows of no project, for superusers."""
-
-OWN = ("Notice",)
-"""Rows of one person's own: fill gives Olga one."""
 
 TELLING = {
     "Adjudication",
@@ -163,8 +158,6 @@ def _fill_what_is_kept(world: World) -> None:
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
-    came = User.objects.create(username="person-1@harbour", is_active=False)
-    ImportedPerson.objects.create(user=came, project=world.project, name="person-1")
 
 
 def _fill_accounts(world: World) -> None:

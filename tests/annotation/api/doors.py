@@ -22,7 +22,6 @@ IN_API: dict[str, str] = {
     "next-dispute": "take_next_dispute",
     "decide-dispute": "decide_dispute",
     "withdraw-decision": "withdraw_adjudication",
-    "reopen-dispute": "reopen_dispute",
     "comment-claim": "comment_on_claim",
     "withdraw-comment": "withdraw_comment",
     # Samples and assignments
@@ -64,11 +63,9 @@ IN_API: dict[str, str] = {
     "cancel-export": "cancel_export",
     # The project and its people
     "new-project": "create_project",
-    "compared": "change_project",
     "close-project": "delete_project",
     "restore-project": "restore_project",
     "project-settings": "change_project",
-    "write-guidelines": "write_guidelines",
     "add-member": "add_member",
     "change-roles": "change_roles",
     "remove-member": "remove_member",
@@ -82,13 +79,10 @@ IN_API: dict[str, str] = {
     "set-up-factor": "set_up_second_factor",
     "sign-in": "create_token",
     "sign-out": "revoke_token",
-    "read-notices": "read_all_notices",
-    "read-notice": "read_notice",
-    "open-notice": "read_notice",
 }
 
 ON_PAGES_ALONE: dict[str, str] = {
-    "preview-guidelines": "shows how the page will look, and changes nothing",
+    "write-guidelines": "is written by a person, in Markdown",
     "setup": "makes the first account of an installation, by a link from its shell",
     "demo-sign-in": "is there in the demo alone, for whoever sits at it",
     "forgotten-password": "mails a link for a browser; a program has a token",

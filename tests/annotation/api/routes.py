@@ -22,13 +22,11 @@ from annotation.models import (
     Judge,
     JudgeTrial,
     Membership,
-    Notice,
     Project,
     Role,
     Run,
 )
 from annotation.projects.services.invite import invite
-from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World, add_imported_verdict
@@ -107,30 +105,16 @@ IN_PROJECT = (
     Route("get", _in("check-draws/"), (Verb.ASSIGN,)),
     Route("post", _in("check-draws/"), (Verb.ASSIGN,), {"share": 0.5}),
     Route("post", _in("check-draws/{draw}/cancel/"), (Verb.ASSIGN,)),
-    Route("post", _in("checks/{check}/adjudications/"), (Verb.ADJUDICATE,), {"label": "no", "reason": "So."}),
-    Route(
-        "post",
-        _in("comparisons/{comparison}/adjudications/"),
-        (Verb.ADJUDICATE,),
-        {"unit": "{unit}", "percent": 40, "reason": "So."},
-    ),
     Route("get", _in("disputes/"), (Verb.ADJUDICATE,)),
     Route("post", _in("disputes/next/"), (Verb.ADJUDICATE,)),
     Route("get", _in("disputes/{dispute}/"), (Verb.ADJUDICATE,)),
     Route("post", _in("disputes/{dispute}/decisions/"), (Verb.ADJUDICATE,), {"label": "no"}),
-    Route("post", _in("disputes/{dispute}/reopen/"), (Verb.ADJUDICATE,)),
-    Route("post", _in("disputes/{dispute}/release/"), (Verb.ADJUDICATE,)),
     Route("delete", _in("verdicts/{verdict}/"), (Verb.REVIEW,), owner="rex"),
     Route("delete", _in("adjudications/{adjudication}/"), (Verb.ADJUDICATE,)),
     # Assessors read no claims, and of units those of the sets that they have closed.
     Route("get", _in("claims/{claim}/comments/"), (Verb.COMMENT,)),
     Route("post", _in("claims/{claim}/comments/"), (Verb.COMMENT,), {"text": "So."}),
     Route("delete", _in("comments/{comment}/"), (Verb.COMMENT,), owner="rex"),
-    Route("get", _in("guidelines/"), (Verb.VIEW_PROJECT,)),
-    Route("post", _in("guidelines/"), (Verb.CHANGE_PROJECT,), {"text": "One at a time."}),
-    Route("get", _in("guidelines/gaps/"), (Verb.CHANGE_PROJECT,)),
-    # Versions are counted in every project, so their numbers are no ids of rows.
-    Route("get", _in("guidelines/1/"), (Verb.VIEW_PROJECT,)),
     Route("post", _in("archive/"), (Verb.CLOSE_PROJECT,)),
     Route("post", _in("unarchive/"), (Verb.CLOSE_PROJECT,)),
     Route("post", _in("delete/"), (Verb.CLOSE_PROJECT,), {"name": "Harbour study"}),
@@ -142,8 +126,6 @@ IN_PROJECT = (
     Route("get", _in("invitations/"), (Verb.MANAGE_MEMBERS,)),
     Route("post", _in("invitations/"), (Verb.MANAGE_MEMBERS,), {"roles": ["viewer"]}),
     Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),
-    Route("get", _in("log/"), (Verb.VIEW_EVENTS,)),
-    Route("get", _in("log/file/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("judges/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
     Route("post", _in("judges/try/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
@@ -267,9 +249,6 @@ OUTSIDE = (
         (),
         {"secret": "x", "username": "eve", "password": "six tall harbours"},
     ),
-    Route("get", "notices/", ()),
-    Route("post", "notices/read/", ()),
-    Route("post", "notices/{notice}/read/", ()),
     Route("post", "judges/{judge}/try/", ()),
     Route("get", "judges/trials/{trial}/", ()),
 )
@@ -309,7 +288,6 @@ def ids_of(world: World) -> dict[str, str]:
     member = world.project.memberships.get(user=world.vic)
     invitation = invite(project=world.project, roles=["viewer"], by=world.olga).invitation
     said = comment_on_claim(project=world.project, claim=check.claim, by=world.rex, text="Hm.")
-    write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     closed = Project.objects.create(slug="quay", name="Quay study", deleted_at=timezone.now())
     Membership.objects.create(project=closed, user=world.olga, roles=[Role.OWNER])
     return {
@@ -318,9 +296,6 @@ def ids_of(world: World) -> dict[str, str]:
         "member": member.public_id,
         "invitation": invitation.public_id,
         "comment": said.public_id,
-        "notice": Notice.objects.create(
-            project=world.project, person=world.olga, kind=Notice.Kind.RUN, text="Done.", address="/"
-        ).public_id,
         "judge": world.judge.name,
         "trial": JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona).public_id,
         "own_judge": own_panel(world).public_id,
@@ -382,13 +357,11 @@ def as_pattern(route: Route) -> tuple[str, str]:
     )
     path = path.replace("{sample}", "<slug:name>").replace("{token}", "<slug:key>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
-    path = path.replace("guidelines/1/", "guidelines/<int:version>/")
     for name in (
         "member",
         "invitation",
         "closed",
         "comment",
-        "notice",
         "unit",
         "own_judge",
     ):

@@ -17,7 +17,6 @@ def filled(world: World) -> World:
         for unit in world.units("bridge"):
             judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=60)
     finish(sitting)
-    world.project.save()
     # Some of these rows were written past the services.
     rescore(project=world.project)
     return world

@@ -34,10 +34,8 @@ from annotation.models import (
     SCORES,
     Comment,
     Event,
-    ImportedPerson,
     Invitation,
     Membership,
-    Notice,
     Role,
     Score,
     UnitJudgment,
@@ -145,7 +143,6 @@ FREE_TEXTS_OF_PEOPLE = {
     "AccountEvent.note",
     "Invitation.note",
     "JudgeTrial.fault",
-    "Notice.text",
     # The project's own: docs/privacy.md leaves them to the operator.
     "Guideline.note",
     "Guideline.text",
@@ -196,7 +193,7 @@ def traces(*names: str) -> dict[str, list[Any]]:
 
 def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
     before = traces("quillmaster")
-    assert {"User.username", "Event.data", "Invitation.note", "Notice.text"} <= before.keys()
+    assert {"User.username", "Event.data", "Invitation.note"} <= before.keys()
     gone = erase_person(person=quill, by=None)
     assert traces("quillmaster") == {}
     assert gone["annotation_accountsession"] == gone["knox_authtoken"] == gone["exported files"] == 1
@@ -205,7 +202,6 @@ def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
     assert (quill.is_active, quill.is_staff, quill.email, quill.last_login) == (False, False, "", None)
     assert quill.username.startswith("erased-")
     assert not Membership.objects.filter(user=quill).exists()
-    assert not Notice.objects.filter(person=quill).exists()
     assert not AuthToken.objects.filter(user=quill).exists()
     assert not Client().login(username=NAMED, password="a-long-secret")
 
@@ -242,16 +238,6 @@ def test_a_file_that_is_being_written_with_their_name_comes_to_nothing(
     export.refresh_from_db()
     assert (export.path, export.finished_at) == ("", None)
     assert not (settings.VAR_DIR / "exports" / export.public_id).exists()
-
-
-def test_no_word_that_merely_holds_their_name_takes_what_is_others(world: World) -> None:
-    ed = User.objects.create_user("ed")
-    Membership.objects.create(project=world.project, user=ed, roles=[Role.VIEWER])
-    texts = ("Your run with lexical: finished.", "ed withdrew a document set.")
-    for text in texts:
-        Notice.objects.create(project=world.project, person=world.olga, kind="run", text=text, address="/")
-    erase_person(person=ed, by=None)
-    assert list(Notice.objects.values_list("text", flat=True)) == [texts[0]]
 
 
 def test_their_answers_count_as_before(world: World, quill: User) -> None:
@@ -336,16 +322,6 @@ def test_the_admin_erases_whom_an_administrator_chooses(world: World, quill: Use
     assert User.objects.filter(username=NAMED).exists()
     client.post("/admin/auth/user/", {**chosen, "confirmed": "1"})
     assert traces("quillmaster") == {}
-
-
-def test_somebody_of_an_archive_is_erased_too(world: World) -> None:
-    fill(world)
-    came = ImportedPerson.objects.get()
-    ImportedPerson.objects.update(name="Quill")
-    erase_person(person=came.user, by=None)
-    assert traces("person-1@harbour", "quill") == {}
-    came.refresh_from_db()
-    assert came.name == came.user.username
 
 
 def test_notes_of_assessors_go_with_the_texts(world: World, quill: User) -> None:

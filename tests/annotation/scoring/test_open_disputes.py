@@ -5,34 +5,21 @@ from __future__ import annotations
 from io import StringIO
 from typing import TYPE_CHECKING
 
-import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import transaction
 
 from annotation.adjudicating.services.adjudicate import decide_check, withdraw_decision
-from annotation.assessing.services.assign import assign
-from annotation.models import Dispute, Membership, Notice
-from annotation.projects.queries.notices import notices_of
+from annotation.models import Dispute
 from annotation.projects.services.change_project import change_project
-from annotation.projects.services.read_notices import mark_all_read
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.scoring.rescore import rescore
-from annotation.texts.services.change_claims import reword_claim
-from tests.annotation.cast import World, add_imported_verdict
+from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
     from pytest_django import DjangoAssertNumQueries
 
     from annotation.models import Check
-
-
-@pytest.fixture(autouse=True)
-def no_audit(world: World) -> None:
-    world.project.audit_share = 0
-    world.project.save()
 
 
 def answered(world: World, *labels: str, number: int = 1) -> Check:
@@ -41,13 +28,13 @@ def answered(world: World, *labels: str, number: int = 1) -> Check:
     return world.check("alder", number)
 
 
-def queue() -> list[tuple[str, str, float, int]]:
+def queue() -> list[tuple[str, float, int]]:
     rows = Dispute.objects.order_by("-spread", "pk")
-    return [(row.why, row.state, round(row.spread, 6), row.voices) for row in rows]
+    return [(row.state, round(row.spread, 6), row.voices) for row in rows]
 
 
 def stored() -> list[tuple[object, ...]]:
-    columns = ("check_row", "comparison", "unit", "claim", "why", "state", "spread", "voices", "queue_key")
+    columns = ("check_row", "comparison", "unit", "claim", "state", "spread", "voices", "queue_key")
     return sorted(Dispute.objects.values_list(*columns), key=str)
 
 
@@ -67,22 +54,12 @@ def test_one_answer_is_no_dispute(world: World) -> None:
 
 def test_answers_that_differ_are_one(world: World) -> None:
     answered(world, "no", "yes")
-    assert queue() == [("differs", "open", 1.0, 2)]
+    assert queue() == [("open", 1.0, 2)]
 
 
 def test_unsure_lies_half_way(world: World) -> None:
     answered(world, "unsure", "yes")
-    assert queue() == [("differs", "open", 0.5, 2)]
-
-
-def test_what_was_settled_keeps_why_it_was_a_dispute(world: World) -> None:
-    change_project(project=world.project, by=world.mona, audit_share=1.0)
-    answered(world, "no", "yes")
-    decide_check(check=world.check("alder", 1), by=world.cleo, label="yes")
-    # Rex comes round: nothing differs any more, but that is not why it was settled.
-    override(check=world.check("alder", 1), by=world.rex, label="yes")
-    assert queue() == [("differs", "settled", 0.0, 2)]
-    assert complaints() == []
+    assert queue() == [("open", 0.5, 2)]
 
 
 def test_a_threshold_that_is_met_is_not_passed(world: World) -> None:
@@ -94,37 +71,37 @@ def test_a_threshold_that_is_met_is_not_passed(world: World) -> None:
 def test_changing_the_threshold_rebuilds_the_queue(world: World) -> None:
     answered(world, "unsure", "yes")
     change_project(project=world.project, by=world.olga, dispute_threshold=0.5)
-    assert queue() == [("differs", "agreed", 0.5, 2)]
+    assert queue() == [("agreed", 0.5, 2)]
     change_project(project=world.project, by=world.olga, dispute_threshold=0.2)
-    assert queue() == [("differs", "open", 0.5, 2)]
+    assert queue() == [("open", 0.5, 2)]
 
 
 def test_the_judge_is_a_voice_where_the_project_says_so(world: World) -> None:
     # The judge said yes of alder's claim 1.
     answered(world, "no")
     change_project(project=world.project, by=world.olga, dispute_voices="judge")
-    assert queue() == [("differs", "open", 1.0, 2)]
+    assert queue() == [("open", 1.0, 2)]
     change_project(project=world.project, by=world.olga, dispute_voices="people")
-    assert queue() == [("differs", "agreed", 0.0, 1)]
+    assert queue() == [("agreed", 0.0, 1)]
 
 
 def test_a_change_of_mind_ends_a_dispute(world: World) -> None:
     check = answered(world, "no", "yes")
     override(check=check, by=world.rex, label="yes")
-    assert queue() == [("differs", "agreed", 0.0, 2)]
+    assert queue() == [("agreed", 0.0, 2)]
 
 
 def test_an_answer_taken_back_ends_a_dispute(world: World) -> None:
     check = answered(world, "no", "yes")
     withdraw_verdict(verdict=check.verdicts.get(person=world.olga), by=world.olga)
-    assert queue() == [("differs", "agreed", 0.0, 1)]
+    assert queue() == [("agreed", 0.0, 1)]
 
 
 def test_a_decision_settles_and_taking_it_back_opens_again(world: World) -> None:
     decision = decide_check(check=answered(world, "no", "yes"), by=world.cleo, label="no")
-    assert queue() == [("differs", "settled", 1.0, 2)]
+    assert queue() == [("settled", 1.0, 2)]
     withdraw_decision(decision=decision, by=world.cleo)
-    assert queue() == [("differs", "open", 1.0, 2)]
+    assert queue() == [("open", 1.0, 2)]
 
 
 def test_percents_of_assessors_differ_by_unit(world: World) -> None:
@@ -132,7 +109,7 @@ def test_percents_of_assessors_differ_by_unit(world: World) -> None:
         percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
         assess_and_close(world, person, percents)
     # 60 - 20 = 40 points on alder's unit 1; the others are the same twice.
-    assert queue() == [("differs", "open", 0.4, 2)]
+    assert queue() == [("open", 0.4, 2)]
     row = Dispute.objects.get()
     assert (row.comparison, row.unit) == (world.comparison("port", "alder"), world.units("port")[0])
 
@@ -149,23 +126,7 @@ def test_the_judges_share_of_yes_is_its_percent(world: World) -> None:
     assess_and_close(world, world.ana, percents)
     change_project(project=world.project, by=world.olga, dispute_voices="judge")
     # Of alder's unit 1 the judge said yes to one claim of two: .5 against 0. Elsewhere both say the same.
-    assert queue() == [("differs", "open", 0.5, 2)]
-
-
-def test_everything_that_agrees_may_be_audited(world: World) -> None:
-    answered(world, "yes", "yes")
-    change_project(project=world.project, by=world.olga, audit_share=1.0)
-    assert queue() == [("audit", "open", 0.0, 2)]
-
-
-def test_the_sample_for_audit_is_the_same_when_the_queue_is_rebuilt(world: World) -> None:
-    for number in (1, 2, 3):
-        answered(world, "yes", "yes", number=number)
-    project = change_project(project=world.project, by=world.olga, audit_share=0.5)
-    before = stored()
-    Dispute.objects.all().delete()
-    rescore(project=project)
-    assert stored() == before
+    assert queue() == [("open", 0.5, 2)]
 
 
 def test_the_queue_is_proved(world: World) -> None:
@@ -214,97 +175,3 @@ def test_a_summary_is_brought_up_to_date_in_as_many_queries_with_disputes_as_wit
         answered(world, "no", "yes", number=number)
     with django_assert_max_num_queries(11):
         rescore(project=world.project)
-
-
-# What adjudicators are told
-
-
-def told(person: User) -> list[tuple[int, str, bool]]:
-    rows = Notice.objects.filter(person=person, kind="dispute").order_by("pk")
-    return [(notice.count, notice.text, notice.read_at is not None) for notice in rows]
-
-
-def test_an_adjudicator_has_one_notice_that_counts_up(world: World) -> None:
-    for number in (1, 2, 3):
-        override(check=world.check("alder", number), by=world.rex, label="no")
-        override(check=world.check("alder", number), by=world.olga, label="yes")
-    assert told(world.cleo) == [(3, "3 disputes opened.", False)]
-    # She answered all three herself, which the project leaves to others; he may not adjudicate.
-    assert told(world.olga) == told(world.rex) == []
-
-
-def test_who_may_settle_what_they_answered_is_told_of_it(world: World) -> None:
-    world.project.own_adjudication = True
-    world.project.save()
-    answered(world, "no", "yes")
-    assert told(world.olga) == told(world.cleo) == [(1, "A dispute opened.", False)]
-
-
-def test_what_opens_after_reading_is_told_anew(world: World) -> None:
-    answered(world, "no", "yes")
-    mark_all_read(by=world.cleo)
-    answered(world, "no", "yes", number=2)
-    assert told(world.cleo) == [(1, "A dispute opened.", True), (1, "A dispute opened.", False)]
-
-
-def test_the_notice_is_done_once_none_waits_any_more(world: World) -> None:
-    first, second = answered(world, "no", "yes"), answered(world, "no", "yes", number=2)
-    decide_check(check=first, by=world.cleo, label="no")
-    assert told(world.cleo) == [(2, "2 disputes opened.", False)]
-    # They come to agree.
-    override(check=second, by=world.rex, label="yes")
-    assert told(world.cleo) == [(2, "2 disputes opened.", True)]
-
-
-def test_also_where_the_claim_of_the_last_one_was_reworded(world: World) -> None:
-    check = answered(world, "no", "yes")
-    reword_claim(claim=check.claim, by=world.cleo, text="Otherwise worded")
-    assert told(world.cleo) == [(1, "A dispute opened.", True)]
-
-
-def test_who_has_judged_all_that_is_left_has_none_waiting(world: World) -> None:
-    first = answered(world, "no", "yes")
-    # Olga is of the voices of this one, so only cleo was told of it; of the second one both.
-    add_imported_verdict(world.check("alder", 2), "no")
-    override(check=world.check("alder", 2), by=world.rex, label="yes")
-    assert told(world.olga) == [(1, "A dispute opened.", False)]
-    assert told(world.cleo) == [(2, "2 disputes opened.", False)]
-    decide_check(check=world.check("alder", 2), by=world.cleo, label="yes")
-    assert told(world.olga) == [(1, "A dispute opened.", True)]
-    assert told(world.cleo) == [(2, "2 disputes opened.", False)]
-    decide_check(check=first, by=world.cleo, label="yes")
-    assert told(world.cleo) == [(2, "2 disputes opened.", True)]
-
-
-def test_of_a_unit_too_only_those_are_told_who_did_not_judge_it(world: World) -> None:
-    Membership.objects.filter(user=world.ben).update(roles=["assessor", "adjudicator"])
-    # One of four units is 0 % to one assessor and 100 % to the other.
-    percents = {("alder", 1): 40, ("alder", 2): 40, ("birch", 1): 40, ("birch", 2): 40}
-    assess_and_close(world, world.ana, percents | {("alder", 1): 0})
-    assess_and_close(world, world.ben, percents | {("alder", 1): 100})
-    assert told(world.cleo) == [(1, "A dispute opened.", False)]
-    assert told(world.ben) == []
-
-
-def test_taking_a_decision_back_and_rescoring_tell_nobody(world: World) -> None:
-    decision = decide_check(check=answered(world, "no", "yes"), by=world.cleo, label="no", reason="So.")
-    Notice.objects.all().delete()
-    withdraw_decision(decision=decision, by=world.cleo)
-    rescore(project=world.project)
-    assert Dispute.objects.get().state == "open"
-    assert not Notice.objects.filter(kind="dispute").exists()
-
-
-def test_the_notice_goes_with_its_act(world: World) -> None:
-    with transaction.atomic():
-        answered(world, "no", "yes")
-        transaction.set_rollback(True)
-    assert told(world.cleo) == []
-
-
-def test_it_waits_while_the_adjudicator_is_blind(world: World) -> None:
-    Membership.objects.filter(user=world.ana).update(roles=["assessor", "adjudicator"])
-    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    answered(world, "no", "yes")
-    assert told(world.ana) == [(1, "A dispute opened.", False)]
-    assert "dispute" not in set(notices_of(world.ana).values_list("kind", flat=True))

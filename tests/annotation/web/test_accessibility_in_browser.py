@@ -14,8 +14,7 @@ from django.contrib.auth.models import User
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.config.web_urls import project_urls
-from annotation.core.notices import tell
-from annotation.models import Dispute, Notice
+from annotation.models import Dispute
 from annotation.projects.services.invite import invite
 from annotation.reviewing.services.review import override
 from tests.accessibility import runs_off, violations
@@ -90,9 +89,8 @@ def test_no_violations_outside_of_projects(world: World, desk: Desk, width: int)
     ):
         page.goto(address)
         assert (address, violations(page)) == (address, [])
-    leave_notice(world)
     sign_in(page, "olga")
-    for address in ("/", "/notices/", "/account/", "/sample/", "/projects/new/"):
+    for address in ("/", "/account/", "/sample/", "/projects/new/"):
         page.goto(address)
         assert (address, violations(page)) == (address, [])
 
@@ -145,8 +143,3 @@ def admin_pages(world: World) -> list[str]:
         *(f"/admin/annotation/{row}/change/" for row in rows),
         f"/admin/annotation/{rows[-2]}/history/",
     ]
-
-
-def leave_notice(world: World) -> None:
-    kind, address = Notice.Kind.EXPORT, "/p/harbour/exports/"
-    tell(project=world.project, people=[world.olga], kind=kind, text="Ready.", address=address)

@@ -31,7 +31,6 @@ NOT_PAGES = {
     "run-permission",
     "judge-file",
     "league-file",
-    "log-file",
 }
 FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-on|javascript:|\bjs:")
 

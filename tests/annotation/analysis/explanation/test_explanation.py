@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.adjudicating.queries.voices import voices_on_check, voices_on_unit
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.analysis.explanation.explanation import Explanation, explain
 from annotation.analysis.explanation.formulas import coverage_formula
@@ -169,29 +168,6 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
     assert (imported.who, imported.kind, imported.had_seen) == ("gold.jsonl", "import", None)
 
 
-def test_a_decision_says_from_whom_it_was_adopted(world: World) -> None:
-    check = world.check("alder", 1)
-    override(check=check, by=world.rex, label="yes")
-    override(check=check, by=world.olga, label="no")
-    [voice] = [each for each in voices_on_check(check, world.cleo) if each.label == "no"]
-    decide_check(check=check, by=world.cleo, adopt=voice.token, is_guideline_gap=True)
-    claim = claims_of_alder(world)[0]
-    decision = claim.answers[-1].decision
-    assert decision is not None
-    assert (decision.adopted_from, decision.is_against_all, decision.is_guideline_gap) == (
-        "olga",
-        False,
-        True,
-    )
-    assert claim.dispute is not None
-    assert (claim.dispute.why, claim.dispute.state, claim.dispute.spread, claim.dispute.voices) == (
-        "answers differ",
-        "settled",
-        1.0,
-        2,
-    )
-
-
 def test_decisions_taken_back_stay_in_sight(world: World) -> None:
     decision = decide_check(check=world.check("alder", 1), by=world.cleo, label="no", reason="It does not.")
     withdraw_decision(decision=decision, by=world.cleo)
@@ -204,7 +180,7 @@ def test_decisions_taken_back_stay_in_sight(world: World) -> None:
     assert (percent.percent, percent.is_withdrawn) == (80, True)
 
 
-def test_an_adopted_percent_names_its_assessor_and_the_dispute(world: World) -> None:
+def test_an_adjudicated_percent_stands_beside_the_assessors_and_the_dispute(world: World) -> None:
     judge_port(world, world.ana, 20)
     judge_port(world, world.ben, 80)
     place, comparison = world.units("port")[0], world.comparison("port", "alder")
@@ -213,16 +189,13 @@ def test_an_adopted_percent_names_its_assessor_and_the_dispute(world: World) -> 
     assert unit.dispute is not None
     assert (unit.dispute.state, unit.dispute.voices) == ("open", 2)
     assert unit.dispute.spread == pytest.approx(0.6)
-    [voice] = [each for each in voices_on_unit(comparison, place, world.cleo) if each.percent == 80]
-    decide_unit(comparison=comparison, unit=place, by=world.cleo, adopt=voice.token)
+    decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80)
     unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
     assert [(said.who, said.kind, said.percent) for said in unit.percents] == [
         ("ana", "assessor", 20),
         ("ben", "assessor", 80),
         ("cleo", "adjudicator", 80),
     ]
-    assert unit.percents[-1].decision is not None
-    assert unit.percents[-1].decision.adopted_from == "ben"
     assert (unit.source, unit.formula, unit.coverage.value) == ("resolved by an adjudicator", "", 0.8)
 
 

@@ -29,9 +29,7 @@ def tell_a_story(world: World) -> str:
     override(check=check, by=world.rex, label="yes", evidence=[1], confidence=0.8)
     withdraw_verdict(verdict=first, by=world.rex)
     add_imported_verdict(check, "no")
-    decide_check(
-        check=check, by=world.cleo, label="unsure", reason="It does not say when.", is_guideline_gap=True
-    )
+    decide_check(check=check, by=world.cleo, label="unsure", reason="It does not say when.")
     override(check=world.check("alder", 3), by=world.rex, label="no", error_type="wrong_entity")
     return f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
 

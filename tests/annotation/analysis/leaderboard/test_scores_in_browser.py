@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from annotation.core.notices import tell
 from annotation.models import Score, System
 from tests.accessibility import runs_off, violations
 from tests.annotation.mixing import mix_summarization
@@ -81,20 +80,6 @@ def test_the_estimates_fit_a_desk(world: World, desk: Desk) -> None:
     table = page.get_by_role("region", name="Leaderboard")
     assert table.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
     assert page.get_by_text("Scroll sideways to see the whole table.").is_hidden()
-
-
-def test_the_bar_is_one_row_beside_unread_notices(world: World, desk: Desk) -> None:
-    people = [world.olga]
-    tell(
-        project=world.project, people=people, kind="drawn", text="3 checks were drawn.", address="/p/harbour/"
-    )
-    page = sign_in(desk(), "olga")
-    page.goto("/p/harbour/")
-    pages = page.get_by_role("navigation", name="Pages of the project").locator(":scope > a, summary")
-    assert pages.all_inner_texts() == ["Overview", "Work", "Results", "Data", "Settings"]
-    assert len({round(each.bounding_box()["y"]) for each in pages.all()}) == 1
-    page.get_by_role("link", name="Notices 1 unread").click()
-    page.get_by_role("heading", name="Notices", exact=True).wait_for()
 
 
 def test_a_menu_opens_and_closes_by_keys_and_one_at_a_time(world: World, desk: Desk) -> None:

@@ -259,6 +259,4 @@ def test_closing_asks_the_database_no_more_for_more_summaries(world: World) -> N
             close_sitting(sitting=sitting, by=getattr(world, name))
         return len(asked)
 
-    # What agrees would go to the adjudicators by lot, and they would be told.
-    Project.objects.update(audit_share=0)
     assert count("ana", ("alder",)) == count("ben", ("alder", "birch"))

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -19,7 +18,6 @@ from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import at_work
 from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import Judge, Project, Run, Score, Verdict
-from annotation.projects.queries.notices import notices_of
 from evaluation.judging.protocol import one_pass
 from tests.annotation.judging.doing import add_document_set
 from tests.annotation.judging.processes import wait_until
@@ -278,19 +276,3 @@ def test_a_judge_that_is_of_some_use_is_asked_to_the_end(llm_judge: Judge, llm_s
     run = started(project_of(24), llm_judge)
     assert work_off(run) == "finished"
     assert Verdict.objects.filter(run=run, label__isnull=False).count() == 3 * 2
-
-
-@pytest.mark.parametrize(("is_useless", "state"), [(False, "finished"), (True, "stopped")])
-def test_whoever_started_a_run_is_told_of_its_end(
-    llm_judge: Judge, llm_server: LLMServer, is_useless: bool, state: str
-) -> None:
-    Judge.objects.update(concurrency=1)
-    llm_judge.refresh_from_db()
-    llm_server.always(faults.text("I would rather not.") if is_useless else None)
-    maker = User.objects.create_superuser("maker")
-    project = project_of(12)
-    run = start_run(project=project, judge=llm_judge, metrics=["coverage"], by=maker, send_texts=True)
-    assert work_off(run) == state
-    notice = notices_of(maker).get()
-    assert notice.text == f"Your run with scripted: {state}."
-    assert notice.address == f"/p/{project.slug}/runs/{run.public_id}/"

@@ -1,17 +1,12 @@
-"""Members, invitations, guidelines, comments, notices and the log over the API."""
+"""Members, invitations, comments over the API."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from rest_framework.test import APIClient
 
-from annotation.assessing.services.assign import assign
-from annotation.core.events import log
 from annotation.core.permissions import roles_in
-from annotation.models import Membership, Notice, Role
-from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
@@ -79,39 +74,7 @@ def test_an_invitation_taken_back(world: World, client_of: ClientOf) -> None:
     assert code_of(answer) == (409, "revoked")
 
 
-def test_guidelines_are_written_and_read(world: World, client_of: ClientOf) -> None:
-    mona = client_of("mona")
-    made = mona.post(f"{HERE}guidelines/", {"text": "# Units", "note": "First.", "seen": 0})
-    assert (made.status_code, made.json()["html"].strip()) == (201, "<h3>Units</h3>")
-    assert code_of(mona.post(f"{HERE}guidelines/", {"text": "Two.", "seen": 0})) == (409, "newer_guidelines")
-    write_guidelines(project=world.project, text="Two.", by=world.mona)
-    ben = client_of("ben")
-    assert [row["version"] for row in ben.get(f"{HERE}guidelines/").json()["results"]] == [2, 1]
-    assert ben.get(f"{HERE}guidelines/1/").json()["text"] == "# Units"
-    assert ben.get(f"{HERE}guidelines/3/").status_code == 404
-
-
-def test_gaps_are_listed_for_whoever_writes_guidelines(world: World, client_of: ClientOf) -> None:
-    check = world.check("birch", 1)
-    override(check=check, by=world.rex, label="unsure", error_type="guideline_gap", reason="Is May a date?")
-    found = client_of("mona").get(f"{HERE}guidelines/gaps/").json()
-    (gap,) = found["results"]
-    assert (found["count"], gap["kind"], gap["by"], gap["reason"]) == (1, "verdict", "rex", "Is May a date?")
-    assert (gap["summary"], gap["marked_under"], gap["settled_by"]) == (check.peer.public_id, 0, None)
-    write_guidelines(project=world.project, text="A month is a date.", by=world.mona)
-    assert client_of("mona").get(f"{HERE}guidelines/gaps/").json() == {"count": 0, "results": []}
-    (settled,) = client_of("mona").get(f"{HERE}guidelines/gaps/?settled=true").json()["results"]
-    assert settled["settled_by"] == 1
-
-
-def test_a_blind_manager_is_told_of_no_gap(world: World, client_of: ClientOf) -> None:
-    override(check=world.check("birch", 1), by=world.rex, label="unsure", error_type="guideline_gap")
-    Membership.objects.filter(user=world.mona).update(roles=["manager", "assessor"])
-    assign(document_set=world.sets["port"], assessor=world.mona, by=None)
-    assert client_of("mona").get(f"{HERE}guidelines/gaps/").json() == {"count": None, "results": []}
-
-
-def test_a_comment_is_written_read_and_taken_back(world: World, client_of: ClientOf) -> None:
+def test_comments(world: World, client_of: ClientOf) -> None:
     claim = world.check("alder", 1).claim.public_id
     made = client_of("rex").post(f"{HERE}claims/{claim}/comments/", {"text": "April?"}).json()
     cleo = client_of("cleo")
@@ -128,41 +91,3 @@ def test_a_reviewer_gets_no_comments_of_others_before_an_answer(world: World, cl
     client_of("cleo").post(f"{HERE}claims/{claim}/comments/", {"text": "Clearly no."})
     thread = client_of("rex").get(f"{HERE}claims/{claim}/comments/").json()
     assert thread == {"comments": [], "hidden": 1}
-
-
-def test_all_notices_are_read_at_once(world: World, client_of: ClientOf) -> None:
-    for number in range(2):
-        Notice.objects.create(
-            project=world.project, person=world.ana, kind="assigned", text=f"Set {number}.", address="/p/"
-        )
-    assert client_of("ana").post("/api/v1/notices/read/").json() == {"read": 2}
-    assert client_of("olga").post("/api/v1/notices/read/", {"up_to": "x"}).status_code == 404
-
-
-@pytest.mark.parametrize("query", ["first=x", "last=9999-12-31", "actor=rex"])
-def test_a_filter_of_the_log_that_makes_no_sense(world: World, client_of: ClientOf, query: str) -> None:
-    assert client_of("olga").get(f"{HERE}log/?{query}").status_code == 400
-
-
-def test_the_log_is_paged_and_filtered(world: World, client_of: ClientOf) -> None:
-    for number in range(5):
-        log(project=world.project, actor=world.mona, verb="count", target=world.project, data={"n": number})
-    log(project=world.project, actor=None, verb="lapse", target=world.project)
-    olga = client_of("olga")
-    found, address = [], f"{HERE}log/?verb=count&limit=2"
-    while address:
-        page = olga.get(address).json()
-        found += [row["data"]["n"] for row in page["results"]]
-        address = page["next"]
-    assert found == [4, 3, 2, 1, 0]
-    (row,) = olga.get(f"{HERE}log/?person=:program").json()["results"]
-    assert (row["verb"], row["person"], row["row"]) == ("lapse", None, world.project.public_id)
-
-
-def test_the_log_as_a_file(world: World, client_of: ClientOf) -> None:
-    log(project=world.project, actor=world.mona, verb="count", target=world.project)
-    answer: Any = client_of("cleo").get(f"{HERE}log/file/?format=jsonl")
-    assert answer["Content-Type"] == "application/jsonl; charset=utf-8"
-    assert b'"verb": "count"' in b"".join(answer.streaming_content)
-    assert Role.VIEWER not in roles_in(world.cleo, world.project)
-    assert client_of("vic").get(f"{HERE}log/file/").status_code == 403

@@ -104,13 +104,6 @@ def test_what_was_accepted_cannot_be_taken_back(world: World) -> None:
     assert refused.value.code == "accepted"
 
 
-def test_taking_back_twice_is_one_act(world: World) -> None:
-    link(world)
-    for _ in range(2):
-        revoke_invitation(invitation=Invitation.objects.get(), by=world.olga)
-    assert Event.objects.filter(verb="revoke invitation").count() == 1
-
-
 @pytest.mark.parametrize(
     ("roles", "note", "field"),
     [
@@ -195,11 +188,3 @@ def test_a_taken_name_is_refused_whatever_its_case(world: World, username: str) 
         accept_with_new_account(secret=secret, username=username, password=PASSWORD)
     assert refused.value.code == "name_taken"
     assert open_invitation(secret).accepted_at is None
-
-
-def test_no_account_is_made_by_a_link_that_opens_nothing(world: World) -> None:
-    secret = link(world)
-    accept_invitation(secret=secret, by=world.dan)
-    with pytest.raises(Conflict):
-        accept_with_new_account(secret=secret, username="eve", password=PASSWORD)
-    assert not User.objects.filter(username="eve").exists()

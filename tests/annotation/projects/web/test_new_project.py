@@ -109,10 +109,8 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     client.post(NEW, {"name": "Mill", "compares": "reference"})
     mill = Project.objects.get(slug="mill")
     assert steps(mill, world.rex) == {
-        "compared": True,
         "import": False,
         "judges": False,
-        "people": False,
         "runs": False,
     }
     rows = b"document_id,document,reference,system,summary\n1,It rains.,It rains.,alder,It rains.\n"
@@ -122,7 +120,6 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     client.post(f"{kept['Location']}begin/", {**holds, "act": "import"})
     assert steps(mill, world.rex)["import"] is True
     assert "Next: Judge" in client.get("/p/mill/import/").content.decode()
-    assert "Choose a judge" in client.get("/").content.decode()
     chosen = client.post("/p/mill/settings/judges/decide/", {"judge": "lexical"})
     # Texts and a judge are there, so only the start is left.
     assert chosen["Location"] == "/p/mill/runs/"
@@ -132,28 +129,15 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(
     assert mill.deciding_judge is not None
     run = start_run(project=mill, judge=mill.deciding_judge, by=world.rex)
     assert steps(mill, world.rex)["runs"] is True
-    assert "A run is in progress" in client.get("/").content.decode()
     Run.objects.filter(pk=run.pk).update(state="finished")
     assert steps(mill, world.rex) == {}
     assert "Steps to a first ranking" not in client.get("/p/mill/").content.decode()
-    assert "View scores" in client.get("/").content.decode()
 
 
 def test_the_steps_are_for_those_who_may_take_them(world: World) -> None:
-    assert "people" in steps(world.project, world.olga)
-    assert "people" not in steps(world.project, world.mona)
+    assert steps(world.project, world.mona)
     assert not steps(world.project, world.rex)
     assert not guide_steps(world.project, [Verb.IMPORT, Verb.RUN])
-
-
-def test_what_is_compared_is_said_anew_at_any_time(world: World, signed_in: Callable[[User], Client]) -> None:
-    mona = signed_in(world.mona)
-    page = "/p/harbour/settings/compared/"
-    assert 'value="reference" checked' in mona.get(page).content.decode()
-    assert mona.post(page, {"compares": "source"}).status_code == 302
-    assert mona.post(page, {"compares": "all"}).status_code == 422
-    world.project.refresh_from_db()
-    assert world.project.compares == "source"
 
 
 def test_the_home_page_asks_no_more_with_more_projects(

@@ -11,10 +11,8 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
-from annotation.assessing.services.assign import assign
 from annotation.core.permissions import roles_in
-from annotation.models import Comment, Invitation, Membership, Role
-from annotation.projects.services.change_members import set_roles
+from annotation.models import Comment, Membership, Role
 from annotation.projects.services.invite import invite, revoke_invitation
 from annotation.reviewing.services.review import override
 
@@ -60,15 +58,6 @@ def test_everybody_stands_there_with_their_roles(olga: Client) -> None:
         assert re.search(rf'value="{role.lower()}" checked', row[0])
 
 
-def test_the_last_owner_cannot_be_removed_on_the_page(olga: Client, world: World) -> None:
-    row = member(world, "olga")
-    assert f"{ROOM}{row.public_id}/remove/" not in text_of(olga.get(ROOM))
-    answer = olga.post(f"{ROOM}{row.public_id}/remove/")
-    assert answer.status_code == 409
-    assert "Make someone else an owner first" in text_of(answer)
-    assert member(world, "olga")
-
-
 def test_roles_are_changed_by_checkboxes(olga: Client, world: World) -> None:
     answer = roles_post(olga, member(world, "rex"), ["reviewer", "assessor"], "reviewer")
     assert answer["Location"] == ROOM
@@ -97,12 +86,6 @@ def test_what_is_refused_is_said_beside_what_was_chosen(
     assert roles_in(world.rex, world.project) == {Role.REVIEWER}
 
 
-def test_an_owner_who_steps_down_is_led_out_of_the_page(olga: Client, world: World) -> None:
-    set_roles(project=world.project, person=world.mona, roles=["owner"], by=world.olga)
-    answer = roles_post(olga, member(world, "olga"), ["viewer"], "owner")
-    assert answer["Location"] == "/p/harbour/"
-
-
 def test_before_somebody_goes_it_is_told_what_stays(olga: Client, world: World) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     Comment.objects.create(
@@ -115,13 +98,6 @@ def test_before_somebody_goes_it_is_told_what_stays(olga: Client, world: World) 
     olga.post(f"{ROOM}{row.public_id}/remove/")
     assert not Membership.objects.filter(pk=row.pk).exists()
     assert world.check("alder", 1).human_label == "yes"
-
-
-def test_open_work_of_somebody_who_goes_is_pointed_out(olga: Client, world: World) -> None:
-    assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    page = text_of(olga.get(f"{ROOM}{member(world, 'ana').public_id}/remove/"))
-    assert "1 of their document sets is not closed" in page
-    assert 'href="/p/harbour/assignments/"' in page
 
 
 def test_adding_by_name(olga: Client, world: World) -> None:
@@ -151,30 +127,12 @@ def test_the_link_is_shown_once(olga: Client, world: World) -> None:
     assert Client().get(address).status_code == 200
 
 
-def test_taking_an_invitation_back(olga: Client, world: World) -> None:
-    secret = invite(project=world.project, roles=["viewer"], by=world.olga).secret
-    row = Invitation.objects.get()
-    olga.post(f"/p/harbour/settings/invitations/{row.public_id}/revoke/")
-    answer = Client().get(f"/invitations/{secret}/")
-    assert answer.status_code == 409
-    assert "revoked" in text_of(answer)
-    assert "revoked" in text_of(olga.get(ROOM))
-
-
 def test_somebody_signed_in_joins_with_one_button(world: World, signed_in: Callable[[User], Client]) -> None:
     address = f"/invitations/{invite(project=world.project, roles=['reviewer'], by=world.olga).secret}/"
     client = signed_in(world.dan)
     assert "Join as dan" in text_of(client.get(address))
     assert client.post(address)["Location"] == "/p/harbour/"
     assert roles_in(world.dan, world.project) == {Role.REVIEWER}
-
-
-def test_a_member_is_told_and_the_link_stays_good(world: World, signed_in: Callable[[User], Client]) -> None:
-    address = f"/invitations/{invite(project=world.project, roles=['manager'], by=world.olga).secret}/"
-    client = signed_in(world.rex)
-    assert "already a member of this project" in text_of(client.get(address))
-    assert client.post(address).status_code == 409
-    assert Invitation.objects.get().accepted_at is None
 
 
 def anew(client: Client, address: str, **typed: str) -> Any:

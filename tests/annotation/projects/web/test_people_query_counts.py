@@ -9,8 +9,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.core.notices import tell
-from annotation.models import Membership, Notice
+from annotation.models import Membership
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -35,16 +34,9 @@ def grow(world: World, first: int) -> None:
         claim = world.check("alder", 1 + number % 3).claim
         comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm.")
         override(check=world.check("birch", 1 + number % 3), by=world.rex, label="no")
-        tell(
-            project=world.project,
-            people=[world.olga],
-            kind=Notice.Kind.EXPORT,
-            text="Ready.",
-            address="/p/harbour/",
-        )
 
 
-@pytest.mark.parametrize("page", ["people", "guidelines", "log", "thread", "notices"])
+@pytest.mark.parametrize("page", ["people", "guidelines", "log", "thread"])
 def test_the_number_of_queries_does_not_grow(
     world: World, signed_in: Callable[[User], Client], page: str
 ) -> None:
@@ -54,7 +46,6 @@ def test_the_number_of_queries_does_not_grow(
         "guidelines": "/p/harbour/settings/guidelines/",
         "log": "/p/harbour/settings/log/",
         "thread": f"/p/harbour/comments/claims/{claim.public_id}/",
-        "notices": "/notices/",
     }[page]
     client = signed_in(world.olga)
     grow(world, first=0)

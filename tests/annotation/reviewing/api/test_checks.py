@@ -98,7 +98,6 @@ def test_an_answer_returns_the_check_as_it_is_read_afterwards(
     world: World, client_of: ApiDoor, mode: str, name: str
 ) -> None:
     world.project.reveal = mode
-    world.project.own_adjudication = True
     world.project.save()
     client = client_of(name)
     for number, label in ((1, "no"), (2, "unsure"), (3, "yes")):

@@ -1,13 +1,10 @@
-"""Threads on their page, as fragments, and the notices that lead to them."""
+"""Threads on their page and as fragments."""
 
 from __future__ import annotations
 
 import html
-import re
 from typing import TYPE_CHECKING, Any
 
-from annotation.core.notices import tell
-from annotation.models import Notice
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.conftest import HTMX
@@ -86,37 +83,3 @@ def test_what_others_say_waits_for_the_answers_to_all_checks_of_the_claim(
     override(check=second, by=world.rex, label="yes")
     for address in addresses:
         assert "Clearly no." in text_of(client.get(address))
-
-
-def test_all_notices_are_read_at_once(world: World, signed_in: SignIn) -> None:
-    for number in range(3):
-        tell(
-            project=world.project,
-            people=[world.ana],
-            kind=Notice.Kind.ASSIGNED,
-            text=f"Set {number}.",
-            address="/p/harbour/work/",
-        )
-    client = signed_in(world.ana)
-    (up_to,) = re.findall(r'name="up_to" value="(\w+)"', text_of(client.get("/notices/")))
-    assert client.post("/notices/read/", {"up_to": up_to})["Location"] == "/notices/"
-    assert not Notice.objects.filter(read_at=None).exists()
-
-
-def test_another_persons_notice_is_not_there(world: World, signed_in: SignIn) -> None:
-    tell(
-        project=world.project,
-        people=[world.ana],
-        kind=Notice.Kind.ASSIGNED,
-        text="Two.",
-        address="/p/harbour/",
-    )
-    notice = Notice.objects.get()
-    client = signed_in(world.olga)
-    for act in ("open", "read"):
-        assert client.post(f"/notices/{notice.public_id}/{act}/").status_code == 404
-    assert "Two." not in text_of(client.get("/notices/"))
-
-
-def test_a_stranger_is_sent_to_sign_in(client: Client, db: None) -> None:
-    assert client.get("/notices/")["Location"] == "/sign-in/?next=/notices/"

@@ -11,7 +11,7 @@ from annotation.analysis.estimates.samples import samples
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Check, Draw, DrawnCheck, Event, Notice, Project
+from annotation.models import Check, Draw, DrawnCheck, Event, Project
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.queries.review_queue import Filter, queue
 from annotation.reviewing.services.review import override, withdraw_verdict
@@ -125,13 +125,8 @@ def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew
     assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, drawn))
 
 
-def test_reviewers_are_told_and_the_log_too(world: World) -> None:
+def test_it_is_logged(world: World) -> None:
     drawn = draw(world)
-    assert set(Notice.objects.values_list("person__username", "kind")) == {
-        ("olga", "drawn"),
-        ("rex", "drawn"),
-        ("cleo", "drawn"),
-    }
     event = Event.objects.get(verb="draw checks")
     assert (event.target_id, event.data["drawn"], event.data["frame"]) == (drawn.public_id, 3, 6)
 

@@ -1,4 +1,4 @@
-"""Markdown that may stand in any page, and what differs between two versions."""
+"""Markdown that may stand in any page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.guidelines import current_id, rendered
-from annotation.core.refusals import NotFound
-from annotation.projects.queries.guidelines import differences, history_of, version_of
 from annotation.projects.services.write_guidelines import write_guidelines
 
 if TYPE_CHECKING:
@@ -127,40 +125,6 @@ def test_whatever_is_written_only_plain_tags_come_out(text: str) -> None:
     for tag, attributes in Tags(rendered(text)).found:
         assert tag in ALLOWED
         assert set(attributes) <= {"href", "rel", "title", "start", "tabindex"}
-
-
-def test_a_reworded_line_differs_by_words_and_another_stays() -> None:
-    # "one " and the full stop stay, "two" gives way to "three"; the second line is new.
-    assert differences("Keep.\none two.\n", "Keep.\none three.\nMore.\n") == [
-        ("same", "Keep.\n"),
-        ("same", "one "),
-        ("gone", "two"),
-        ("new", "three"),
-        ("same", ".\n"),
-        ("new", "More.\n"),
-    ]
-
-
-@given(st.text(alphabet="ab .\n", max_size=60), st.text(alphabet="ab .\n", max_size=60))
-def test_the_pieces_are_both_texts(old: str, new: str) -> None:
-    pieces = differences(old, new)
-    assert "".join(text for kind, text in pieces if kind != "new") == old
-    assert "".join(text for kind, text in pieces if kind != "gone") == new
-
-
-def test_each_version_is_compared_with_the_one_before(world: World) -> None:
-    for text in ("One.", "One. Two.", "Two."):
-        write_guidelines(project=world.project, text=text, by=world.mona)
-    third, second, first = history_of(world.project)
-    assert first.pieces == [("new", "One.")]
-    assert second.pieces == [("same", "One."), ("new", " Two.")]
-    assert third.pieces == [("gone", "One. "), ("same", "Two.")]
-
-
-def test_a_version_of_another_project_is_not_found(world: World) -> None:
-    write_guidelines(project=world.other_project, text="Other.", by=None)
-    with pytest.raises(NotFound):
-        version_of(world.project, 1)
 
 
 def test_the_version_to_be_stored_costs_one_query(world: World) -> None:
