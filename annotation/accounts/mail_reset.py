@@ -45,7 +45,7 @@ def mail_reset_links(*, email: str, address: str) -> int:
     """
     people = list(islice(PasswordResetForm().get_users(email), ACCOUNTS_OF_ONE_ADDRESS))
     for person in people:
-        link = f"{address.rstrip('/')}{reset_path(person=person, by=None)}"
+        link = f"{address.rstrip('/')}{reset_path(person)}"
         words = render_to_string("accounts/reset_mail.txt", {"username": person.get_username(), "link": link})
         # To the address on file: one that merely looks alike may be somebody else's.
         send_mail(SUBJECT, words, None, [person.email])

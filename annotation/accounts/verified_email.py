@@ -48,11 +48,11 @@ def person_with_verified(email: str) -> User | None:
     return row.user if row else None
 
 
-def forget_verified(*, person: User, before: str, by: User | None = None, client: Client = NOWHERE) -> None:
+def forget_verified(*, person: User, before: str, client: Client) -> None:
     """Note that the account has another address, which nobody has proved to be the person's. In a transaction."""
     EmailAddress.objects.filter(user=person).delete()
     note = f"{before or 'none'} → {person.email or 'none'}"
-    note_account(kind=AccountEvent.Kind.EMAIL, person=person, by=by, client=client, note=note)
+    note_account(kind=AccountEvent.Kind.EMAIL, person=person, client=client, note=note)
 
 
 def ask_for_verification(*, person: User, address: str) -> None:

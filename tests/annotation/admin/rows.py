@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils import timezone
@@ -53,69 +52,6 @@ from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World, add_imported_verdict
-
-MODELS = sorted(
-    (model for model in admin.site._registry if model._meta.app_label == "annotation"),
-    key=lambda model: model.__name__,
-)
-
-EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
-"""Everything else is append-only or derived. Of a dispute nothing is changed either: its form settles it."""
-
-OF_MACHINE = (
-    "CachedValue",
-    "CallClaim",
-    "CallStart",
-    "JudgeCall",
-    "JudgeShare",
-    "JudgeTrial",
-    "AccountEvent",
-    "AccountSession",
-    "MailTurn",
-    "SetupLink",
-    "Worker",
-)
-"""Rows of no project, for superusers."""
-
-OWN = ("Notice",)
-"""Rows of one person's own: fill gives Olga one."""
-
-TELLING = {
-    "Adjudication",
-    "Analysis",
-    "Assignment",
-    "Check",
-    "CheckLook",
-    "Claim",
-    "ClaimChange",
-    "ClaimSet",
-    "Comment",
-    "Comparison",
-    "Dispute",
-    "Draw",
-    "DrawnCheck",
-    "Event",
-    "Export",
-    "Import",
-    "JudgeCall",
-    "JudgeExamples",
-    "PublishedPercent",
-    "PublishedScore",
-    "Question",
-    "QuestionAnswer",
-    "Rating",
-    "Score",
-    "Sitting",
-    "Summary",
-    "SummaryJudgment",
-    "System",
-    "Unit",
-    "UnitChange",
-    "UnitJudgment",
-    "Verdict",
-    "VerdictBatch",
-}
-"""What staff with open assessor work must not see."""
 
 
 def address(model: type[Model], rest: str = "") -> str:
