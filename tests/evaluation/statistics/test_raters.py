@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from math import sqrt
 
@@ -19,7 +18,6 @@ from evaluation.statistics import (
     rater_spread,
 )
 from evaluation.statistics.estimates._ranges import Precision
-from tests.bench._raters_world import RatedStudy, holds
 
 KNOWN = RaterSpread(items=200, raters=5, documents=40, noise=0.1, leniency=0.01, error=0.0, degrees=4.0)
 
@@ -156,17 +154,3 @@ def test_who_rated_both_systems_alike_does_not_tell_them_apart() -> None:
     assert plain[0].p is not None
     assert apart.p > plain[0].p
     assert apart.sets == 40
-
-
-def test_leniency_is_found_without_bias() -> None:
-    rng = random.Random(4)
-    study = RatedStudy(raters=8, leniency=0.1, doubles=120)
-    found = [study.drawn(rng)[1].leniency for _ in range(200)]
-    # Its standard deviation is about .013: the mean of 200 lies within .0028 of .01 but 3 times in 1,000.
-    assert sum(each or 0.0 for each in found) / 200 == pytest.approx(0.01, abs=0.0028)
-
-
-def test_intervals_hold_for_the_population_of_raters() -> None:
-    plain, with_raters = holds(RatedStudy(raters=8, leniency=0.1, doubles=240), studies=200, seed=5)
-    assert plain.share < 0.9
-    assert with_raters.share >= 0.92
