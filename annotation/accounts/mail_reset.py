@@ -10,8 +10,8 @@ from django.core.mail import send_mail
 from django.template.loader import render_to_string
 
 from annotation.accounts.own_account import reset_path
-from annotation.core.accounts.mail_turns import takes_turn
 from annotation.core.jobs import hint
+from annotation.core.shared.limits import takes_mail_turn
 
 MAIL_RESET = "annotation.mail_reset"
 """The task that sends the mail."""
@@ -30,9 +30,9 @@ def ask_for_reset(*, email: str, address: str, asker: str) -> None:
     `address` is where the installation is reached, `asker` the network address that asks. More than a few times in an
     hour nothing is sent.
     """
-    if not takes_turn(f"from {asker}", most=ASKED_FROM_ONE_PLACE_AN_HOUR):
+    if not takes_mail_turn(f"from {asker}", most=ASKED_FROM_ONE_PLACE_AN_HOUR):
         logger.warning("Reset links were asked for too often from %s", asker)
-    elif not takes_turn(f"to {email.casefold()}", most=MAILS_AN_HOUR):
+    elif not takes_mail_turn(f"to {email.casefold()}", most=MAILS_AN_HOUR):
         logger.warning("Reset links were asked for too often for one address, from %s", asker)
     else:
         hint(MAIL_RESET, kwargs={"email": email, "address": address}, waits="a mailed reset link")

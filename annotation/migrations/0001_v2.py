@@ -267,18 +267,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='MailTurn',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=64)),
-                ('hour', models.DateTimeField()),
-                ('nth', models.PositiveSmallIntegerField()),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('key', 'hour', 'nth'), name='mail_turn_once')],
-            },
-        ),
-        migrations.CreateModel(
             name='Project',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

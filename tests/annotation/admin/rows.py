@@ -32,7 +32,6 @@ from annotation.models import (
     JudgeExamples,
     JudgeShare,
     JudgeTrial,
-    MailTurn,
     PromptVersion,
     PublishedPercent,
     PublishedScore,
@@ -123,7 +122,6 @@ def _fill_what_is_kept(world: World) -> None:
 
 
 def _fill_accounts(world: World) -> None:
-    MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     AccountSession.objects.create(
         session_key="k",
         session_data="",

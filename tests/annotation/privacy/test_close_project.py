@@ -179,7 +179,6 @@ LEFT = {
     # What hangs on accounts, or on the installation.
     **dict.fromkeys(
         (
-            "MailTurn",
             "SetupLink",
             "AccountEvent",
             "AccountSession",
