@@ -8,9 +8,7 @@ import argparse
 import importlib
 import json
 import multiprocessing
-import os
 import pkgutil
-import platform
 import sys
 import traceback
 from concurrent.futures import ProcessPoolExecutor
@@ -52,13 +50,8 @@ def table(name: str, rows: list[Row]) -> str:
 def save(path: Path, measured: dict[str, dict[str, Any]]) -> None:
     """Put these parts into the file; parts measured earlier stay."""
     kept = json.loads(path.read_text())["parts"] if path.exists() else {}
-    machine = {
-        "python": platform.python_version(),
-        "system": platform.platform(),
-        "processors": os.cpu_count(),
-    }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"machine": machine, "parts": {**kept, **measured}}, indent=2) + "\n")
+    path.write_text(json.dumps({"parts": {**kept, **measured}}, indent=2) + "\n")
 
 
 def _load(module: str) -> Any:

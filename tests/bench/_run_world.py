@@ -16,18 +16,14 @@ from typing import TYPE_CHECKING, Any
 import django
 from django.core.management import call_command
 
+from tests.bench._texts import WORDS, sentence
+
 if TYPE_CHECKING:
     from annotation.models import Project
 
 AT_ONCE = 64
-WORDS = 300
+DOCUMENT_WORDS = 300
 LONGEST_SECONDS = 580
-FILLER_TEXT = (
-    "the council met again in autumn and discussed the papers while several residents described the harbour "
-    "the bridges the school and the slow rebuilding of the upper dam after a winter of storms"
-)
-FILLER = FILLER_TEXT.split()
-CREWS = ("Ash", "Elm", "Maple", "Willow")
 
 
 def main(sets: int, address: str) -> None:
@@ -94,9 +90,9 @@ def fill(project: Project, sets: int, *, with_claims: bool) -> None:
     units = []
     for owner, sentences in cut:
         start = 0
-        for position, sentence in enumerate(sentences, start=1):
-            units.append(Unit(position=position, start=start, end=start + len(sentence), **owner))
-            start += len(sentence) + 1
+        for position, content in enumerate(sentences, start=1):
+            units.append(Unit(position=position, start=start, end=start + len(content), **owner))
+            start += len(content) + 1
     Unit.objects.bulk_create(units, batch_size=1000)
     if with_claims:
         lists = [ClaimSet(document_set=row, origin="imported", origin_name="claims.jsonl") for row in rows]
@@ -108,13 +104,10 @@ def fill(project: Project, sets: int, *, with_claims: bool) -> None:
 
 
 def document_text(number: int) -> list[str]:
-    """Sentences of about 300 words; the first one holds the fact that the scripted judge takes for a claim."""
+    """Sentences of about 300 words; the first one alone holds a number, which the scripted judge takes for a claim."""
     chosen = random.Random(number)
-    fact = f"Dam {number} was finished in {1900 + number % 100} by crew {chosen.choice(CREWS)}."
-    filler = [
-        " ".join(chosen.choice(FILLER) for _ in range(18)).capitalize() + "." for _ in range(WORDS // 18)
-    ]
-    return [fact, *filler]
+    fact = f"Dam {number} was finished in {1900 + number % 100} by crew {chosen.choice(WORDS)}."
+    return [fact, *(sentence(chosen, 18, numbers=0) for _ in range(DOCUMENT_WORDS // 18))]
 
 
 if __name__ == "__main__":

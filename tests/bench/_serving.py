@@ -69,11 +69,6 @@ class Desk:
         require(answer, 302)
         return desk
 
-    def get(self, path: str) -> Any:
-        answer = self.ask("GET", path)
-        require(answer, 200)
-        return json.loads(answer.body)
-
     def post(self, path: str, content: dict[str, Any], expected: int) -> Any:
         answer = self.send(path, content)
         require(answer, expected)

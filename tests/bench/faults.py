@@ -75,13 +75,7 @@ def run() -> list[Row]:
             if why := fault.missing(world):
                 print(f"faults: {fault.what}: not measured: {why}", file=sys.stderr)
                 continue
-            measured = _measure(world, fault)
-            for row in measured:
-                # As they come: all of them take a while.
-                print(
-                    f"faults: {row.what}: {row.value:.3g} {row.unit} {row.note}", file=sys.stderr, flush=True
-                )
-            rows += measured
+            rows += _measure(world, fault)
         return rows
 
 

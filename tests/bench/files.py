@@ -14,13 +14,10 @@ from pathlib import Path
 
 from tests.bench import Row
 from tests.bench._serving import load, on_postgres
+from tests.bench._texts import sentence
 
 SETS = int(os.environ.get("FILES_SETS", "10000"))
 IMPORT_SECONDS, EXPORT_SECONDS = 12, 2
-WORDS = (
-    "harbour wall council repair ferry winter budget crossing engineer storm market roof village bridge school "
-    "patient dose clinic contract notice tenant payment server outage switch alarm meeting motion vote garden water"
-)
 FORMATS = ("csv", "jsonl", "parquet")
 
 
@@ -65,15 +62,11 @@ def sets_as_lines(count: int) -> Iterator[str]:
     """So many document sets, each as a line of nested JSONL, with a document of 300 words."""
     dice = random.Random(7)
     for number in range(count):
-        claim = _sentence(dice, 10)
+        claim = sentence(dice, 10)
         one = {
             "doc_id": f"made-{number:06}",
-            "source_text": " ".join(_sentence(dice, 12) for _ in range(25)),
-            "systems": [{"system": "system", "summary_text": f"{claim} {_sentence(dice, 12)}"}],
+            "source_text": " ".join(sentence(dice, 12) for _ in range(25)),
+            "systems": [{"system": "system", "summary_text": f"{claim} {sentence(dice, 12)}"}],
             "claims": [{"claim_text": claim, "verdicts": {"system": dice.randint(0, 1)}}],
         }
         yield f"{json.dumps(one)}\n"
-
-
-def _sentence(dice: random.Random, words: int) -> str:
-    return " ".join(dice.choices(WORDS.split(), k=words)).capitalize() + "."
