@@ -274,7 +274,7 @@ def test_every_promise_names_tests_and_measurements_that_there_are() -> None:
         r"^\| (.*) \| (.*) \|$", TEXTS[RELIABILITY].partition("## What is promised")[2], re.MULTILINE
     )
     promises = [told for promise, told in rows if promise.endswith(".")]
-    assert len(promises) > 10
+    assert promises
     for told in promises:
         tests, measured = re.findall(r"`(tests/[\w/]+\.py)`", told), re.findall(r"ONLY=(\w+)", told)
         assert tests or measured, told
