@@ -8,7 +8,7 @@ BROWSER ?= 1
 ARGS ?=
 # What `make test-fast` runs: the library, what people do and what they ask, without pages.
 FAST := tests/evaluation $(wildcard tests/annotation/*/services tests/annotation/*/queries)
-# One part of the benchmark: make bench ONLY=startup
+# One part of the benchmark: make bench ONLY=answering
 ONLY ?=
 DATA ?=
 
@@ -32,7 +32,7 @@ COLLECTED := $(VAR)/staticfiles/staticfiles.json
 STATIC := $(shell find static 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-widths test-bench check bench lock audit clean venv tools
+.PHONY: help setup demo test test-fast test-widths check bench lock audit clean venv tools
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | \
@@ -48,7 +48,7 @@ demo: .venv/.runtime $(COLLECTED) ## Serve the sample project on this machine (P
 
 test: tools ## Run the tests (ARGS= goes to pytest)
 	@echo "test: pytest $(ARGS)"
-	@$(BIN)/python -m pytest -q -n 4 --ignore=tests/test_bench.py $(ARGS)
+	@$(BIN)/python -m pytest -q -n 4 $(ARGS)
 
 test-fast: tools ## Run the tests of evaluation, services and queries in a minute and a half, without slow ones
 	@echo "test-fast: leaves out pages, API, admin, files, browsers, processes of their own and what is marked slow"
@@ -56,9 +56,6 @@ test-fast: tools ## Run the tests of evaluation, services and queries in a minut
 
 test-widths: tools ## Run axe-core over every page, light and dark, at 390, 820, 1280 and 1920
 	@EVERY_WIDTH=1 REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n 3 tests/annotation/web/test_accessibility_in_browser.py
-
-test-bench: tools ## Run the tests of the benchmarks themselves
-	@$(BIN)/python -m pytest -q tests/test_bench.py
 
 check: tools ## Format, lint, types, import contracts, templates, migrations, production settings
 	@echo "check: ruff format" && $(BIN)/ruff format --check --quiet .

@@ -31,7 +31,6 @@ SERVER_COMMANDS: Mapping[str, ServerCommand] = {
     "leaderboard": ServerCommand("leaderboard", "show a project's systems with their means"),
     "export": ServerCommand("export_dataset", "export one level of a project's data"),
     "erase-person": ServerCommand("erase_person", "remove a person's data"),
-    "apply-retention": ServerCommand("apply_retention", "remove what is older than it may be kept"),
     "verify": ServerCommand("verify_scores", "recompute and verify stored scores"),
 }
 """By what `coverdict` calls them."""

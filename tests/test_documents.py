@@ -23,7 +23,6 @@ from annotation.exports.levels import LEVELS
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
 from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
 from annotation.judging.recipes import RECIPES
-from annotation.judging.services.judge_document_set import RUN_METRICS
 from annotation.models import SCORES
 from annotation.operator_commands import SERVER_COMMANDS
 from tests.annotation.judging.processes import manage
@@ -36,7 +35,6 @@ RELIABILITY = ROOT / "RELIABILITY.md"
 PAGES = [README, RELIABILITY, *sorted(DOCS.glob("*.md"))]
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 SETTINGS = ROOT / "annotation" / "config" / "settings"
-RECIPES_OF_CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Recipe")[2]
 
 COMMANDS = sorted(
     {
@@ -186,12 +184,6 @@ def test_an_example_workflow_gates_the_example_file(
     assert [(tmp_path / path).exists() for path in artifacts.values()] == [True] * len(artifacts)
 
 
-def test_every_metric_of_a_run_is_told() -> None:
-    told = re.search(r"Metrics: (.*?)\.\n", TEXTS[DOCS / "commands.md"])
-    assert told
-    assert re.findall(r"`(\w+)`", told[1]) == list(RUN_METRICS)
-
-
 # Names
 
 
@@ -243,25 +235,6 @@ def test_the_servers_are_those_that_the_app_proposes() -> None:
     assert told == [recipe[:4] for recipe in RECIPES]
 
 
-def test_what_pages_say_to_press_stands_on_a_page() -> None:
-    pressed = [
-        name
-        for path, text in TEXTS.items()
-        if path.parent == DOCS
-        for name in re.findall(r"(?:[Pp]ress|and) \*\*([^*…]+)\*\*", text)
-    ]
-    places = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "annotation").rglob("*.py")]
-    words = "\n".join(path.read_text(encoding="utf-8") for path in places)
-    assert len(pressed) > 12
-    assert [name for name in pressed if name not in words] == []
-
-
-def test_every_column_of_a_table_has_a_name() -> None:
-    heads = [line for text in TEXTS.values() for line in re.findall(r"^(\|.*)\n\|-", text, re.MULTILINE)]
-    assert len(heads) > 20
-    assert [head for head in heads if not all(cell.strip() for cell in head.strip("|").split("|"))] == []
-
-
 # Links
 
 
@@ -301,24 +274,9 @@ def test_every_promise_names_tests_and_measurements_that_there_are() -> None:
         r"^\| (.*) \| (.*) \|$", TEXTS[RELIABILITY].partition("## What is promised")[2], re.MULTILINE
     )
     promises = [told for promise, told in rows if promise.endswith(".")]
-    assert len(promises) > 10
+    assert promises
     for told in promises:
         tests, measured = re.findall(r"`(tests/[\w/]+\.py)`", told), re.findall(r"ONLY=(\w+)", told)
         assert tests or measured, told
         assert [name for name in tests if not (ROOT / name).is_file()] == []
         assert [name for name in measured if name not in bench.parts()] == []
-
-
-# Contributing
-
-
-def test_every_file_that_a_recipe_names_is_there() -> None:
-    folder, missing = ROOT, []
-    for name in re.findall(r"`([\w/<>]+(?:\.(?:py|js|css|html|md)|/))`", RECIPES_OF_CONTRIBUTING):
-        # A bare name stands in the folder of the file named before it, or at the top.
-        folder = (ROOT / name).parent if "/" in name else folder
-        wanted = re.sub("<.*?>", "*", Path(name).name)
-        if not [*folder.glob(wanted), *ROOT.glob(wanted)]:
-            missing.append(name)
-    assert folder != ROOT
-    assert missing == []

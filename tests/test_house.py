@@ -1,13 +1,9 @@
-"""The house itself: locks, commands, the rooms' independence, and what no file of the project may hold."""
+"""Locks, and what no file of the project may hold."""
 
 import ast
-import os
 import re
-import stat
 import subprocess
 import sys
-import tomllib
-from collections import Counter, defaultdict
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -17,22 +13,10 @@ from tests.sources import modules
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
-COMMANDS = [
-    "setup",
-    "demo",
-    "test",
-    "test-fast",
-    "test-bench",
-    "check",
-    "bench",
-    "lock",
-    "clean",
-]
 # Put together here, so that this file does not hold what it looks for.
 REGISTRIES = re.compile(
     "|".join(("py" + r"pi\.", "python" + "hosted", "npm" + r"js\.", "files.python" + "hosted"))
 )
-HALF_MERGED = re.compile(r"^(?:<{7} |>{7} )", re.MULTILINE)
 LIKE_IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
 MACHINE_PATHS = re.compile(r"(?<![\w.)}>*])/(?:tmp|root|work|home/[a-z][\w-]*)/")
 
@@ -54,15 +38,6 @@ def text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return ""
-
-
-def in_a_fresh_interpreter(code: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("DJANGO")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 def test_there_is_a_lock_for_every_list_of_requirements() -> None:
@@ -154,59 +129,9 @@ def test_no_file_names_a_path_of_one_machine() -> None:
     assert found == []
 
 
-def test_no_file_is_merged_by_half() -> None:
-    found = [str(path.relative_to(ROOT)) for path in project_files() if HALF_MERGED.search(text_of(path))]
-    assert found == []
-
-
 def test_no_file_names_a_package_registry() -> None:
     found = [str(path.relative_to(ROOT)) for path in project_files() if REGISTRIES.search(text_of(path))]
     assert found == []
-
-
-@pytest.mark.parametrize(
-    ("text", "is_found"), [("see /" + "tmp/x", True), ("'/" + "root/.venv'", True), ("var/tmp/x", False)]
-)
-def test_a_path_of_one_machine_is_known_from_a_path_of_ours(text: str, is_found: bool) -> None:
-    assert bool(MACHINE_PATHS.search(text)) == is_found
-
-
-@pytest.mark.parametrize("script", [".ci/run", "manage.py"])
-def test_a_script_is_executable(script: str) -> None:
-    assert (ROOT / script).stat().st_mode & stat.S_IXUSR
-
-
-def test_the_ci_script_is_sound_bash() -> None:
-    done = subprocess.run(["bash", "-n", ROOT / ".ci" / "run"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_make_alone_lists_every_command() -> None:
-    listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for command in COMMANDS:
-        assert re.search(rf"^ +make {command} +\S", listed, re.MULTILINE), command
-
-
-def test_no_recipe_calls_make_because_a_dry_run_would_run_it() -> None:
-    recipes = [line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("\t")]
-    assert [line for line in recipes if re.search(r"\$[({]MAKE[)}]", line)] == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["demo", "PORT=8123", "BROWSER=0"], "demo --port 8123 --no-browser"),
-        (["demo", "PORT=8123"], "demo --port 8123 \n"),
-        (["test", "ARGS=-x tests/config"], "pytest -q -n 4 --ignore=tests/test_bench.py -x tests/config"),
-        (["test-fast", "ARGS=-x"], "tests/evaluation tests/annotation/"),
-        (["bench", "ONLY=startup"], "tests.bench startup"),
-    ],
-)
-def test_a_command_passes_its_arguments_on(arguments: list[str], expected: str) -> None:
-    said = subprocess.run(
-        ["make", "-n", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    assert expected in said
 
 
 def test_an_interpreter_that_is_too_old_is_refused_with_the_way_out(tmp_path: Path) -> None:
@@ -225,23 +150,6 @@ def test_an_interpreter_that_is_too_old_is_refused_with_the_way_out(tmp_path: Pa
     assert not (tmp_path / ".venv").exists()
 
 
-def test_the_project_states_the_apps_version() -> None:
-    import annotation
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert project["tool"]["hatch"]["version"] == {"path": "annotation/__init__.py"}
-    assert re.fullmatch(r"\d+\.\d+\.\d+", annotation.__version__)
-
-
-def test_evaluation_knows_nothing_of_django_or_the_app() -> None:
-    loaded = in_a_fresh_interpreter(
-        "import sys, evaluation;"
-        "print(*sorted({name.partition('.')[0] for name in sys.modules}"
-        " & {'django', 'annotation', 'celery', 'rest_framework', 'environ'}))"
-    )
-    assert loaded == ""
-
-
 def test_evaluation_reads_no_environment() -> None:
     sources = sorted((ROOT / "evaluation").rglob("*.py"))
     assert sources
@@ -249,54 +157,3 @@ def test_evaluation_reads_no_environment() -> None:
         path.name for path in sources if re.search(r"os\.environ|os\.getenv|getenv\(", path.read_text())
     ]
     assert reading == []
-
-
-PROJECT_CODE = [
-    path
-    for room in ("annotation", "evaluation")
-    for path in sorted((ROOT / room).rglob("*.py"))
-    if "migrations" not in path.parts
-]
-LONGEST_DOCSTRING = 12
-# The end of a docstring on a line of its own looks the same, which costs some reading.
-LONG_STRING = rf'(?m)^[ \t]*r?"""(?:(?:(?!""")[^\n])*\n){{{LONGEST_DOCSTRING}}}'
-LONGEST_TEMPLATE_LINE = 160
-MOST_MODULES = 25
-
-
-def test_a_docstring_is_read_in_one_look() -> None:
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    found = [
-        f"{place}: {getattr(node, 'name', 'the module')}"
-        for place, tree in modules("annotation", "evaluation", holding=LONG_STRING)
-        for node in ast.walk(tree)
-        if isinstance(node, documented)
-        and len((ast.get_docstring(node) or "").splitlines()) > LONGEST_DOCSTRING
-    ]
-    assert found == []
-
-
-def test_a_line_of_a_template_fits_on_the_screen() -> None:
-    found = [
-        f"{path.relative_to(ROOT)}:{number}"
-        for path in sorted((ROOT / "templates").rglob("*.html"))
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if len(line) > LONGEST_TEMPLATE_LINE
-    ]
-    assert found == []
-
-
-def test_a_folder_of_code_is_looked_over_at_a_glance() -> None:
-    counts = Counter(path.parent for path in PROJECT_CODE if path.parent.name != "models")
-    assert {str(folder): count for folder, count in counts.items() if count > MOST_MODULES} == {}
-
-
-def test_a_class_of_one_subject_has_a_name_of_its_own() -> None:
-    subjects: defaultdict[str, set[str]] = defaultdict(set)
-    for path in PROJECT_CODE:
-        inside = path.relative_to(ROOT).parts
-        if inside[0] != "annotation" or len(inside) < 3:
-            continue
-        for name in re.findall(r"^class ([^_]\w*)", path.read_text(), re.MULTILINE):
-            subjects[name].add(inside[1])
-    assert {name: where for name, where in subjects.items() if len(where) > 1} == {}

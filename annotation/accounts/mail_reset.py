@@ -10,8 +10,8 @@ from django.core.mail import send_mail
 from django.template.loader import render_to_string
 
 from annotation.accounts.own_account import reset_path
-from annotation.core.accounts.mail_turns import takes_turn
 from annotation.core.jobs import hint
+from annotation.core.shared.limits import takes_mail_turn
 
 MAIL_RESET = "annotation.mail_reset"
 """The task that sends the mail."""
@@ -30,9 +30,9 @@ def ask_for_reset(*, email: str, address: str, asker: str) -> None:
     `address` is where the installation is reached, `asker` the network address that asks. More than a few times in an
     hour nothing is sent.
     """
-    if not takes_turn(f"from {asker}", most=ASKED_FROM_ONE_PLACE_AN_HOUR):
+    if not takes_mail_turn(f"from {asker}", most=ASKED_FROM_ONE_PLACE_AN_HOUR):
         logger.warning("Reset links were asked for too often from %s", asker)
-    elif not takes_turn(f"to {email.casefold()}", most=MAILS_AN_HOUR):
+    elif not takes_mail_turn(f"to {email.casefold()}", most=MAILS_AN_HOUR):
         logger.warning("Reset links were asked for too often for one address, from %s", asker)
     else:
         hint(MAIL_RESET, kwargs={"email": email, "address": address}, waits="a mailed reset link")
@@ -45,7 +45,7 @@ def mail_reset_links(*, email: str, address: str) -> int:
     """
     people = list(islice(PasswordResetForm().get_users(email), ACCOUNTS_OF_ONE_ADDRESS))
     for person in people:
-        link = f"{address.rstrip('/')}{reset_path(person=person, by=None)}"
+        link = f"{address.rstrip('/')}{reset_path(person)}"
         words = render_to_string("accounts/reset_mail.txt", {"username": person.get_username(), "link": link})
         # To the address on file: one that merely looks alike may be somebody else's.
         send_mail(SUBJECT, words, None, [person.email])

@@ -20,7 +20,7 @@ from annotation.accounts.verified_email import ask_for_verification, forget_veri
 from annotation.core.accounts.clients import Client, client_of
 from annotation.core.accounts.events import NOWHERE, note_account
 from annotation.core.accounts.tokens import DAYS, end_token, issue_token
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import AccountEvent, AccountSession
 from annotation.projects.services.accept_invitation import set_name
 
@@ -121,17 +121,14 @@ def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
     end_token(found, client=client)
 
 
-def reset_path(*, person: User, by: User | None, client: Client = NOWHERE) -> str:
+def reset_path(person: User) -> str:
     """The path of a link by which the person gives themselves a new password: for one use, for a few days.
 
-    `by` is an administrator of the installation, or None for its operator. It ends, too, when the person signs in.
-    Raises NotAllowed for anybody else; Conflict (code `closed`) where the account is closed.
+    It ends, too, when the person signs in. Raises Conflict (code `closed`) where the account is closed.
     """
-    if by is not None and not (by.is_active and by.is_superuser):
-        raise NotAllowed("Only an administrator of the installation can create reset links.")
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")
-    note_account(kind=AccountEvent.Kind.RESET_LINK, person=person, by=by, client=client)
+    note_account(kind=AccountEvent.Kind.RESET_LINK, person=person)
     key = urlsafe_base64_encode(str(person.pk).encode())
     return f"/reset/{key}/{default_token_generator.make_token(person)}/"
 

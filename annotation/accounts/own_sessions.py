@@ -43,7 +43,6 @@ class OwnEvent:
     what: str
     address: str
     browser: str
-    by: str
     note: str
 
 
@@ -65,14 +64,13 @@ def sessions_of(person: User, *, current: str | None) -> list[OpenSession]:
 
 def events_of(person: User) -> list[OwnEvent]:
     """The last things that happened to the person's account, newest first."""
-    rows = AccountEvent.objects.filter(person=person).select_related("by").order_by("-pk")
+    rows = AccountEvent.objects.filter(person=person).order_by("-pk")
     return [
         OwnEvent(
             at=row.at,
             what=row.get_kind_display(),
             address=row.address or "",
             browser=browser_of(row.agent) if row.agent else "",
-            by=row.by.get_username() if row.by else "",
             note=row.note,
         )
         for row in rows[:EVENTS_SHOWN]

@@ -178,26 +178,23 @@ def remove(*, person: User, code: str, request: HttpRequest) -> None:
     if must_have_second_factor(person):
         raise NotAllowed("This installation requires a second factor from you.", code="second_factor_needed")
     confirm(person=person, code=code, request=request)
-    _end(person, by=person, client=client_of(request))
+    _end(person, client_of(request))
 
 
-def reset_second_factor(*, person: User, by: User | None, client: Client = NOWHERE) -> None:
+def reset_second_factor(person: User) -> None:
     """Remove a second factor that the person has lost, so that they come in and set up another one.
 
-    `by` is an administrator of the installation, or None for its operator. Raises NotAllowed for anybody else, and for
-    oneself; NotFound where there is none.
+    Raises NotFound where there is none.
     """
-    if by is not None and not (by.is_active and by.is_superuser and by.pk != person.pk):
-        raise NotAllowed("Only another administrator of the installation resets a second factor.")
     if not codes_of(person).exists():
         raise NotFound(f"{person.get_username()} has no second factor.")
-    _end(person, by=by, client=client)
+    _end(person, NOWHERE)
 
 
 @transaction.atomic
-def _end(person: User, *, by: User | None, client: Client) -> None:
+def _end(person: User, client: Client) -> None:
     Authenticator.objects.filter(user=person).delete()
-    note_account(kind=Kind.FACTOR_END, person=person, by=by, client=client)
+    note_account(kind=Kind.FACTOR_END, person=person, client=client)
 
 
 def _refuse_without(person: User) -> None:

@@ -15,9 +15,9 @@ from django.db import IntegrityError, transaction
 from django.template.loader import render_to_string
 
 from annotation.core.accounts.events import NOWHERE, note_account
-from annotation.core.accounts.mail_turns import takes_turn
 from annotation.core.jobs import hint
 from annotation.core.refusals import Conflict, NotFound
+from annotation.core.shared.limits import takes_mail_turn
 from annotation.models import AccountEvent
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ def person_with_verified(email: str) -> User | None:
     return row.user if row else None
 
 
-def forget_verified(*, person: User, before: str, by: User | None = None, client: Client = NOWHERE) -> None:
+def forget_verified(*, person: User, before: str, client: Client) -> None:
     """Note that the account has another address, which nobody has proved to be the person's. In a transaction."""
     EmailAddress.objects.filter(user=person).delete()
     note = f"{before or 'none'} → {person.email or 'none'}"
-    note_account(kind=AccountEvent.Kind.EMAIL, person=person, by=by, client=client, note=note)
+    note_account(kind=AccountEvent.Kind.EMAIL, person=person, client=client, note=note)
 
 
 def ask_for_verification(*, person: User, address: str) -> None:
@@ -62,7 +62,7 @@ def ask_for_verification(*, person: User, address: str) -> None:
     """
     if not settings.EMAIL_URL or not person.email:
         return
-    if not takes_turn(f"verify {person.email.casefold()}", most=MAILS_AN_HOUR):
+    if not takes_mail_turn(f"verify {person.email.casefold()}", most=MAILS_AN_HOUR):
         logger.warning("The address of %s was to be verified too often", person.get_username())
         return
     told = {"person_id": person.pk, "email": person.email, "address": address}

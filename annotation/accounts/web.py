@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import password_validators_help_texts
@@ -72,8 +72,8 @@ def admin_door(request: HttpRequest) -> HttpResponse:
     after = request.GET.get("next", "/admin/")
     if not request.user.is_authenticated:
         return redirect_to_login(after)
-    if not request.user.is_staff:
-        told = "The administration is for staff. Sign out, and in again as somebody else."
+    if not admin.site.has_permission(request):
+        told = "The admin is for superusers and for adjudicators on staff, without open assessor work."
         return refused(request, NotAllowed(told))
     return redirect(our_address(after, request))
 

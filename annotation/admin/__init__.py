@@ -1,29 +1,5 @@
-"""The admin door: Django's own admin, limited to one's projects; importing a module registers its rows."""
+"""The admin: rows to look at for superusers, disputes to decide for adjudicators on staff."""
 
-from annotation.admin import (
-    accounts,
-    adjudication,
-    assessing,
-    claim,
-    dispute,
-    judge,
-    people,
-    project,
-    run,
-    scores,
-    texts,
-)
+from annotation.admin import dispute, rows
 
-__all__ = [
-    "accounts",
-    "adjudication",
-    "assessing",
-    "claim",
-    "dispute",
-    "judge",
-    "people",
-    "project",
-    "run",
-    "scores",
-    "texts",
-]
+__all__ = ["dispute", "rows"]

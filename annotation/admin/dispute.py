@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from annotation.accounts.admin_site import adjudicated_projects
 from annotation.adjudicating.queries.disputes import JOINED_WITH, WORST_FIRST, DisputeKind, text_of
 from annotation.adjudicating.services.adjudicate import settle
 from annotation.adjudicating.services.see_dispute import see_dispute
-from annotation.admin.reach import person_of
 from annotation.admin.rows import Rows
-from annotation.admin.seen import keep_seen
-from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
 from annotation.models import Dispute, ErrorType, Label
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
     from annotation.adjudicating.queries.dispute_view import DisputeView
 
 LONGEST_LISTED_TEXT = 120
@@ -42,8 +42,6 @@ class DecisionForm(forms.Form):
 
 @admin.register(Dispute)
 class DisputeAdmin(Rows):
-    project_paths = ("project",)
-    view_verbs = (Verb.ADJUDICATE,)
     list_display = ("text", "spread", "voices", "state", "project")
     list_filter = ("state",)
     list_select_related = JOINED_WITH
@@ -51,17 +49,22 @@ class DisputeAdmin(Rows):
     sortable_by = ()
     search_fields = ("public_id__exact",)
 
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).filter(project__in=adjudicated_projects(_person(request)))
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        found = super().get_object(request, object_id, from_field)
+        if found is None:
+            raise Http404
+        return found
+
     @admin.display(description="claim or unit")
     def text(self, dispute: Dispute) -> str:
         text = text_of(dispute)
         return text if len(text) <= LONGEST_LISTED_TEXT else f"{text[:LONGEST_LISTED_TEXT]}…"
-
-    def history_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        page = super().history_view(request, object_id, extra_context)
-        keep_seen(request, [self.get_object(request, object_id).check_row_id])
-        return page
 
     def changeform_view(
         self,
@@ -70,23 +73,22 @@ class DisputeAdmin(Rows):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        if object_id is None or not self.has_view_permission(request):
-            raise PermissionDenied
-        self.warn_if_blind(request)
+        if object_id is None:
+            raise Http404
         row: Dispute = self.get_object(request, unquote(object_id))
-        view = see_dispute(dispute=row, by=person_of(request))
+        view = see_dispute(dispute=row, by=_person(request))
         if request.method != "POST":
             return self._page(request, row, view, DecisionForm(view))
-        data = request.POST.copy()
-        form = DecisionForm(view, data)
+        typed = request.POST.copy()
+        form = DecisionForm(view, typed)
         if form.is_valid():
             try:
-                decision = settle(dispute=row, by=person_of(request), **form.cleaned_data)
+                decision = settle(dispute=row, by=_person(request), **form.cleaned_data)
             except Refusal as refusal:
                 field = getattr(refusal, "field", None)
                 form.add_error(field if field in form.fields else None, refusal.message)
-                view = see_dispute(dispute=row, by=person_of(request))
-                data["seen"] = view.seen
+                view = see_dispute(dispute=self.get_object(request, str(row.pk)), by=_person(request))
+                typed["seen"] = view.seen
             else:
                 self.message_user(request, f"Resolved: {decision}.", messages.SUCCESS)
                 return HttpResponseRedirect(reverse("admin:annotation_dispute_changelist"))
@@ -97,11 +99,14 @@ class DisputeAdmin(Rows):
     ) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
-            **self.in_context(request, row),
-            "title": f"Dispute over a {'claim' if view.kind == DisputeKind.CHECK else 'unit'}",
+            "title": "Dispute over a claim" if view.kind == DisputeKind.CHECK else "Dispute over a unit",
             "opts": self.opts,
             "original": row,
             "view": view,
             "form": form,
         }
         return TemplateResponse(request, "admin/annotation/dispute/change_form.html", context)
+
+
+def _person(request: HttpRequest) -> User:
+    return cast("User", request.user)

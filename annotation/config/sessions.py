@@ -20,7 +20,7 @@ from annotation.models import AccountSession
 SEEN_EVERY = timedelta(minutes=5)
 """How old the time of the last request may become before it is written anew."""
 
-# Defended by tests/bench/review.py and tests/bench/saving.py, which send whole requests.
+# Defended by tests/bench/answering.py, which sends whole requests.
 _FIND = "SELECT session_data, seen_at < %s FROM annotation_accountsession WHERE session_key = %s AND expire_date > %s"
 
 

@@ -1,6 +1,6 @@
 """Rows stored many at a time, by hand: COPY on PostgreSQL, one prepared statement on SQLite.
 
-`tests/bench/volume_files.py` and `volume.py` defend it: to make instances and statements of rows took ten times as
+`tests/bench/files.py` and `runs.py` defend it: to make instances and statements of rows took ten times as
 long as to store them. The caller owns the transaction.
 """
 

@@ -249,18 +249,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='MailTurn',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=64)),
-                ('hour', models.DateTimeField()),
-                ('nth', models.PositiveSmallIntegerField()),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('key', 'hour', 'nth'), name='mail_turn_once')],
-            },
-        ),
-        migrations.CreateModel(
             name='Project',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -988,7 +976,6 @@ class Migration(migrations.Migration):
                 ('is_known', models.BooleanField(default=False, help_text='From a device or network that the person had signed in from.')),
                 ('note', models.CharField(blank=True, max_length=200)),
                 ('at', models.DateTimeField()),
-                ('by', models.ForeignKey(blank=True, help_text='Who did it, where that is somebody else.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('person', models.ForeignKey(blank=True, db_index=False, help_text='Whose account; none where nobody has the name that was typed.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='account_events', to=settings.AUTH_USER_MODEL)),
             ],
             options={

@@ -34,7 +34,6 @@ from annotation.models.people import (
     CachedValue,
     Comment,
     Invitation,
-    MailTurn,
     SetupLink,
     administrators,
 )
@@ -82,7 +81,6 @@ __all__ = [
     "JudgeShare",
     "JudgeTrial",
     "Label",
-    "MailTurn",
     "Membership",
     "Project",
     "PromptVersion",

@@ -50,14 +50,6 @@ class AccountEvent(models.Model):
         db_index=False,
         help_text="Whose account; none where nobody has the name that was typed.",
     )
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        blank=True,
-        on_delete=models.SET_NULL,
-        related_name="+",
-        help_text="Who did it, where that is somebody else.",
-    )
     name_key = models.CharField(max_length=64, blank=True, help_text="Keyed hash of the name that was typed.")
     address = models.GenericIPAddressField(null=True, blank=True)
     network = models.CharField(max_length=50, blank=True, help_text="What limits count by.")

@@ -82,20 +82,6 @@ class CachedValue(models.Model):
         return self.cache_key
 
 
-class MailTurn(models.Model):
-    """One of the few mails that may be asked for in an hour, for an address or from one. Kept for a day, as a hash."""
-
-    key = models.CharField(max_length=64)
-    hour = models.DateTimeField()
-    nth = models.PositiveSmallIntegerField()
-
-    class Meta:
-        constraints = (models.UniqueConstraint(fields=("key", "hour", "nth"), name="mail_turn_once"),)
-
-    def __str__(self) -> str:
-        return f"mail {self.nth} of {self.hour:%Y-%m-%d %H}"
-
-
 class Comment(PublicRow):
     """A remark on a claim. Taken back, its words are no longer shown."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
@@ -32,50 +32,45 @@ FOUNDING = Q(target_kind__in=("draw", "project")) | Q(verb="start run")
 """Entries of the log that others go by: how random samples were made, what the project is, what runs were asked."""
 
 
-def apply_retention(*, dry_run: bool = False) -> Mapping[str, int]:
-    """Remove what is due; how many of each kind. With `dry_run` only count. Twice at once does no harm.
+def apply_retention() -> Mapping[str, int]:
+    """Remove what is due; how many of each kind. Twice at once does no harm.
 
     A call that is erased keeps its tokens and its time. Its question is not answered from it any more: where it is
     asked again it is paid for again, and the estimate of a run says so.
     """
     now, removed = shared_now(), Counter[str]()
     for project in overdue():
-        removed["projects"] += dry_run or bool(purge(project))
-    removed["sessions"] = _delete(AccountSession.objects.filter(expire_date__lt=now), dry_run=dry_run)
+        removed["projects"] += bool(purge(project))
+    removed["sessions"] = AccountSession.objects.filter(expire_date__lt=now).delete()[0]
     if (cut := _cut(settings.COVERDICT_KEEP_CALLS_DAYS, now)) is not None:
         # What a run that is still under way has asked is not asked again when a worker dies.
         calls = JudgeCall.objects.filter(erased_at__isnull=True, created_at__lt=cut)
-        removed["calls"] = _erase_calls(calls.exclude(run__state=Run.State.ACTIVE), now, dry_run=dry_run)
+        removed["calls"] = _erase_calls(calls.exclude(run__state=Run.State.ACTIVE), now)
     if (cut := _cut(settings.COVERDICT_KEEP_EXPORTS_DAYS, now)) is not None:
         for export in Export.objects.filter(finished_at__lt=cut).exclude(path=""):
             removed["exports"] += 1
-            if not dry_run:
-                remove_file(export)
+            remove_file(export)
     if (cut := _cut(settings.COVERDICT_KEEP_LOG_DAYS, now)) is not None:
-        removed["log"] = sum(_shorten_log(project, cut, dry_run=dry_run) for project in Project.objects.all())
+        removed["log"] = sum(_shorten_log(project, cut) for project in Project.objects.all())
         # For so long a browser or network is known that somebody signed in from (`accounts.lock_out`).
         known = AccountEvent.objects.filter(at__lt=min(cut, now - SIGN_INS_KNOWN_FOR))
-        removed["sign-ins"] = _delete(known, dry_run=dry_run)
+        removed["sign-ins"] = known.delete()[0]
     return {kind: count for kind, count in removed.items() if count}
 
 
-def _delete(rows: QuerySet[Any], *, dry_run: bool) -> int:
-    return rows.count() if dry_run else rows.delete()[0]
-
-
-def _shorten_log(project: Project, cut: datetime, *, dry_run: bool) -> int:
+def _shorten_log(project: Project, cut: datetime) -> int:
     entries = Event.objects.filter(project=project, created_at__lt=cut).exclude(FOUNDING)
     keys = list(entries.order_by("-pk").values_list("pk", flat=True))
-    for step in in_steps([] if dry_run else keys):
+    for step in in_steps(keys):
         with transaction.atomic():
             let_go_of_log(project)
             Event.objects.filter(pk__in=step)._raw_delete(using=entries.db)
     return len(keys)
 
 
-def _erase_calls(calls: QuerySet[JudgeCall], now: datetime, *, dry_run: bool) -> int:
+def _erase_calls(calls: QuerySet[JudgeCall], now: datetime) -> int:
     keys = list(calls.order_by("pk").values_list("pk", flat=True))
-    for step in in_steps([] if dry_run else keys):
+    for step in in_steps(keys):
         JudgeCall.objects.filter(pk__in=step).update(
             request="", reply="", key=Concat(Value("erased-"), F("public_id")), erased_at=now
         )

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.config.web_urls import urlpatterns as web_urls
 from annotation.core.permissions import BLIND_VERBS, ROLE_VERBS, Verb
-from annotation.models import Membership, Role
-from tests.annotation.admin.rows import MODELS, address, fill
+from annotation.models import Dispute, Membership, Role
+from tests.annotation.admin.rows import address, fill
+from tests.annotation.admin.test_disputes import disputed
 from tests.annotation.api import routes as api
 from tests.annotation.cast import MEMBERS, World
 from tests.annotation.route_verbs import (
-    ADMIN,
-    ADMIN_CHANGES,
     ALSO_READ,
     NAMED_IN_FORM,
     OF_TEXT_IN_HAND,
@@ -38,9 +38,6 @@ from tests.annotation.route_verbs import (
 )
 from tests.annotation.web.places import Ids
 
-if TYPE_CHECKING:
-    from django.db.models import Model
-
 LET_IN = (200, 201, 202, 204, 302, 409, 422)
 """Carried out, or refused for another reason: an unfinished export, an empty form, a run that is over."""
 KEPT_OUT = (403, 404)
@@ -49,8 +46,6 @@ WITHOUT_ROWS = {"step", "version", "table"}
 BLIND = "blind"
 """Ana with every role there is, and open work."""
 INSIDE = (*MEMBERS, BLIND)
-AT_THE_ADMIN = tuple(name for name in INSIDE if name != "ana")
-"""Ben shows what her role opens there, and BLIND what her open work closes."""
 OPEN_TO_STRANGERS = ("tokens/", "invitations/account/")
 """Routes of the API that are for people who have not signed in yet."""
 SITE = admin.site
@@ -326,10 +321,6 @@ def test_the_schema_answers_options_without_a_fault(world: World) -> None:
 # The admin
 
 
-def test_every_row_of_the_admin_has_an_entry() -> None:
-    assert {model.__name__ for model in MODELS} == set(ADMIN)
-
-
 def staff_of(world: World, name: str) -> Client:
     person = person_of(world, name)
     person.is_staff = True
@@ -337,71 +328,65 @@ def staff_of(world: World, name: str) -> Client:
     return client_of(world, name)
 
 
-def a_row(world: World, model: type[Model]) -> Model:
-    """A row of "harbour"."""
-    row = model._default_manager.order_by("pk").first()
-    assert row is not None, model
-    return row
+def admin_pages(world: World) -> dict[str, bool]:
+    """Every list, form and row of the admin, and whether it is for adjudicators."""
+    rows = {model: model._default_manager.order_by("pk").first() for model in SITE._registry}
+    pages = {"/admin/": True}
+    for model, row in rows.items():
+        names = ("changelist", "add", *(("change", "history", "delete") if row else ()))
+        for name in names:
+            path = reverse(
+                f"admin:{model._meta.app_label}_{model._meta.model_name}_{name}",
+                args=[row.pk] if row and name not in ("changelist", "add") else [],
+            )
+            pages[path] = model is Dispute and name in ("changelist", "change", "history")
+    return pages
 
 
-def test_an_admin_page_opens_and_a_form_is_sent_exactly_as_the_table_names(world: World) -> None:
+def test_the_admin_opens_to_staff_who_adjudicate_and_for_them_disputes_alone(world: World) -> None:
     fill(world)
-    member = world.project.memberships.get(user=world.vic)
-    for name in AT_THE_ADMIN:
+    disputed(world)
+    pages = admin_pages(world)
+    for name in INSIDE:
         with transaction.atomic():
-            client = staff_of(world, name)
-            for model in MODELS:
-                row = a_row(world, model)
-                opens(client, name, model, row)
-                sends(client, name, model, row, member=member)
+            client, may = staff_of(world, name), Verb.ADJUDICATE in verbs_of(name)
+            for path, is_for_adjudicators in pages.items():
+                answer = client.get(path)
+                is_in = answer.status_code == 200
+                assert (name, path, is_in) == (name, path, may and is_for_adjudicators)
+                assert (name, path, is_in or is_kept_out(answer)) == (name, path, True)
+                if not is_in:
+                    sent = Ask(path, "post", path, ()).sent_by(client)
+                    assert (name, path, is_kept_out(sent)) == (name, path, True)
             transaction.set_rollback(True)
 
 
-def opens(client: Client, name: str, model: type[Model], row: Model) -> None:
-    kind = model.__name__
-    may_look = bool(set(ADMIN[kind]) & verbs_of(name))
-    assert (name, kind, client.get(address(model)).status_code == 200) == (name, kind, may_look)
-    for page in ("change", "history"):
-        opened = client.get(address(model, f"{row.pk}/{page}/")).status_code
-        asked = (name, kind, page)
-        assert (asked, opened == 200, opened in (200, *KEPT_OUT)) == (asked, may_look, True)
+def is_kept_out(answer: Any) -> bool:
+    return answer.status_code in KEPT_OUT or "/admin/login/" in answer.headers.get("Location", "")
 
 
-def sends(client: Client, name: str, model: type[Model], row: Model, member: Membership) -> None:
-    kind, asked = model.__name__, (name, model.__name__)
-    may_send = ADMIN_CHANGES.get(kind) in verbs_of(name)
-    sent = Ask(kind, "post", address(model, f"{row.pk}/change/"), ()).sent_by(client).status_code
-    assert (asked, sent in (200, 302), sent in (200, 302, *KEPT_OUT)) == (asked, may_send, True)
-    may_add = kind == "Membership" and Verb.MANAGE_MEMBERS in verbs_of(name)
-    assert (asked, client.get(address(model, "add/")).status_code == 200) == (asked, may_add)
-    page = address(model, f"{member.pk if may_add else row.pk}/delete/")
-    assert (asked, client.get(page).status_code == 200) == (asked, may_add)
-
-
-def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> None:
-    fill(world)
+def test_a_dispute_is_not_there_for_adjudicators_of_other_projects(world: World) -> None:
+    dispute = disputed(world)
+    Membership.objects.filter(user=world.dan).update(roles=list(Role.values))
     client = staff_of(world, "dan")
-    no_project = {
-        "Judge",
-        "JudgeCall",
-        "JudgeShare",
-        "JudgeTrial",
-        "CallClaim",
-        "CallStart",
-        "CachedValue",
-        "MailTurn",
-        "SetupLink",
-        "Worker",
-    }
-    for model in MODELS:
-        if model.__name__ in no_project:
-            continue
-        row = model._default_manager.order_by("pk").first()
-        assert row is not None
-        for page in ("change", "history", "delete"):
-            path = address(model, f"{row.pk}/{page}/")
-            assert (path, client.get(path).status_code in KEPT_OUT) == (path, True)
-            assert (path, Ask(path, "post", path, ()).sent_by(client).status_code in KEPT_OUT) == (path, True)
+    assert client.get(address(Dispute)).context["cl"].result_count == 0
+    for page in ("change", "history", "delete"):
+        for method in ("get", "post"):
+            path = address(Dispute, f"{dispute.pk}/{page}/")
+            assert (path, Ask(path, method, path, ()).sent_by(client).status_code in KEPT_OUT) == (path, True)
+
+
+def test_a_superuser_with_open_work_is_refused(world: World) -> None:
+    fill(world)
+    root = User.objects.create_superuser("at-the-root")
+    client = Client()
+    client.force_login(root, backend="django.contrib.auth.backends.ModelBackend")
+    pages = admin_pages(world)
+    assert client.get("/admin/").status_code == 200
+    assign(document_set=world.sets["port"], assessor=root, by=None)
+    for path in pages:
+        assert (path, is_kept_out(client.get(path))) == (path, True)
+    assert client.get("/admin/", follow=True).status_code == 403
 
 
 def test_the_admin_lets_nobody_in_who_is_not_staff(world: World) -> None:
@@ -421,13 +406,3 @@ def test_the_admin_lets_nobody_in_who_is_not_staff(world: World) -> None:
                 302,
                 True,
             )
-
-
-@pytest.mark.parametrize("name", AT_THE_ADMIN)
-def test_rows_that_are_not_the_projects_are_for_superusers(world: World, name: str) -> None:
-    client = staff_of(world, name)
-    others = [model for model in SITE._registry if model not in MODELS]
-    assert others
-    for model in others:
-        path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-        assert (path, client.get(path).status_code) == (path, 403)

@@ -1,6 +1,6 @@
 """The benchmark: one module per part, each measuring one promise.
 
-A part is a module here with `NAME`, what `make bench ONLY=name` calls it, and `run()`, which gives its rows.
+A part is a module here, by whose name `make bench ONLY=name` calls it, with `run()`, which gives its rows.
 Each part runs in a process of its own, so that none measures what another left in memory; a part that needs
 Django sets it up, and imports rows, inside `run()`.
 """

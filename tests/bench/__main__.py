@@ -8,17 +8,14 @@ import argparse
 import importlib
 import json
 import multiprocessing
-import os
 import pkgutil
-import platform
 import sys
 import traceback
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
 import tests.bench
 from tests.bench import Row
@@ -26,28 +23,17 @@ from tests.bench import Row
 RESULT = Path(__file__).resolve().parents[2] / "var" / "bench.json"
 
 
-class Part(Protocol):
-    """What a module of this package has to hold to be a part."""
-
-    NAME: str
-    run: Callable[[], list[Row]]
-
-
 def parts() -> dict[str, str]:
-    """Module of each part, by the part's name, in the order of their names."""
-    modules = [
-        f"{tests.bench.__name__}.{module.name}" for module in pkgutil.iter_modules(tests.bench.__path__)
-    ]
-    named = {
-        _load(module).NAME: module for module in modules if not module.rpartition(".")[2].startswith("_")
-    }
-    return dict(sorted(named.items()))
+    """Module of each part, by the part's name."""
+    modules = [module.name for module in pkgutil.iter_modules(tests.bench.__path__)]
+    return {name: f"{tests.bench.__name__}.{name}" for name in modules if not name.startswith("_")}
 
 
 def measure(module: str) -> list[Row]:
     """The rows of one part, from a fresh process of its own."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(_load(module).run).result()
+        rows: list[Row] = pool.submit(_load(module).run).result()
+        return rows
 
 
 def entry(rows: list[Row]) -> dict[str, Any]:
@@ -64,17 +50,12 @@ def table(name: str, rows: list[Row]) -> str:
 def save(path: Path, measured: dict[str, dict[str, Any]]) -> None:
     """Put these parts into the file; parts measured earlier stay."""
     kept = json.loads(path.read_text())["parts"] if path.exists() else {}
-    machine = {
-        "python": platform.python_version(),
-        "system": platform.platform(),
-        "processors": os.cpu_count(),
-    }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"machine": machine, "parts": {**kept, **measured}}, indent=2) + "\n")
+    path.write_text(json.dumps({"parts": {**kept, **measured}}, indent=2) + "\n")
 
 
-def _load(module: str) -> Part:
-    return cast("Part", importlib.import_module(module))
+def _load(module: str) -> Any:
+    return importlib.import_module(module)
 
 
 def _line(row: Row) -> str:

@@ -22,11 +22,10 @@ from urllib.request import urlopen
 import redis
 
 from tests import postgres, redis_server
-from tests.bench._serving import HOST, SETTINGS, START_SECONDS
+from tests.bench._judge_server import claims_of
+from tests.bench._serving import HOST, SETTINGS, START_SECONDS, Reviewer, SavingDesk
 from tests.bench._strikes import AHEAD, HOUR
-from tests.bench.call_plan import claims_of
-from tests.bench.people import Reviewer
-from tests.bench.saving import SavingDesk
+from tests.bench._study import PASSWORD
 from tests.llm_server import Call, LLMServer
 
 if TYPE_CHECKING:
@@ -175,22 +174,15 @@ class World:
 
         call_command("migrate", verbosity=0)
         from annotation.models import Project, Role
-        from tests.bench import _people_world, _saving_world, _volume_world, review
+        from tests.bench import _run_world, _study
 
         with transaction.atomic():
-            review.fill(checked_sets)
-            study = Project.objects.get(slug=review.SLUG)
-            study.question_set = _saving_world.QUESTION_SET
-            study.save(update_fields=["question_set"])
-            assessors = _people_world.members(study, Role.ASSESSOR, ASSESSORS)
-            self._assessors = _people_world.at_work(study, assessors)
-            self._reviewers = [
-                each.username for each in _people_world.members(study, Role.REVIEWER, REVIEWERS)
-            ]
-            self._password = _people_world.PASSWORD
-            self.study, self.sets = study, sets
+            self.study = study = _study.fill(checked_sets)
+            self._assessors = _study.at_work(study, _study.members(study, Role.ASSESSOR, ASSESSORS))
+            self._reviewers = [each.username for each in _study.members(study, Role.REVIEWER, REVIEWERS)]
+            self.sets = sets
             self.runs = Project.objects.create(slug="runs", name="Runs")
-            _volume_world.fill(self.runs, sets, 1, with_claims=False)
+            _run_world.fill(self.runs, sets, with_claims=False)
 
     def start_run(self) -> Run:
         """A run with a judge of its own, so that nothing it asks was answered before."""
@@ -337,10 +329,8 @@ class World:
     @contextmanager
     def people(self) -> Iterator[People]:
         """People at work for the length of a with block."""
-        assessors = [SavingDesk.with_pen(self.port, each, self._password) for each in self._assessors]
-        reviewers = [Reviewer.signed_in(self.port, name, self._password) for name in self._reviewers]
-        for reviewer in reviewers:
-            reviewer.is_htmx = True
+        assessors = [SavingDesk.with_pen(self.port, each, PASSWORD) for each in self._assessors]
+        reviewers = [Reviewer.signed_in(self.port, name, PASSWORD) for name in self._reviewers]
         for desk in assessors:
             desk.done = self.last_act(desk)
         people = People(assessors, reviewers)

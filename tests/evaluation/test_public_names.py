@@ -1,7 +1,7 @@
 import inspect
 import subprocess
 import sys
-from types import FunctionType, ModuleType
+from types import ModuleType
 
 import pytest
 
@@ -98,33 +98,3 @@ print(*(name for name in names if not name.startswith("_")))
 """
     # NumPy takes charset_normalizer along where another tool of the developers' has brought it.
     assert set(run_python(code).split()) - {"charset_normalizer"} == LOADED
-
-
-PUBLIC = [getattr(room, name) for room in ROOMS for name in room.__all__]
-FUNCTIONS = [value for value in PUBLIC if inspect.isfunction(value)]
-
-
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_public_functions_tell_an_example(function: FunctionType) -> None:
-    assert "Example:" in (inspect.getdoc(function) or "")
-
-
-def test_every_error_has_a_code_of_its_own_drawn_in_the_hierarchy() -> None:
-    found = [
-        value
-        for value in vars(errors).values()
-        if inspect.isclass(value) and issubclass(value, errors.EvaluationError)
-    ]
-    drawn = "".join(
-        line for line in inspect.getsource(errors).splitlines(keepends=True) if line.startswith("#")
-    )
-    codes = [error.code for error in found]
-    assert len(set(codes)) == len(codes) == 9
-    for error in found:
-        assert f"── {error.__name__} " in drawn
-        assert error.code in drawn.split()
-
-
-def test_errors_are_value_errors() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        evaluation.brevity(5, 0)

@@ -228,13 +228,6 @@ def test_question_coverage_counts_what_both_answer_yes(
     assert_found(result, {"question_coverage": coverage})
 
 
-def test_the_fox_covers_four_of_its_own_six_elements() -> None:
-    # The page prints .75 beside lists of which four of six are covered: that is .667, which is computed here.
-    found = completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")
-    assert found.score == pytest.approx(4 / 6)
-    assert found.missing_elements == ("quick", "lazy")
-
-
 def test_a_summary_in_other_order_has_most_elements() -> None:
     found = completeness(
         "Explain how photosynthesis works in plants using sunlight, water, and carbon dioxide.",
@@ -277,13 +270,3 @@ def test_words_alone_take_the_page_s_four_claims_and_find_one_or_two() -> None:
     ]
     assert result["coverage"] is not None
     assert 0.25 <= result["coverage"] <= 0.5
-
-
-def test_words_alone_see_that_a_summary_of_other_facts_covers_less() -> None:
-    told = lexical(CARS, CARS_SUMMARY, "coverage")["coverage"]
-    whole = lexical(CARS, CARS, "coverage", "alignment")
-    foreign = lexical(CARS, CAT_SUMMARY, "coverage", "alignment")
-    assert told is not None
-    assert 0 < told < 1
-    assert (whole["coverage"], whole["alignment"]) == (1.0, 1.0)
-    assert (foreign["coverage"], foreign["alignment"]) == (0.0, 0.0)

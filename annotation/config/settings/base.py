@@ -72,7 +72,7 @@ IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 
 
 INSTALLED_APPS = [
     "annotation",
-    "django.contrib.admin",
+    "annotation.config.admin_app.GatedAdmin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

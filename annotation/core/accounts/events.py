@@ -27,7 +27,6 @@ def note_account(
     person: User | None,
     client: Client = NOWHERE,
     typed: str | None = None,
-    by: User | None = None,
     is_known: bool = False,
     note: str = "",
 ) -> AccountEvent:
@@ -39,7 +38,6 @@ def note_account(
     event = AccountEvent.objects.create(
         kind=kind,
         person=person,
-        by=by if by != person else None,
         name_key=name_key(person.get_username() if typed is None and person else typed or ""),
         address=client.address or None,
         network=client.network,
@@ -51,11 +49,10 @@ def note_account(
     )
     logger.log(
         logging.INFO if kind in (AccountEvent.Kind.SIGN_IN, AccountEvent.Kind.SIGN_OUT) else logging.WARNING,
-        "%s: account %s from %s%s",
+        "%s: account %s from %s",
         event.get_kind_display(),
         person.get_username() if person else "(of nobody)",
         client.address or "the server itself",
-        f" by {by.get_username()}" if event.by and by else "",
     )
     return event
 

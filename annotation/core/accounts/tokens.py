@@ -22,7 +22,6 @@ def issue_token(
     *,
     person: User,
     days: int = DAYS,
-    by: User | None = None,
     client: Client = NOWHERE,
 ) -> tuple[AuthToken, str]:
     """A token of the person: its row, and the token itself, to be shown once. Raises Invalid for its days.
@@ -32,16 +31,16 @@ def issue_token(
     if not 1 <= days <= MOST_DAYS:
         raise Invalid(f"A token is valid for 1 to {MOST_DAYS} days.", field="days")
     row, token = AuthToken.objects.create(user=person, expiry=timedelta(days=days))
-    note_account(kind=AccountEvent.Kind.TOKEN, person=person, by=by, client=client, note=_shown(row))
+    note_account(kind=AccountEvent.Kind.TOKEN, person=person, client=client, note=_shown(row))
     return row, str(token)
 
 
-def end_token(row: AuthToken, *, by: User | None = None, client: Client = NOWHERE) -> None:
+def end_token(row: AuthToken, *, client: Client = NOWHERE) -> None:
     """End one token, and note it."""
     note = _shown(row)
     person: User = row.user
     row.delete()
-    note_account(kind=AccountEvent.Kind.TOKEN_END, person=person, by=by, client=client, note=note)
+    note_account(kind=AccountEvent.Kind.TOKEN_END, person=person, client=client, note=note)
 
 
 def _shown(row: AuthToken) -> str:

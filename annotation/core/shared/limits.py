@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 
 from django.core.cache import cache
+
+HOUR = 3600
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +29,11 @@ def count(key: str, *, seconds: int) -> int:
         # Each kind of cache has errors of its own.
         logger.warning("A limit is not counted, since the cache does not answer", exc_info=True)
         return 0
+
+
+def takes_mail_turn(key: str, *, most: int) -> bool:
+    """Whether one of the `most` mails of this hour was left, for an address or from one: `key` is kept as a hash."""
+    return count(f"mail:{hashlib.sha256(key.encode(errors='replace')).hexdigest()}", seconds=HOUR) <= most
 
 
 def seconds_left(seconds: int) -> float:

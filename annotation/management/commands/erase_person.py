@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, username: str, remove_texts: bool, dry_run: bool, **__: Any) -> None:
         person = person_named(username)
         try:
-            gone = erase_person(person=person, by=None, remove_texts=remove_texts, dry_run=dry_run)
+            gone = erase_person(person=person, remove_texts=remove_texts, dry_run=dry_run)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         for what, count in sorted(gone.items()):

@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, username: str, address: str, **__: Any) -> None:
         try:
-            path = reset_path(person=person_named(username), by=None)
+            path = reset_path(person_named(username))
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(f"{address.rstrip('/')}{path}")

@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, username: str, **__: Any) -> None:
         try:
-            reset_second_factor(person=person_named(username), by=None)
+            reset_second_factor(person_named(username))
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(f"The second factor of {username} is reset.")

@@ -17,12 +17,11 @@ from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from annotation.core.accounts.mail_turns import takes_turn
 from annotation.core.events import log
 from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
-from annotation.core.shared.limits import count
+from annotation.core.shared.limits import count, takes_mail_turn
 from annotation.core.text_faults import checked_note
 from annotation.models import Invitation, Project
 from annotation.projects.services.change_members import checked_roles
@@ -184,7 +183,7 @@ def _claim(invitation_id: str, secret: str) -> Invitation | None:
     ).first()
     if invitation is None or not invitation.email:
         return None
-    if not takes_turn(f"to {invitation.email.casefold()}", most=MAILS_AN_HOUR):
+    if not takes_mail_turn(f"to {invitation.email.casefold()}", most=MAILS_AN_HOUR):
         logger.warning("Invitations were mailed too often to one address; %s was not", invitation.public_id)
         return None
     invitation.secret_hash, invitation.mailed_at = hash_of(secret), timezone.now()

@@ -345,7 +345,7 @@ def test_an_erased_person_is_known_by_no_identity(provider: Provider, world: Wor
     verify(world.rex)
     provider.knows("r7", email=REX, email_verified=True)
     signs_on(provider, "r7")
-    gone = erase_person(person=world.rex, by=None)
+    gone = erase_person(person=world.rex)
     assert gone["socialaccount_socialaccount"] == gone["account_emailaddress"] == 1
     assert signs_on(provider, "r7").status_code == 403
 

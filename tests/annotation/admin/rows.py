@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.contrib import admin
 from django.db.models import Model
 from django.utils import timezone
 
@@ -28,8 +27,6 @@ from annotation.models import (
     JudgeExamples,
     JudgeShare,
     JudgeTrial,
-    MailTurn,
-    Notice,
     PromptVersion,
     Question,
     QuestionAnswer,
@@ -45,60 +42,6 @@ from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World, add_imported_verdict
-
-MODELS = sorted(
-    (model for model in admin.site._registry if model._meta.app_label == "annotation"),
-    key=lambda model: model.__name__,
-)
-
-EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
-"""Everything else is append-only or derived. Of a dispute nothing is changed either: its form settles it."""
-
-OF_MACHINE = (
-    "CachedValue",
-    "CallClaim",
-    "CallStart",
-    "JudgeCall",
-    "JudgeShare",
-    "JudgeTrial",
-    "AccountEvent",
-    "AccountSession",
-    "MailTurn",
-    "SetupLink",
-    "Worker",
-)
-"""Rows of no project, for superusers."""
-
-TELLING = {
-    "Adjudication",
-    "Analysis",
-    "Assignment",
-    "Check",
-    "Claim",
-    "ClaimSet",
-    "Comment",
-    "Comparison",
-    "Dispute",
-    "Draw",
-    "DrawnCheck",
-    "Event",
-    "Export",
-    "Import",
-    "JudgeCall",
-    "JudgeExamples",
-    "Question",
-    "QuestionAnswer",
-    "Rating",
-    "Score",
-    "Sitting",
-    "Summary",
-    "SummaryJudgment",
-    "System",
-    "Unit",
-    "UnitJudgment",
-    "Verdict",
-}
-"""What staff with open assessor work must not see."""
 
 
 def address(model: type[Model], rest: str = "") -> str:
@@ -123,9 +66,6 @@ def fill(world: World) -> None:
     write_guidelines(project=world.project, text="One at a time.", by=world.mona)
     claim = world.check("alder", 1).claim
     comment_on_claim(project=world.project, claim=claim, by=world.rex, text="Hm.")
-    Notice.objects.create(
-        project=world.project, person=world.olga, kind=Notice.Kind.RUN, text="Done.", address="/"
-    )
     _fill_what_is_worked_on(world)
     _fill_what_is_kept(world)
 
@@ -161,7 +101,6 @@ def _fill_what_is_kept(world: World) -> None:
 
 
 def _fill_accounts(world: World) -> None:
-    MailTurn.objects.create(key="k", hour=timezone.now(), nth=1)
     AccountSession.objects.create(
         session_key="k",
         session_data="",

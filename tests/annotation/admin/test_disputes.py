@@ -1,9 +1,11 @@
-"""Disputes in the admin: shown without names, decided by the same service as on the page Adjudicate."""
+"""Disputes in the admin: decided by the service, with its event, its scores and its refusals."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.models import Adjudication, Dispute, Event
@@ -26,6 +28,25 @@ def page_of(dispute: Dispute) -> str:
     return address(Dispute, f"{dispute.pk}/change/")
 
 
+def test_the_list_holds_the_disputes_with_the_worst_first(world: World, staff: StaffDoor) -> None:
+    # yes and unsure are .5 apart, yes and no 1.
+    mild, bad = disputed(world, 1, labels=("unsure", "yes")), disputed(world, 2)
+    listed = staff("cleo").get(address(Dispute), {"state__exact": "open"})
+    assert list(listed.context["cl"].result_list) == [bad, mild]
+    assert b"its wall is weak" in listed.content
+
+
+def test_its_page_tells_the_answers(world: World, staff: StaffDoor) -> None:
+    shown_one, listed = disputed(world, 1), disputed(world, 2)
+    staff("cleo").get(address(Dispute))
+    staff("cleo").get(page_of(shown_one))
+    shown = [
+        override(check=each.check_row, by=world.cleo, label="no").verdict.shown
+        for each in (shown_one, listed)
+    ]
+    assert shown == ["judge", "nothing"]
+
+
 def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World, staff: StaffDoor) -> None:
     dispute = disputed(world)
     client = staff("cleo")
@@ -37,24 +58,72 @@ def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World
     assert override(check=world.check("alder", 1), by=world.cleo, label="no").verdict.shown == "judge"
 
 
-def test_an_adjudicator_decides_and_a_newer_decision_is_shown(world: World, staff: StaffDoor) -> None:
-    dispute = disputed(world)
-    theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes")
-    typed = {"label": "no", "reason": "The wall is not mentioned.", "error_type": "omission", "seen": ""}
-    told = staff("cleo").post(page_of(dispute), typed)
-    assert "The wall is not mentioned." in told.content.decode()
-    assert told.context["form"]["seen"].value() == theirs.public_id
-    assert list(Adjudication.objects.all()) == [theirs]
-    staff("cleo").post(page_of(dispute), {**typed, "seen": theirs.public_id})
-    assert Adjudication.objects.latest("pk").decided_by == world.cleo
-    assert world.check("alder", 1).final_label == "no"
-    assert Event.objects.filter(verb="adjudicate").latest("pk").actor == world.cleo
+def test_an_adjudicator_decides_a_dispute(world: World, staff: StaffDoor) -> None:
+    dispute = disputed(world, 2)
+    decided = staff("cleo").post(page_of(dispute), {"label": "yes", "seen": ""})
+    assert decided["Location"] == address(Dispute)
+    decision = Adjudication.objects.get()
+    assert (decision.label, decision.decided_by) == ("yes", world.cleo)
+    dispute.refresh_from_db()
+    assert dispute.state == Dispute.State.SETTLED
+    # Unit 1 holds claims 1 and 2, both yes now, unit 2 claim 3, yes: (1 + 1) / 2.
+    assert world.peers["port", "alder"].score.coverage == pytest.approx(1.0)
+    assert Event.objects.get(verb="adjudicate").actor == world.cleo
 
 
-def test_who_may_not_adjudicate_is_refused(world: World, staff: StaffDoor) -> None:
+def test_a_percent_of_a_unit_is_decided(world: World, staff: StaffDoor) -> None:
+    dispute = Dispute.objects.create(
+        project=world.project,
+        comparison=world.comparison("port", "alder"),
+        unit=world.units("port")[0],
+        why="differs",
+        spread=1.0,
+        voices=2,
+        queue_key=1,
+    )
+    staff("cleo").post(page_of(dispute), {"percent": "40", "reason": "In part.", "seen": ""})
+    assert Adjudication.objects.get().percent == 40
+
+
+def test_an_answer_that_nobody_gave_needs_a_reason_and_keeps_what_was_typed(
+    world: World, staff: StaffDoor
+) -> None:
     dispute = disputed(world)
-    for name in ("rex", "vic", "dan"):
-        client = staff(name)
-        assert client.get(page_of(dispute)).status_code in (302, 403, 404)
-        assert client.post(page_of(dispute), {"label": "no"}).status_code in (302, 403, 404)
+    refused = staff("cleo").post(page_of(dispute), {"label": "unsure", "error_type": "omission", "seen": ""})
+    assert b"Give a reason" in refused.content
+    assert b'value="omission" selected' in refused.content
     assert not Adjudication.objects.exists()
+
+
+def test_who_decides_after_somebody_else_is_told_and_decides_again(world: World, staff: StaffDoor) -> None:
+    dispute = disputed(world)
+    theirs = decide_check(check=world.check("alder", 1), by=world.olga, label="yes", reason="It is there.")
+    client = staff("cleo")
+    told = client.post(page_of(dispute), {"label": "no", "reason": "Not mentioned.", "seen": ""})
+    assert b"Someone decided this after you opened it" in told.content
+    assert b"It is there." in told.content
+    assert b"Not mentioned." in told.content
+    assert list(Adjudication.objects.all()) == [theirs]
+    seen = told.context["form"]["seen"].value()
+    client.post(page_of(dispute), {"label": "no", "reason": "Not mentioned.", "seen": seen})
+    assert Adjudication.objects.latest("pk").decided_by == world.cleo
+
+
+def test_nobody_decides_what_they_judged_themselves(world: World, staff: StaffDoor) -> None:
+    world.rex.memberships.update(roles=["reviewer", "adjudicator"])
+    dispute = disputed(world)
+    told = staff("rex").post(page_of(dispute), {"label": "no", "seen": ""})
+    assert b"You have judged this yourself" in told.content
+    assert not Adjudication.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["mona", "vic", "rex", "ana", "dan"])
+def test_others_decide_nothing(world: World, staff: StaffDoor, name: str) -> None:
+    dispute = disputed(world)
+    staff(name).post(page_of(dispute), {"label": "yes", "reason": "x", "seen": ""})
+    assert not Adjudication.objects.exists()
+
+
+def test_a_list_cannot_be_filtered_by_what_lies_behind_a_relation(world: World, staff: StaffDoor) -> None:
+    lookup = "project__memberships__user__password__startswith"
+    assert staff("cleo").get(address(Dispute), {lookup: "a"}).status_code == 400

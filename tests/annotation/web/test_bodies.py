@@ -84,8 +84,8 @@ def test_a_form_that_is_none_gets_a_page(mona: Client, caplog: pytest.LogCapture
 
 
 def test_the_admin_says_it_as_well(world: World, mona: Client) -> None:
-    world.mona.is_staff = True
-    world.mona.save(update_fields=["is_staff"])
+    world.mona.is_staff = world.mona.is_superuser = True
+    world.mona.save(update_fields=["is_staff", "is_superuser"])
     assert mona.post("/admin/annotation/dispute/", {"action": LARGE}).status_code == 413
 
 

@@ -455,15 +455,6 @@ def test_rules_of_summarization_are_the_projects() -> None:
     assert score(summary, ScoreRules(strict=True)).summarization == 0.0
 
 
-def test_scores_made_elsewhere_are_carried() -> None:
-    result = score_of(completeness=0.75, conciseness=0.5)
-    assert (result.completeness, result.conciseness) == (0.75, 0.5)
-
-
-def test_the_signature_is_that_of_the_rules() -> None:
-    assert score(summary_of(), WEIGHTED).signature == WEIGHTED.signature
-
-
 @pytest.mark.parametrize(
     ("make", "error"),
     [

@@ -9,11 +9,6 @@ def test_options_stand_in_alphabetical_order() -> None:
     )
 
 
-def test_values_are_written_short() -> None:
-    text = signature(a=2 / 3, b=True, c=None, d=5, e="one | two\nthree")
-    assert text == f"coverdict|v:{VERSION}|a:0.666667|b:yes|c:none|d:5|e:one %7C two three"
-
-
 def test_equal_rules_have_equal_signatures() -> None:
     assert ScoreRules().signature == ScoreRules(composite_weight=2 / 3, scale=1).signature
 

@@ -1,7 +1,6 @@
 """Every call fits into the judge's context, whatever is long, and nothing of what was given is lost."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation import Limits, OpenAIJudge
 from evaluation.judging import CoverRequest, DocumentRequest, Text, UnusableReply
-from evaluation.judging._windows import chunks, fitted, json_bytes, named_bytes, pieces_bytes, windows
+from evaluation.judging._windows import json_bytes, pieces_bytes, windows
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, LLMServer, faults
 
@@ -206,29 +205,3 @@ def test_no_window_is_larger_than_its_room(contents: list[str], room: int) -> No
 def test_no_letter_of_a_text_is_lost(content: str, room: int) -> None:
     shown = "".join(piece for pieces in windows(Text(content), room) for _, piece in pieces)
     assert "".join(shown.split()) == "".join(content.split())
-
-
-def test_stretches_keep_to_number_and_room() -> None:
-    assert chunks([1, 2, 3, 4, 5], 2) == [[1, 2], [3, 4], [5]]
-    # 3 + 4 is more than 6, so 3 ends its stretch; 9 is larger alone.
-    assert chunks([1, 2, 3, 4, 9, 1], 10, 6, lambda item: item) == [[1, 2, 3], [4], [9], [1]]
-    assert chunks([], 2) == []
-
-
-def test_a_short_text_leaves_its_room_to_the_list() -> None:
-    items = [f"item {number}" for number in range(20)]
-
-    def size(item: str) -> int:
-        return named_bytes([item])
-
-    one = named_bytes(items[:1])
-    room = named_bytes(["Brief."]) + 12 * (one + 1)
-    found, cut = fitted(Text("Brief."), items, size, 60, room)
-    assert found == [[(1, "Brief.")]]
-    assert list(map(len, cut)) == [12, 8]
-
-
-def test_json_is_measured_as_it_is_sent() -> None:
-    assert json_bytes({"ä": 'a"b'}) == len(
-        json.dumps({"ä": 'a"b'}, ensure_ascii=False, separators=(",", ":")).encode()
-    )

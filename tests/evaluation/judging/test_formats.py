@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from evaluation import Limits, MoneyCap, OpenAIJudge, Price, Verdict
-from evaluation.judging import JudgeSettings, JudgeUnavailable, MemoryCallStore, Text
+from evaluation.judging import JudgeUnavailable, MemoryCallStore, Text
 from evaluation.judging import _caller as caller
-from evaluation.judging.parsing import _IN_OTHER_LANGUAGES, read_label
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 
@@ -115,26 +114,7 @@ def test_nobody_waits_long_for_a_first_call_that_hangs(
     assert [verdict.label for verdict in asyncio.run(others())] == ["no", "no"]
 
 
-def test_a_blank_question_leads_nobody(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    judge = judge_of(limits=ONE_BY_ONE)
-    verdicts = asyncio.run(judge.check([" . ", "council 1"], TEXT))
-    assert [verdict.label for verdict in verdicts] == [None, "no"]
-    assert len(llm_server.calls) == 1
-
-
 # Beyond one judge
-
-
-@pytest.mark.parametrize(
-    ("known", "told"), [(("json_schema",), "json_schema"), (("json_object",), "json_object"), ((), "text")]
-)
-def test_what_is_found_is_told_once(
-    judge_of: JudgeMaker, llm_server: LLMServer, known: tuple[str, ...], told: str
-) -> None:
-    llm_server.formats = known
-    found: list[str] = []
-    check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append))
-    assert found == [told]
 
 
 def test_what_is_remembered_is_tried_first_and_nobody_waits(
@@ -160,14 +140,6 @@ def test_a_remembered_format_that_is_refused_is_stepped_down_from(
     assert found == ["text"]
 
 
-def test_what_one_judge_found_serves_the_next(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    llm_server.formats = ()
-    found: list[Any] = []
-    check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append), 1)
-    check_many(judge_of(limits=ONE_BY_ONE, reply_format=found[0]), 1)
-    assert formats(llm_server) == ["json_schema", "json_object", "text", "text"]
-
-
 def test_a_request_rejected_for_its_content_teaches_nothing(
     judge_of: JudgeMaker, llm_server: LLMServer
 ) -> None:
@@ -176,18 +148,6 @@ def test_a_request_rejected_for_its_content_teaches_nothing(
     check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append), 2)
     assert formats(llm_server) == ["json_schema", "json_schema"]
     assert found == ["json_schema"]
-
-
-def test_a_page_that_is_no_completion_teaches_nothing(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    llm_server.always(faults.body(b"<html>tired</html>"))
-    found: list[str] = []
-    check_many(judge_of(limits=ONE_BY_ONE, remember_format=found.append), 1)
-    assert found == []
-
-
-def test_a_format_that_does_not_exist_is_refused(judge_of: JudgeMaker) -> None:
-    with pytest.raises(JudgeSettings, match="json_schema, json_object, text"):
-        judge_of(reply_format="yaml")
 
 
 # Parameters
@@ -290,42 +250,3 @@ def test_a_stream_that_holds_no_answer_says_why(
 
 
 # Labels
-
-
-@pytest.mark.parametrize(
-    ("language", "yes", "no"),
-    [
-        ("ja", "はい", "いいえ"),
-        ("fr", "oui", "non"),
-        ("de", "Ja", "Nein"),
-        ("es", "¡Sí!", "no"),
-        ("zh", "是。", "不是"),
-    ],
-)
-def test_labels_in_the_language_of_the_prompt_are_understood(
-    judge_of: JudgeMaker, llm_server: LLMServer, language: str, yes: str, no: str
-) -> None:
-    def translated(answer: dict[str, Any]) -> dict[str, Any]:
-        told = {"yes": yes, "no": no}
-        verdicts = [{**each, "label": told[each["label"]]} for each in answer["verdicts"]]
-        return {"verdicts": verdicts}
-
-    llm_server.always(faults.changed(translated))
-    text = Text.of("The council met on Tuesday.", language)
-    judge = judge_of()
-
-    async def ask() -> list[str | None]:
-        found = await judge.check(["council met", "It snowed"], text)
-        await judge.aclose()
-        return [each.label for each in found]
-
-    assert asyncio.run(ask()) == ["yes", "no"]
-
-
-def test_no_word_means_two_labels() -> None:
-    listed = [word for words in _IN_OTHER_LANGUAGES.values() for word in words.split()]
-    assert len(set(listed)) == len(listed)
-    # What is read is folded first.
-    assert [read_label(word) for word in listed] == [
-        label for label, words in _IN_OTHER_LANGUAGES.items() for _ in words.split()
-    ]

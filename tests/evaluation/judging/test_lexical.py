@@ -1,5 +1,4 @@
 import asyncio
-import math
 import re
 from collections.abc import Sequence
 
@@ -8,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.judging import ExtractedClaim, LexicalJudge, Side, Text, Verdict, check_claims, extract_claims
-from evaluation.judging._overlap import FEATURES, _kin_of, _opposites, overlap, parts, prepared
-from evaluation.judging.lexical import COVERED, SUPPORTED, all_of, probability_of_yes
 from evaluation.text._splitting import Span
 
 COUNCIL = (
@@ -199,114 +196,6 @@ def test_a_blank_claim_is_unscored_and_a_blank_text_says_no() -> None:
     assert verdict("It rained.", " ") == Verdict("no", probability=0.0, reason="The text is empty.")
 
 
-def test_no_claims_no_verdicts() -> None:
-    assert check([], COUNCIL) == ()
-
-
-def test_many_missing_words_are_not_all_named() -> None:
-    found = verdict("Red green blue yellow purple orange dolphins sing.")
-    assert found.reason == "Too little is found. Missing: Red, green, blue, yellow, purple and 3 more."
-
-
-def features(claim: str, text: str, language: str = "en") -> dict[str, float]:
-    ((sentence, part),) = parts(claim, language)
-    found = overlap(sentence, part, prepared(Text.of(text, language)))
-    return dict(zip(FEATURES, found.features, strict=True))
-
-
-def test_overlap_of_a_known_pair() -> None:
-    found = features("The storm closed the harbour.", "A storm came. Nobody slept.")
-    # A word weighs .6 + .08 for each letter of its stem, up to 8: storm 1.00 is found, close 1.00 and harbour
-    # 1.16 are not. 1 / 3.16 = .316456.
-    for name in ("recall", "rare_recall", "best_unit", "best_pair"):
-        assert found[name] == pytest.approx(1 / 3.16)
-    # Of "the storm close the harbour" the text has storm: 1 of 5.
-    assert found["sequence"] == found["every_word"] == pytest.approx(1 / 5)
-    # Storm stands first of three, so it has 1 of 1 + 2 + 3.
-    assert found["towards_end"] == pytest.approx(1 / 6)
-    assert found["words_missing"] == pytest.approx(2 / 5)
-    for name in ("near", "last_word", "ends_together", "sequence_to_end", "negation_flipped"):
-        assert found[name] == 0
-
-
-def test_a_related_word_is_partly_found() -> None:
-    # Weights: ferry .6 + .08 x 5 = 1.00 and injur .6 + .08 x 5 = 1.00; "hurt" is found at .6.
-    assert features("The crew was hurt.", "The crew was injured.")["recall"] > 0.7
-    assert features("Hurt.", "Injured.")["recall"] == pytest.approx(0.6)
-    assert features("Government.", "Governor.")["recall"] == pytest.approx(0.6)
-    assert features("Hurt.", "Sang.")["recall"] == 0
-
-
-def test_a_word_that_the_text_repeats_says_less() -> None:
-    # Found: storm 1.00 three times, so 1 / 3; missing: close 1.00. (1 / 3) / (1 / 3 + 1) = .25.
-    assert features("The storm closed.", "Storm. Storm. Storm.")["rare_recall"] == pytest.approx(0.25)
-
-
-@pytest.mark.parametrize(
-    ("claim", "text", "is_contradicted"),
-    [
-        ("It cost 41 crowns.", "It cost 14 crowns.", 1),
-        ("It cost 41 crowns.", "It cost 41 crowns and 14 hours.", 0),
-        # Fourteen stands beside no word of the claim.
-        ("It cost 41 crowns.", "It cost many crowns, which the council paid on 14 May.", 0),
-        ("The ferry had 154 people aboard.", "The ferry had 143 passengers and 11 crew aboard.", 0),
-    ],
-)
-def test_a_number_is_contradicted_where_another_stands_in_its_place(
-    claim: str, text: str, is_contradicted: int
-) -> None:
-    assert features(claim, text)["number_contradicted"] == is_contradicted
-
-
-@pytest.mark.parametrize(
-    ("claim", "text", "is_opposed"),
-    [
-        ("She broke her right hip.", "She broke her left hip.", 1),
-        ("The plan was rejected on Monday.", "The plan was approved on Monday.", 1),
-        ("She broke her left hip.", "She broke her left hip and her right arm.", 0),
-    ],
-)
-def test_the_opposite_of_a_word_is_seen(claim: str, text: str, is_opposed: int) -> None:
-    assert features(claim, text)["word_opposed"] == is_opposed
-
-
-@pytest.mark.parametrize(
-    ("claim", "text", "is_flipped"),
-    [
-        ("Nobody was badly hurt.", "Nobody was seriously hurt, but four people were treated.", 0),
-        ("Nothing was lost.", "No data was lost.", 0),
-        ("No one was injured.", "Nobody was injured.", 0),
-        ("There is no morning crossing before Friday.", "The morning crossing is suspended until Friday.", 0),
-        ("Fuel leaked into the bay.", "Divers found a dent, and no fuel leaked into the bay.", 1),
-        ("She needed a transfusion.", "She lost blood and did not need a transfusion.", 1),
-        ("The council met and the mayor left the hall.", "The mayor did not sing in the hall.", 0),
-    ],
-)
-def test_a_negation_is_flipped_only_where_the_rest_is_nearly_the_same(
-    claim: str, text: str, is_flipped: int
-) -> None:
-    assert features(claim, text)["negation_flipped"] == is_flipped
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [([0.5], 0.5), ([0.81, 1.0], 0.81), ([0.9, 0.9, 0.9], 0.81), ([0.95] * 8, (0.95**8 * 0.95) ** 0.5)],
-)
-def test_sentences_together_lie_between_independent_and_alike(given: list[float], expected: float) -> None:
-    # The last: .79, where the product is .66 and the least .95.
-    assert all_of(given) == pytest.approx(expected)
-    assert math.prod(given) <= all_of(given) + 1e-12
-    assert all_of(given) <= min(given) + 1e-12
-
-
-def test_a_claim_of_two_sentences_is_as_probable_as_both() -> None:
-    one, other = "The council met on Tuesday.", "Snow closed three roads near Bergen."
-    both = verdict(f"{one} {other}")
-    assert both.probability == pytest.approx(all_of([probability(one), probability(other)]))
-    assert both.evidence == (1, 4)
-    assert both.reason == verdict(other).reason
-
-
 # Words of an alphabet, with numbers, so that texts share some.
 words = st.sampled_from(
     ["storm", "port", "ferry", "council", "41", "crowns", "Alder", "not", "mayor", "snow", "Bergen", "7"]
@@ -338,11 +227,6 @@ def test_neither_order_nor_company_changes_a_verdict(claims: list[str], text: st
     assert together == backwards == {claim: verdict(claim, text) for claim in claims}
 
 
-@given(sentences, texts)
-def test_the_same_question_gets_the_same_answer(claim: str, text: str) -> None:
-    assert verdict(claim, text) == verdict(claim, text)
-
-
 @given(texts, st.sampled_from(SIDES))
 def test_every_sentence_of_a_text_is_in_it(text: str, side: Side) -> None:
     units = [content for _, content in Text.of(text).numbered_units()]
@@ -357,22 +241,6 @@ def test_taking_the_claim_out_of_the_text_never_helps_it(chosen: list[str], side
     claim = " ".join(chosen)
     whole = probability(claim, f"{claim}. Dolphins sing.", side)
     assert probability(claim, f"{' '.join(chosen[1:])}. Dolphins sing.", side) <= whole
-
-
-def test_coefficients_never_punish_what_is_found() -> None:
-    for coefficients in (COVERED, SUPPORTED):
-        assert set(coefficients) == {*FEATURES, "intercept"}
-        harming = {
-            name for name in FEATURES if name.endswith(("missing", "contradicted", "opposed", "flipped"))
-        }
-        helping = {*FEATURES} - harming - {"claim_words", "text_words"}
-        assert all(coefficients[name] >= 0 for name in helping)
-        assert all(coefficients[name] <= 0 for name in harming)
-
-
-def test_the_link_is_logistic() -> None:
-    # 1 / (1 + e^-(2 x 1 + 3 x 0 - 1)) = .7310585786
-    assert probability_of_yes((1.0, 0.0), (2.0, 3.0, -1.0)) == pytest.approx(0.7310585786)
 
 
 def test_claims_are_clauses_with_their_places() -> None:
@@ -469,10 +337,3 @@ def test_extraction_loses_no_word_but_conjunctions(content: str) -> None:
     claims = extract_claims(content, judge=LexicalJudge())
     lost = set(words_of(content)) - {word for claim in claims for word in words_of(claim.text)}
     assert lost <= {"and", "but", "so", "yet", "while", "whereas", "although", "though"}
-
-
-def test_no_word_is_akin_to_its_opposite() -> None:
-    kin_of = _kin_of("en")
-    both = [(one, other) for one, others in _opposites("en").items() for other in others]
-    assert len(both) > 100
-    assert [(one, other) for one, other in both if kin_of[one] and kin_of[one] == kin_of[other]] == []

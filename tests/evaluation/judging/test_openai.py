@@ -29,7 +29,7 @@ from evaluation.judging import (
 )
 from evaluation.judging.protocol import one_pass
 from tests.evaluation.judging.conftest import JudgeMaker
-from tests.llm_server import Answer, Call, Fault, LLMServer, faults
+from tests.llm_server import Call, Fault, LLMServer, faults
 
 TEXT = "The council met on Tuesday. It approved 41 crowns for the school."
 FOUND = "The council met on Tuesday"
@@ -55,11 +55,6 @@ def test_each_claim_gets_its_verdict_in_order(judge: OpenAIJudge) -> None:
     assert (absent.label, absent.probability, absent.evidence) == ("no", 0.1, ())
 
 
-def test_one_call_answers_many_claims(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    check(judge, FOUND, ABSENT, "41 crowns")
-    assert len(llm_server.calls) == 1
-
-
 def test_the_shared_text_stands_before_the_claims(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     check(judge, FOUND)
     assert list(llm_server.calls[0].question) == ["text", "claims"]
@@ -75,23 +70,10 @@ def test_no_text_breaks_out_of_its_field(judge: OpenAIJudge, llm_server: LLMServ
     )
 
 
-def test_the_sides_are_asked_about_in_different_words(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    check_claims([FOUND], TEXT, judge=judge, side="covered")
-    check_claims([FOUND], TEXT, judge=judge, side="supported")
-    covered, supported = (call.body["messages"][0]["content"] for call in llm_server.calls)
-    assert "express the claim" in covered
-    assert "bear the claim out" in supported
-
-
 def test_settings_reach_the_server(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
     check(judge_of(temperature=0.3, seed=7, limits=Limits(max_tokens=99)), FOUND)
     body = llm_server.calls[0].body
     assert (body["model"], body["temperature"], body["seed"], body["max_tokens"]) == ("scripted", 0.3, 7, 99)
-
-
-def test_what_is_none_is_left_out_of_the_request(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    check(judge_of(temperature=None), FOUND)
-    assert not {"temperature", "seed"} & set(llm_server.calls[0].body)
 
 
 def test_a_custom_instruction_reaches_every_step(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
@@ -145,69 +127,10 @@ def test_a_claim_in_other_words_has_no_place(judge: OpenAIJudge, llm_server: LLM
 # Replies
 
 
-@pytest.mark.parametrize("fault", [faults.fenced(), faults.prose(), faults.slow(0.05)])
-def test_what_can_be_mended_costs_no_second_call(
-    judge: OpenAIJudge, llm_server: LLMServer, fault: Fault
-) -> None:
-    llm_server.then(fault)
-    assert labels(check(judge, FOUND, ABSENT)) == ["yes", "no"]
-    assert len(llm_server.calls) == 1
-
-
-def test_labels_in_other_dress_are_read(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    dress = {"yes": "Yes.", "no": " NO "}
-
-    def dressed(answer: Answer) -> Answer:
-        return {"verdicts": [{**one, "label": dress[one["label"]]} for one in answer["verdicts"]]}
-
-    llm_server.then(faults.changed(dressed))
-    assert labels(check(judge, FOUND, ABSENT)) == ["yes", "no"]
-    assert len(llm_server.calls) == 1
-
-
 def test_only_what_is_missing_is_asked_again(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     llm_server.then(faults.without("c2"))
     assert labels(check(judge, FOUND, ABSENT, "41 crowns")) == ["yes", "no", "yes"]
     assert [claim["id"] for claim in llm_server.calls[1].question["claims"]] == ["c2"]
-    assert len(llm_server.calls) == 2
-
-
-BAD_REPLIES: dict[str, tuple[Fault, str]] = {
-    "wrong ids": (faults.wrong_ids(), "no answer in the form asked for"),
-    "contradicting": (faults.contradicting(), "no answer in the form asked for"),
-    "malformed": (faults.text('{"verdicts": [{"id": "c1", "la'), "no answer in the form asked for"),
-    "chatter": (faults.text("yes, c1 is right"), "no answer in the form asked for"),
-    "wrong label": (
-        faults.changed(lambda answer: {"verdicts": [{**answer["verdicts"][0], "label": "borderline"}]}),
-        "no answer in the form asked for",
-    ),
-    "truncated": (faults.truncated(), "cut off"),
-    "empty": (faults.text(""), "empty"),
-    "null": (faults.text(None), "empty"),
-    "not JSON": (faults.body(b"<html>hello</html>"), "not a chat completion"),
-    "no choices": (faults.body(b'{"choices": [], "error": {"message": "tired"}}'), "tired"),
-    "odd shape": (faults.body(b'{"choices": {"message": 1}, "usage": []}'), "not a chat completion"),
-    "a list": (faults.body(b"[1, 2]"), "not a chat completion"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_REPLIES)
-def test_a_useless_reply_is_asked_for_again(judge: OpenAIJudge, llm_server: LLMServer, name: str) -> None:
-    llm_server.then(BAD_REPLIES[name][0])
-    assert labels(check(judge, FOUND)) == ["yes"]
-    assert len(llm_server.calls) == 2
-
-
-@pytest.mark.parametrize("name", BAD_REPLIES)
-def test_a_reply_useless_twice_is_unscored_with_the_reason(
-    judge: OpenAIJudge, llm_server: LLMServer, name: str
-) -> None:
-    fault, reason = BAD_REPLIES[name]
-    llm_server.always(fault)
-    (verdict,) = check(judge, FOUND)
-    assert verdict.label is None
-    assert verdict.probability is None
-    assert reason in verdict.reason
     assert len(llm_server.calls) == 2
 
 
@@ -223,23 +146,6 @@ def test_a_truncated_reply_is_asked_for_again_in_halves(judge: OpenAIJudge, llm_
     llm_server.then(faults.truncated())
     assert labels(check(judge, FOUND, ABSENT, "41 crowns")) == ["yes", "no", "yes"]
     assert sorted(len(call.question["claims"]) for call in llm_server.calls[1:]) == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (faults.refusal("I will not judge this."), "I will not judge this"),
-        (faults.filtered(), "content filter"),
-    ],
-)
-def test_a_refusal_is_unscored_at_once(
-    judge: OpenAIJudge, llm_server: LLMServer, fault: Fault, reason: str
-) -> None:
-    llm_server.always(fault)
-    (verdict,) = check(judge, FOUND)
-    assert verdict.label is None
-    assert reason in verdict.reason
-    assert len(llm_server.calls) == 1
 
 
 def test_claims_that_cannot_be_extracted_raise_and_name_the_call(
@@ -262,38 +168,6 @@ def test_missing_units_are_asked_for_again(judge: OpenAIJudge, llm_server: LLMSe
 # What the server can do
 
 
-@pytest.mark.parametrize(
-    ("formats", "first_calls"),
-    [
-        (["json_schema", "json_object"], ["json_schema"]),
-        (["json_object"], ["json_schema", "json_object"]),
-        ([], ["json_schema", "json_object", "text"]),
-    ],
-)
-def test_the_best_format_that_the_server_knows_is_found_and_remembered(
-    judge: OpenAIJudge, llm_server: LLMServer, formats: list[str], first_calls: list[str]
-) -> None:
-    llm_server.formats = tuple(formats)
-    assert labels(check(judge, FOUND)) == ["yes"]
-    assert labels(check(judge, ABSENT)) == ["no"]
-    assert [call.format for call in llm_server.calls] == [*first_calls, first_calls[-1]]
-
-
-def test_the_schema_is_strict_and_names_the_fields(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    check(judge, FOUND)
-    schema = llm_server.calls[0].body["response_format"]["json_schema"]
-    assert schema["strict"] is True
-    entry = schema["schema"]["properties"]["verdicts"]["items"]
-    assert entry["required"] == ["id", "evidence", "reason", "label", "probability"]
-    assert entry["additionalProperties"] is False
-
-
-def test_the_newer_name_of_the_length_limit_is_found(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    llm_server.length_field = "max_completion_tokens"
-    assert labels(check(judge, FOUND) + check(judge, ABSENT)) == ["yes", "no"]
-    assert [llm_server.length_field in call.body for call in llm_server.calls] == [False, True, True]
-
-
 def test_a_text_that_the_server_rejects_is_unscored_and_spoils_nothing_else(
     judge_of: JudgeMaker, llm_server: LLMServer
 ) -> None:
@@ -310,48 +184,6 @@ def test_a_text_that_the_server_rejects_is_unscored_and_spoils_nothing_else(
 
 
 # The network
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        faults.rate_limited(),
-        faults.rate_limited("0"),
-        faults.rate_limited(retry_after_ms="20"),
-        faults.status(500),
-        faults.status(503),
-        faults.status(408),
-        faults.reset(),
-        faults.reset_in_answer(),
-        faults.hang(),
-    ],
-    ids=["429", "429 after 0", "429 after ms", "500", "503", "408", "reset", "reset in answer", "hang"],
-)
-def test_a_fault_of_the_moment_is_overcome(judge_of: JudgeMaker, llm_server: LLMServer, fault: Fault) -> None:
-    llm_server.then(fault)
-    assert labels(check(judge_of(limits=TWICE), FOUND)) == ["yes"]
-    assert len(llm_server.calls) == 2
-
-
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (faults.rate_limited(), "HTTP 429"),
-        (faults.status(502), "HTTP 502"),
-        (faults.reset(), "connection failed"),
-        (faults.hang(), "did not answer"),
-    ],
-    ids=["429", "502", "reset", "hang"],
-)
-def test_a_fault_that_stays_is_an_error_after_the_attempts_allowed(
-    judge_of: JudgeMaker, llm_server: LLMServer, fault: Fault, reason: str
-) -> None:
-    llm_server.always(fault)
-    with pytest.raises(JudgeUnavailable, match=reason) as caught:
-        check(judge_of(name="Scripted", limits=TWICE), FOUND)
-    assert "'Scripted'" in str(caught.value)
-    assert "2 attempts" in str(caught.value)
-    assert len(llm_server.calls) == 2
 
 
 def test_nobody_listening_is_unavailable(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
@@ -451,16 +283,6 @@ def test_the_key_is_sent_and_shown_nowhere(judge_of: JudgeMaker, llm_server: LLM
     assert not any("test-4711" in text for text in shown)
 
 
-def test_a_wrong_key_is_never_quoted_though_the_server_quotes_it(
-    judge: OpenAIJudge, llm_server: LLMServer
-) -> None:
-    llm_server.api_key = "sk-other"
-    with pytest.raises(JudgeRefused) as caught:
-        check(judge, FOUND)
-    assert "test-4711" not in str(caught.value)
-    assert caught.value.__cause__ is None
-
-
 KEY = "sk-te/st-4711"
 
 
@@ -501,14 +323,6 @@ def test_a_key_that_the_server_repeats_is_neither_kept_nor_shown(
         assert "sk-te" not in shown
 
 
-def test_what_redacting_leaves_is_read_as_before(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    llm_server.always(
-        faults.text(f'{{"verdicts": [{{"id": "c1", "label": "yes", "reason": "C:\\\\{KEY} is said"}}]}}')
-    )
-    (verdict,) = check(judge_of(api_key=KEY), FOUND)
-    assert (verdict.label, verdict.reason) == ("yes", "C:\\[key] is said")
-
-
 @pytest.mark.parametrize("word", ["yes", "none", "id"])
 def test_a_key_that_is_a_word_changes_no_answer(judge_of: JudgeMaker, word: str) -> None:
     assert labels(check(judge_of(api_key=word), FOUND, ABSENT)) == ["yes", "no"]
@@ -517,37 +331,6 @@ def test_a_key_that_is_a_word_changes_no_answer(judge_of: JudgeMaker, word: str)
 def test_without_a_key_none_is_sent(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
     assert labels(check(judge_of(api_key=None), FOUND)) == ["yes"]
     assert "authorization" not in llm_server.calls[0].headers
-
-
-@pytest.mark.parametrize("api_key", ["sk-test-4711", None])
-def test_a_hostile_environment_changes_nothing(
-    judge_of: JudgeMaker, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch, api_key: str | None
-) -> None:
-    check(judge_of(api_key=api_key), FOUND)
-    with LLMServer() as trap:
-        for name, value in {
-            "OPENAI_API_KEY": "sk-trap",
-            "OPENAI_ADMIN_KEY": "sk-trap",
-            "OPENAI_BASE_URL": trap.base_url,
-            "OPENAI_ORG_ID": "trap",
-            "OPENAI_PROJECT_ID": "trap",
-            "OPENAI_WEBHOOK_SECRET": "trap",
-            "OPENAI_CUSTOM_HEADERS": "Authorization: Bearer sk-trap\nX-Trap: trap",
-            "OPENAI_LOG": "debug",
-            "HTTP_PROXY": trap.base_url,
-            "http_proxy": trap.base_url,
-            "HTTPS_PROXY": trap.base_url,
-            "ALL_PROXY": trap.base_url,
-            "all_proxy": trap.base_url,
-            "SSL_CERT_FILE": "trap",
-        }.items():
-            monkeypatch.setenv(name, value)
-        check(judge_of(api_key=api_key), FOUND)
-        assert trap.connections == 0
-    plain, hostile = llm_server.calls
-    assert hostile.headers == plain.headers
-    assert hostile.body == plain.body
-    assert "trap" not in json.dumps(hostile.headers)
 
 
 # The store
@@ -730,17 +513,6 @@ def test_a_reply_in_an_unknown_encoding_keeps_no_connection(
 
     assert asyncio.run(open_after(3)) == 0
     assert llm_server.connections == len(llm_server.calls) >= 3
-
-
-def test_a_closed_judge_can_be_used_again(judge: OpenAIJudge) -> None:
-    async def around() -> tuple[Verdict, ...]:
-        await judge.check([ABSENT], Text.of(TEXT))
-        await judge.aclose()
-        verdicts = await judge.check([FOUND], Text.of(TEXT))
-        await judge.aclose()
-        return verdicts
-
-    assert labels(asyncio.run(around())) == ["yes"]
 
 
 def test_a_client_handed_in_is_used_and_left_open(judge_of: JudgeMaker, llm_server: LLMServer) -> None:

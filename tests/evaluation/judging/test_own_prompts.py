@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from evaluation.judging import (
     CoverRequest,
     DocumentRequest,
-    JudgePanel,
     JudgeSettings,
     Limits,
     MemoryCallStore,
@@ -23,7 +22,7 @@ from evaluation.judging import (
 )
 from evaluation.judging import _sync as sync
 from evaluation.judging.errors import UnusablePrompt
-from evaluation.judging.prompts import LONGEST_PART, LONGEST_SYSTEM, PROMPTS, Prompt, Step, with_own
+from evaluation.judging.prompts import LONGEST_PART, LONGEST_SYSTEM, PROMPTS, Prompt, Step
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import LLMServer
 
@@ -46,11 +45,6 @@ def test_the_version_follows_from_the_words() -> None:
     assert prompt.is_reworded
 
 
-def test_the_same_words_have_the_same_version_and_others_another() -> None:
-    first, again, other = (PROMPTS[CHECK].reworded(system=f"Mark {word}.") for word in ("a", "a", "b"))
-    assert first.version == again.version != other.version
-
-
 @pytest.mark.parametrize("step", list(PROMPTS))
 def test_the_built_in_words_have_the_built_in_version(step: Step) -> None:
     built_in = PROMPTS[step]
@@ -61,14 +55,6 @@ def test_the_built_in_words_have_the_built_in_version(step: Step) -> None:
     assert not built_in.is_reworded
 
 
-@pytest.mark.parametrize("step", list(PROMPTS))
-def test_going_back_from_own_words_gives_the_built_in_prompt(step: Step) -> None:
-    built_in = PROMPTS[step]
-    away = built_in.reworded(system=f"Mind. {built_in.system}")
-    assert away.version != built_in.version
-    assert away.reworded(system=built_in.system).version == built_in.version
-
-
 def test_a_reworded_part_alone_makes_a_new_version() -> None:
     prompt = PROMPTS[READ].reworded(parts={"topics": "Name the topics."})
     assert prompt.version.startswith("1+")
@@ -77,19 +63,6 @@ def test_a_reworded_part_alone_makes_a_new_version() -> None:
 
 
 # What is allowed
-
-
-def test_nothing_but_the_words_changes() -> None:
-    built_in = PROMPTS[READ]
-    prompt = built_in.reworded(system="Look. $parts", parts={"claims": "Atomic claims."})
-    names = list(built_in.parts)
-    assert (prompt.step, list(prompt.parts)) == (READ, names)
-    assert prompt.schema_of(names) == built_in.schema_of(names)
-
-
-def test_an_instruction_that_was_left_out_is_put_at_the_end() -> None:
-    prompt = PROMPTS[CHECK].reworded(system="Mark each claim.")
-    assert prompt.render("In crowns.") == "Mark each claim.\n\nThe user of this evaluation adds:\nIn crowns."
 
 
 def test_no_server_template_language_is_understood() -> None:
@@ -145,16 +118,6 @@ def test_a_part_is_held_to_the_same_and_named(part: str, words: str, reason: str
     assert refused.value.part == part
 
 
-def test_a_part_without_words_takes_none() -> None:
-    with pytest.raises(UnusablePrompt, match=r"no part 'units'.* it has: wanted"):
-        PROMPTS["align_summary"].reworded(parts={"units": "Mind the units."})
-
-
-def test_a_dollar_sign_is_written_twice_in_a_part_too() -> None:
-    prompt = PROMPTS[READ].reworded(parts={"topics": "Topics worth $$5."})
-    assert prompt.render(parts=["topics"]).endswith("Topics worth $5.")
-
-
 @given(st.text(max_size=60), st.text(max_size=30))
 def test_any_text_is_refused_or_told_as_it_stands(words: str, wish: str) -> None:
     try:
@@ -174,11 +137,6 @@ def test_any_text_is_refused_or_told_as_it_stands(words: str, wish: str) -> None
 # Giving them to a judge
 
 
-def test_a_prompt_under_another_name_is_refused() -> None:
-    with pytest.raises(JudgeSettings, match="prompt 'check_covered' under the name 'extract'"):
-        with_own({"extract": PROMPTS[CHECK]})
-
-
 @pytest.mark.parametrize(
     "forged",
     [replace(PROMPTS[CHECK], schema={"type": "string"}), replace(PROMPTS[CHECK], parts=PROMPTS[READ].parts)],
@@ -194,11 +152,6 @@ def test_own_words_are_what_is_sent(judge_of: JudgeMaker, llm_server: LLMServer)
     assert llm_server.calls[0].body["messages"][0]["content"] == (
         "Mark each claim. Money is in $.\nThe user of this evaluation adds:\nMind $this.\n\nAnswer as told."
     )
-
-
-def test_other_steps_are_told_as_ever(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    check_claims(["It rained"], "It rained.", judge=judge_of(prompts=own()), side="supported")
-    assert llm_server.calls[0].body["messages"][0]["content"] == PROMPTS["check_supported"].render()
 
 
 def test_a_merged_step_is_told_in_own_words(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
@@ -228,13 +181,6 @@ def test_the_signature_follows_from_the_words(judge_of: JudgeMaker) -> None:
     assert reworded.signature == again.signature != plain.signature
     assert own()[CHECK].version in reworded.signature
     assert judge_of(prompts=dict(PROMPTS)).signature == plain.signature
-
-
-def test_a_panel_is_another_one_with_reworded_members(judge_of: JudgeMaker) -> None:
-    plain, reworded = (
-        JudgePanel([judge_of(name=name, prompts=prompts) for name in ("a", "b")]) for prompts in ({}, own())
-    )
-    assert plain.signature != reworded.signature
 
 
 def test_where_no_schema_is_known_own_words_are_followed_by_it(

@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 
 from evaluation.judging.parsing import (
     LONGEST_REASON,
-    one_line,
     parse_claims,
     parse_verdicts,
     read_label,
-    storable,
 )
 
 IDS = ["c1", "c2", "c3"]
@@ -174,14 +172,6 @@ def test_a_reason_becomes_one_storable_line() -> None:
     reason.encode("utf-8")
 
 
-def test_text_for_a_database_holds_neither_nul_nor_surrogates() -> None:
-    assert storable("a\x00b\ud800c\n") == "a\ufffdb\ufffdc\n"
-
-
-def test_one_line_leaves_short_text_alone() -> None:
-    assert one_line(" a  b\n", 10) == "a b"
-
-
 def test_claims_are_read_by_unit() -> None:
     text = (
         '{"units": [{"unit": "2", "claims": ["It rained.", " It rained. ", ""]}, {"unit": 1, "claims": []}]}'
@@ -261,7 +251,3 @@ def test_cutting_a_reply_anywhere_changes_no_answer(reason: str) -> None:
             "c1": "yes",
             "c2": "no",
         }.items()
-
-
-def test_a_number_that_two_ids_share_names_neither() -> None:
-    assert parse_verdicts(reply(entry(1), entry("q2", "no")), ["c1", "q1", "q2"], 1).keys() == {"q2"}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evaluation import Limits, check_claims, evaluate_summary
 from evaluation.judging import Text
-from evaluation.judging._windows import estimated_tokens, merged, windows
+from evaluation.judging._windows import merged, windows
 from evaluation.judging.parsing import Answer
 from evaluation.text import Span
 from tests.evaluation.judging.conftest import JudgeMaker
@@ -32,17 +32,6 @@ def test_windows_hold_every_unit_in_order(contents: list[str], room: int) -> Non
     assert sorted(set(numbers)) == list(range(1, len(contents) + 1))
     assert numbers == sorted(numbers)
     assert all(pieces for pieces in found)
-
-
-def test_everything_is_one_window_where_it_fits() -> None:
-    text = Text.of(LONG)
-    assert windows(text, None) == [list(text.numbered_units())]
-    assert len(windows(text, 100_000)) == 1
-
-
-def test_windows_keep_to_their_room() -> None:
-    for pieces in windows(Text.of(LONG), 200):
-        assert sum(len(content) + 10 for _, content in pieces) <= 200
 
 
 def test_a_long_unit_is_cut_into_its_sentences() -> None:
@@ -73,12 +62,6 @@ def test_any_window_can_say_yes(labels: list[str | None], label: str | None) -> 
 def test_evidence_is_that_of_the_windows_that_decide() -> None:
     found = merged([Answer("yes", 0.9, (3,)), Answer("no", 0.1, (7,)), Answer("yes", 0.7, (9,))])
     assert found == Answer("yes", 0.9, (3, 9))
-
-
-def test_tokens_are_rather_overestimated() -> None:
-    assert estimated_tokens("") == 0
-    assert estimated_tokens("abcd") == 2
-    assert estimated_tokens("猫猫") == 2
 
 
 def test_a_claim_is_found_in_whatever_window_it_stands(judge_of: JudgeMaker, llm_server: LLMServer) -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from evaluation.errors import InvalidBudget, InvalidPercent, InvalidWeight
 from evaluation.metrics._brevity import brevity
 from evaluation.metrics._composite import composite, length_adjusted
-from evaluation.metrics._coverage import coverage_statistics, mean_coverage
+from evaluation.metrics._coverage import coverage_statistics
 
 SHARES = st.floats(0, 1)
 
@@ -44,11 +44,6 @@ def test_published_row_with_length_adjusted_columns() -> None:
 def test_length_adjusted_without_brevity_says_nothing() -> None:
     statistics = length_adjusted(coverage_statistics([0, 100]), None)
     assert (statistics.mean, statistics.median, statistics.deviation) == (None, None, None)
-
-
-def test_length_adjusted_at_1_is_coverage_itself() -> None:
-    statistics = coverage_statistics([0, 100])
-    assert length_adjusted(statistics, None, 1) == statistics
 
 
 def test_no_target_gives_no_brevity() -> None:
@@ -102,9 +97,3 @@ def test_composite_lies_between_its_parts(coverage: float, saved: float, a: floa
     both = composite(coverage, saved, a)
     assert both is not None
     assert min(coverage, saved) - 1e-12 <= both <= min(1, max(coverage, saved) + 1e-12)
-
-
-def test_percents_and_shares_fit_together() -> None:
-    assert composite(mean_coverage([0, 0, 0, 60, 60, 60, 100]), brevity(47, 50)) == pytest.approx(
-        0.286667, abs=5e-7
-    )

@@ -40,11 +40,6 @@ def test_conciseness_terms_are_those_of_the_score() -> None:
     assert terms.with_rating(0.5) == pytest.approx(0.71)
 
 
-def test_there_are_no_terms_without_words_on_both_sides() -> None:
-    assert conciseness_terms("", "a b") is None
-    assert conciseness_terms("a b", " ") is None
-
-
 def test_conciseness_is_none_without_what_it_is_made_of() -> None:
     assert conciseness("a b c", "a b", None) is None
     assert conciseness("", "a b", 0.5) is None

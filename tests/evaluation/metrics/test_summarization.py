@@ -42,10 +42,6 @@ def test_scale_multiplies_the_score_alone() -> None:
     assert summarization(0.4, 0.75, scale=10).passed is False
 
 
-def test_strict_and_scale_together() -> None:
-    assert summarization(1.0, 1.0, strict=True, scale=10).score == 10.0
-
-
 @pytest.mark.parametrize(
     ("alignment", "coverage", "missing"),
     [(None, 0.5, "alignment"), (0.5, None, "coverage"), (None, None, "alignment and coverage")],
@@ -54,10 +50,6 @@ def test_a_missing_part_gives_no_score(alignment: float | None, coverage: float 
     result = summarization(alignment, coverage, strict=True)
     assert (result.score, result.passed) == (None, None)
     assert result.reason == f"No score: {missing} could not be scored."
-
-
-def test_equal_parts_have_no_lower_one() -> None:
-    assert "both parts are equal" in summarization(0.5, 0.5).reason
 
 
 @pytest.mark.parametrize("wrong", [1.5, float("nan"), None, "0.5", True])
@@ -70,11 +62,6 @@ def test_refuses_a_threshold_that_is_none_of_0_to_1(wrong: Any) -> None:
 def test_refuses_a_scale_that_is_not_above_0(scale: float) -> None:
     with pytest.raises(InvalidWeight, match="scale"):
         summarization(0.5, 0.5, scale=scale)
-
-
-def test_refuses_percents() -> None:
-    with pytest.raises(InvalidPercent, match="Alignment"):
-        summarization(50, 0.5)
 
 
 @given(SHARES, SHARES, SHARES, st.booleans(), st.floats(0.1, 100))

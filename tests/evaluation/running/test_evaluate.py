@@ -4,11 +4,6 @@ The server finds a claim where all its words stand in the text, and takes every 
 """
 
 import asyncio
-import contextlib
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,15 +18,12 @@ from evaluation import (
     Price,
     SummaryEvaluation,
     SummaryInput,
-    check_claims,
     completeness,
     evaluate_summaries,
     evaluate_summary,
-    extract_claims,
     stream_evaluations,
 )
-from evaluation.errors import InvalidBudget
-from evaluation.judging import JudgeRefused, JudgeSettings, MemoryCallStore
+from evaluation.judging import MemoryCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 
@@ -102,12 +94,6 @@ def test_the_summary_answers_without_seeing_the_source(judge: OpenAIJudge, llm_s
     }
 
 
-def test_shared_text_stands_first(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
-    orders = [list(call.question) for call in llm_server.calls]
-    assert sorted(orders) == [["claims", "questions", "text"], ["text", "n_questions"], ["text", "summary"]]
-
-
 def test_claims_come_from_the_reference_where_there_is_one(judge: OpenAIJudge) -> None:
     result = evaluate_summary(
         DOCUMENT,
@@ -171,48 +157,12 @@ def test_scale_strict_and_threshold(judge: OpenAIJudge) -> None:
     assert judged(strict=True) == (0.0, False)
 
 
-def test_a_custom_instruction_reaches_every_step(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    wish = "Money is in crowns."
-    evaluate_summary(
-        DOCUMENT, SUMMARY, judge=judge, custom_instruction=wish, metrics=ALL_METRICS, include_reason="judge"
-    )
-    assert len(llm_server.calls) == 4
-    assert all(wish in call.body["messages"][0]["content"] for call in llm_server.calls)
-
-
 def test_reasons_name_what_decided_and_cost_nothing(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
     assert "2 of 3 claims of the summary are supported" in result.reasons["alignment"]
     assert '"It snowed" (missing: snowed)' in result.reasons["summarization"]
     assert len(llm_server.calls) == 3
     assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge, include_reason=False).reasons == {}
-
-
-def test_the_judge_explains_on_request(judge: OpenAIJudge) -> None:
-    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, include_reason="judge")
-    assert result.explanation == "It is as the verdicts say."
-
-
-def test_verbose_gives_every_verdict(judge: OpenAIJudge) -> None:
-    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, verbose=True)
-    assert result.details is not None
-    snowed = result.details.summary_claims[2]
-    assert (snowed.claim.text, snowed.verdict.label, snowed.verdict.reason) == (
-        "It snowed",
-        "no",
-        "missing: snowed",
-    )
-    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge).details is None
-
-
-def test_counts_are_of_claims(judge: OpenAIJudge) -> None:
-    counts = evaluate_summary(DOCUMENT, SUMMARY, judge=judge).counts
-    assert (counts["reference_claims"], counts["reference_claims_yes"]) == (4, 2)
-    assert (counts["summary_claims"], counts["summary_claims_yes"], counts["summary_claims_unscored"]) == (
-        3,
-        2,
-        0,
-    )
 
 
 def test_a_result_as_a_mapping_holds_counts_that_are_0_and_none_of_what_nobody_found_out(
@@ -280,29 +230,6 @@ def test_a_blank_reference_costs_nothing_else_its_score(judge: OpenAIJudge) -> N
     assert result["summarization"] is not None
 
 
-@pytest.mark.parametrize(
-    ("document", "summary", "score", "reason"),
-    [
-        (
-            "",
-            "It rained.",
-            0.0,
-            "The document has no elements to cover, but the summary does.",
-        ),
-        (
-            "!",
-            "?",
-            1.0,
-            "The document has no elements to cover, and neither does the summary.",
-        ),
-        ("It rained.", "It rained.", 1.0, "Every element is found."),
-    ],
-)
-def test_completeness_says_why(document: str, summary: str, score: float, reason: str) -> None:
-    result = evaluate_summary(document, summary, judge=LexicalJudge(), metrics=["completeness"])
-    assert (result["completeness"], result.reasons["completeness"]) == (score, reason)
-
-
 # A provider's bad spell
 
 
@@ -329,13 +256,6 @@ def test_a_bad_spell_of_the_provider_spoils_no_later_run(judge_of: JudgeMaker, l
         DOCUMENT, SUMMARY, judge=judge_of(store=store), metrics=JUDGED, reference=SUMMARY
     )
     assert (again.scores, len(llm_server.calls)) == (good.scores, paid)
-
-
-def test_the_same_judge_heals_too(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    llm_server.always(faults.text("rubbish"))
-    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])["alignment"] is None
-    llm_server.always(None)
-    assert evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"])["alignment"] is not None
 
 
 def test_a_text_asked_about_for_many_summaries_is_asked_about_twice_in_a_run(
@@ -455,71 +375,6 @@ def test_results_stand_in_order_and_arrive_as_they_finish(judge: OpenAIJudge, ll
     assert arrived[-1] == 0
 
 
-FAULTS: dict[str, Callable[[], Fault]] = {
-    "wrong ids": faults.wrong_ids,
-    "contradicting": faults.contradicting,
-    "truncated": faults.truncated,
-    "refusal": faults.refusal,
-    "filtered": faults.filtered,
-    "empty": lambda: faults.text(""),
-    "chatter": lambda: faults.text("All claims are supported, yes."),
-    "malformed": lambda: faults.text('{"units": [{"unit": 1'),
-    "not JSON": lambda: faults.body(b"<html>tired</html>"),
-    "500": lambda: faults.status(500),
-    "429": lambda: faults.rate_limited("0"),
-    "reset": faults.reset,
-    "reset in answer": faults.reset_in_answer,
-    "hang": faults.hang,
-    "rejected": lambda: faults.status(400, "no"),
-}
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_that_stays_leaves_every_score_unscored_with_the_reason(
-    judge_of: JudgeMaker, llm_server: LLMServer, name: str
-) -> None:
-    llm_server.always(FAULTS[name]())
-    judge = judge_of(limits=Limits(timeout_seconds=0.5, max_attempts=2, max_wait_seconds=1.0))
-    result = evaluate_summary(
-        DOCUMENT, SUMMARY, judge=judge, metrics=["coverage", "alignment", "question_coverage", "coherence"]
-    )
-    assert set(result.scores.values()) == {None}
-    assert all(result.reasons[metric] for metric in result.scores)
-
-
-def test_a_hundred_documents_with_faults_cost_the_others_nothing(
-    judge_of: JudgeMaker, llm_server: LLMServer
-) -> None:
-    items = corpus(100)
-    limits = Limits(concurrency=32, timeout_seconds=1.5, max_attempts=2, max_wait_seconds=1.0)
-    plain = evaluate_summaries(items, judge=judge_of(limits=limits))
-    names = sorted(FAULTS)
-    faulty = {f"Dam {10 * place} ": FAULTS[names[place]]() for place in range(10)}
-    faulty["Dam 55 "] = faults.fenced()
-    faulty["Dam 57 "] = faults.prose()
-
-    def rule(call: Call) -> Fault | None:
-        asked = str(call.question)
-        return next((fault for mark, fault in faulty.items() if mark in asked), None)
-
-    llm_server.where(rule)
-    hit = evaluate_summaries(items, judge=judge_of(limits=limits))
-    for number, (one, other) in enumerate(zip(plain, hit, strict=True)):
-        if number % 10:
-            assert (other.scores, other.reasons) == (one.scores, one.reasons), number
-        else:
-            assert set(other.scores.values()) == {None}, number
-            assert all(other.reasons.values())
-
-
-def test_one_fault_of_the_moment_is_made_good(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    expected = evaluate_summary(DOCUMENT, SUMMARY, judge=judge).scores
-    for make in (faults.truncated, faults.wrong_ids, faults.contradicting):
-        llm_server.then(make())
-        given = evaluate_summary(DOCUMENT, SUMMARY, judge=OpenAIJudge("scripted", llm_server.base_url))
-        assert given.scores == expected
-
-
 def test_a_part_that_fails_leaves_the_other_parts_scored(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     llm_server.where(lambda call: faults.refusal() if "summary" in call.question else None)
     result = evaluate_summary(
@@ -528,40 +383,6 @@ def test_a_part_that_fails_leaves_the_other_parts_scored(judge: OpenAIJudge, llm
     assert (result["coverage"], result["alignment"], result["summarization"]) == (0.5, None, None)
     assert "refused" in result.reasons["alignment"]
     assert "refused" in result.reasons["summarization"]
-
-
-def test_an_answer_left_out_twice_is_unscored_alone(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    llm_server.always(faults.without("c1"))
-    result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["coverage"])
-    # Of the four claims the first is not in the summary and unscored: two of three.
-    assert result["coverage"] == pytest.approx(2 / 3)
-    assert result.counts["reference_claims_unscored"] == 1
-
-
-def test_a_wrong_key_ends_the_run_at_once(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    llm_server.api_key = "sk-other"
-    llm_server.latency = 0.05
-    judge = judge_of(name="Scripted", limits=Limits(concurrency=2))
-    with pytest.raises(JudgeRefused, match="'Scripted'") as caught:
-        evaluate_summaries(corpus(50), judge=judge)
-    assert "test-4711" not in str(caught.value)
-    assert len(llm_server.calls) <= 4
-
-
-def test_bad_inputs_cost_no_other_its_result(judge: OpenAIJudge) -> None:
-    items: list[Any] = [
-        ("doc", None),
-        (DOCUMENT, SUMMARY),
-        "text",
-        SummaryInput(DOCUMENT, SUMMARY, target_words=0),
-        ("", SUMMARY),
-    ]
-    missing, good, text, target, no_document = evaluate_summaries(items, judge=judge, metrics=["alignment"])
-    assert good["alignment"] == pytest.approx(2 / 3)
-    assert "The summary must be a text, got NoneType" in missing.reasons["alignment"]
-    assert "got str" in text.reasons["alignment"]
-    assert "at least 1" in target.reasons["alignment"]
-    assert no_document.reasons["alignment"] == "The document is empty."
 
 
 def test_a_second_run_makes_no_calls_and_a_cut_one_pays_for_the_rest(
@@ -594,34 +415,6 @@ def test_a_money_cap_stops_cleanly_and_can_be_resumed(judge_of: JudgeMaker, llm_
     assert made < 24
 
 
-def test_nothing_is_left_running_when_the_caller_leaves(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    async def leave_early() -> int:
-        stream = stream_evaluations(corpus(20), judge=judge)
-        async with contextlib.aclosing(stream) as results:  # type: ignore[type-var]
-            async for _ in results:
-                break
-        await judge.aclose()
-        return len(asyncio.all_tasks()) - 1
-
-    assert asyncio.run(leave_early()) == 0
-
-
-def test_an_interrupt_ends_a_run_without_leftovers(llm_server: LLMServer) -> None:
-    llm_server.always(faults.hang())
-    code = f"""
-from evaluation import OpenAIJudge, evaluate_summaries
-evaluate_summaries([("It rained.", "Rain.")] * 5, judge=OpenAIJudge("m", {llm_server.base_url!r}, reply_format="text"))
-"""
-    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
-        llm_server.wait_for_calls(2)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert "never" not in errors
-    assert "destroyed" not in errors
-
-
 def test_an_error_in_the_callers_own_code_stops_the_run(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     llm_server.latency = 0.05
 
@@ -631,27 +424,6 @@ def test_an_error_in_the_callers_own_code_stops_the_run(judge: OpenAIJudge, llm_
     with pytest.raises(RuntimeError, match="no room"):
         evaluate_summaries(corpus(50), judge=judge, on_result=refuse)
     assert len(llm_server.calls) < 150
-
-
-def test_it_works_inside_a_running_loop(judge: OpenAIJudge) -> None:
-    async def notebook_cell() -> SummaryEvaluation:
-        return evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
-
-    assert asyncio.run(notebook_cell())["coverage"] == 0.5
-
-
-def test_two_runs_at_once_do_not_meet(judge: OpenAIJudge) -> None:
-    async def scores(items: list[SummaryInput]) -> dict[int, Any]:
-        return {at: result.scores async for at, result in stream_evaluations(items, judge=judge)}
-
-    async def both() -> list[dict[int, Any]]:
-        items = corpus(10)
-        done = await asyncio.gather(scores(items[:5]), scores(items[5:]), scores(items))
-        await judge.aclose()
-        return done
-
-    first, second, whole = asyncio.run(both())
-    assert whole == {**first, **{at + 5: given for at, given in second.items()}}
 
 
 @pytest.mark.parametrize(
@@ -683,41 +455,6 @@ def test_two_runs_at_once_do_not_meet(judge: OpenAIJudge) -> None:
 def test_options_that_cannot_be_are_refused(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(EvaluationError, match=reason):
         evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), **options)
-
-
-@pytest.mark.parametrize(
-    ("judge", "got"),
-    [("gpt-4o", "got str"), (None, "got NoneType"), (LexicalJudge, "the class LexicalJudge")],
-)
-def test_what_is_no_judge_is_refused(judge: Any, got: str) -> None:
-    with pytest.raises(JudgeSettings, match=f"such as LexicalJudge.*{got}"):
-        evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
-    with pytest.raises(JudgeSettings, match=got):
-        extract_claims(DOCUMENT, judge=judge)
-    with pytest.raises(JudgeSettings, match=got):
-        check_claims(["It rained."], DOCUMENT, judge=judge)
-
-
-@pytest.mark.parametrize(
-    ("items", "reason"),
-    [
-        (None, "got NoneType"),
-        ("text", "got str"),
-        ((DOCUMENT, SUMMARY), r"got 2 texts; write \[\(document, summary\)\]"),
-        (SummaryInput(DOCUMENT, SUMMARY), r"write \[item\]"),
-        ({"document": DOCUMENT}, "got dict"),
-    ],
-)
-def test_items_that_are_no_list_of_summaries_are_refused(items: Any, reason: str) -> None:
-    with pytest.raises(EvaluationError, match=reason):
-        evaluate_summaries(items, judge=LexicalJudge())
-
-
-def test_a_missing_summary_is_an_error() -> None:
-    with pytest.raises(EvaluationError, match="summary must be a text"):
-        evaluate_summary(DOCUMENT, None, judge=LexicalJudge())  # type: ignore[arg-type]
-    with pytest.raises(InvalidBudget):
-        evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), target_words=0)
 
 
 # Mostly unscored
@@ -758,9 +495,3 @@ def test_a_smaller_least_share_lets_it_stand_and_flags_it(
         DOCUMENT, "It rained on Monday.", judge=judge_of(), metrics=["coverage"], least_scored=0
     )
     assert (result["coverage"], result.flags) == (1.0, ("mostly_unscored",))
-
-
-@pytest.mark.parametrize("wrong", [-0.1, 1.1, None])
-def test_a_least_share_is_a_share(judge: OpenAIJudge, wrong: Any) -> None:
-    with pytest.raises(EvaluationError, match="least_scored"):
-        evaluate_summary(DOCUMENT, SUMMARY, judge=judge, least_scored=wrong)

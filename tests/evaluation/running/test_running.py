@@ -20,7 +20,6 @@ from evaluation import (
     evaluate_summary,
     stream_evaluations,
 )
-from evaluation.errors import InvalidBudget
 from evaluation.judging import JudgeRefused, MemoryCallStore
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, LLMServer, faults
@@ -73,21 +72,6 @@ def test_an_evaluation_can_be_made_within_another(judge: OpenAIJudge) -> None:
     assert [result["alignment"] for result in outer] == inner == [0.5] * 3
 
 
-def test_nothing_of_one_document_is_kept_for_the_next(judge_of: JudgeMaker) -> None:
-    first, second = corpus(2)
-
-    def judged(judge: OpenAIJudge, item: SummaryInput) -> list[str]:
-        result = evaluate_summary(item.document, item.summary, judge=judge, verbose=True)
-        assert result.details is not None
-        return [question.text for question in result.details.questions]
-
-    shared = judge_of()
-    together = [judged(shared, first), judged(shared, second), judged(shared, first)]
-    assert together == [judged(judge_of(), item) for item in (first, second, first)]
-    assert all("town 1 " in " ".join(questions) for questions in together[1:2])
-    assert not any("town 0 " in question for question in together[1])
-
-
 def test_judges_with_other_instructions_share_a_store_and_no_answers(
     judge_of: JudgeMaker, llm_server: LLMServer
 ) -> None:
@@ -128,20 +112,6 @@ def test_an_endless_list_is_taken_as_it_is_worked_on(judge_of: JudgeMaker) -> No
     assert len(taken) < 20
 
 
-def test_no_more_connections_than_calls_at_once(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    llm_server.latency = 0.02
-    evaluate_summaries(corpus(20), judge=judge_of(limits=Limits(concurrency=3)))
-    assert len(llm_server.calls) == 60
-    assert llm_server.most_at_once == 3
-    assert llm_server.connections <= 3
-
-
-def test_a_large_batch_uses_all_calls_that_are_allowed(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    llm_server.latency = 0.1
-    evaluate_summaries(corpus(30), judge=judge_of(limits=Limits(concurrency=16), reply_format="json_schema"))
-    assert llm_server.most_at_once == 16
-
-
 def test_all_calls_about_a_document_begin_alike_up_to_its_end(
     judge: OpenAIJudge, llm_server: LLMServer
 ) -> None:
@@ -163,35 +133,6 @@ def test_all_calls_about_a_document_begin_alike_up_to_its_end(
 
 
 # What every step is told
-
-
-def test_a_custom_instruction_reaches_second_askings_and_windows_too(
-    judge_of: JudgeMaker, llm_server: LLMServer
-) -> None:
-    wish = "Money is in crowns, $parts or ${custom_instruction}."
-    document = " ".join(f"Sentence number {number} tells of town {number}." for number in range(60))
-    steps: set[str] = set()
-
-    def garbled_once(call: Call) -> Any:
-        step = json.dumps(sorted(call.question)) + str("reference" in call.question)
-        if step in steps:
-            return None
-        steps.add(step)
-        return faults.wrong_ids()
-
-    llm_server.where(garbled_once)
-    result = evaluate_summary(
-        document,
-        "Sentence number 3 tells of town 3. The town burned.",
-        reference="Sentence number 4 tells of town 4.",
-        judge=judge_of(limits=Limits(context_tokens=1200, max_tokens=300)),
-        metrics=["coverage", "alignment", "question_coverage", "topic_preservation", "coherence"],
-        custom_instruction=wish,
-        include_reason="judge",
-    )
-    assert result["alignment"] == 0.5
-    assert len(llm_server.calls) > 10
-    assert all(wish in call.body["messages"][0]["content"] for call in llm_server.calls)
 
 
 # One bad summary
@@ -228,14 +169,6 @@ def test_a_summary_that_cannot_be_evaluated_costs_no_other_its_result(judge: Ope
     assert dict(found.scores) == {"coverage": None, "brevity": None}
     assert found.reasons["coverage"].strip()
     assert before["coverage"] == after["coverage"] == 0.5
-
-
-def test_a_target_that_cannot_be_is_refused_before_any_call(
-    judge: OpenAIJudge, llm_server: LLMServer
-) -> None:
-    with pytest.raises(InvalidBudget, match="at least 1"):
-        evaluate_summaries([(DOCUMENT, SUMMARY)], judge=judge, target_words=0)
-    assert llm_server.calls == []
 
 
 # Nothing is left running

@@ -96,13 +96,6 @@ def test_documents_are_drawn_whole() -> None:
     assert (interval.low, interval.high) == (-1, 1)
 
 
-def test_an_interval_of_items_has_the_known_width() -> None:
-    # Asymptotic error of kappa = .4 in a table of 2000 like the textbook's: about .0204 (Fleiss, Cohen, Everitt).
-    interval = kappa_interval(*rated(800, 200, 400, 600))
-    assert interval.low == pytest.approx(0.4 - 1.96 * 0.0204, abs=0.005)
-    assert interval.high == pytest.approx(0.4 + 1.96 * 0.0204, abs=0.005)
-
-
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(LengthMismatch):
         cohen_kappa([1], [1, 2])

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.contrib.messages import get_messages
 from django.utils import timezone
 
 from annotation import perform_job
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from django.test import Client
 
     from tests.annotation.cast import World
-    from tests.llm_server import Fault, LLMServer
+    from tests.llm_server import LLMServer
 
 __all__ = ["llm_server"]
 
@@ -264,32 +263,3 @@ def test_the_api_names_no_judges_to_those_who_may_run_none(world: World, client:
     client.force_login(world.rex)
     for name in ("lexical", "no-such-judge"):
         assert client.post(f"/api/v1/judges/{name}/try/").status_code == 403
-
-
-def tried_in_admin(client: Client, *judges: Judge) -> str:
-    """What the list of trials shows once a worker has asked these."""
-    chosen = {"action": "try_it", "_selected_action": [judge.pk for judge in judges]}
-    [message] = get_messages(client.post("/admin/annotation/judge/", chosen).wsgi_request)
-    assert str(message).startswith("Being asked: ")
-    assert "not asked yet" in client.get("/admin/annotation/judgetrial/").content.decode()
-    perform_asked()
-    return client.get("/admin/annotation/judgetrial/").content.decode()
-
-
-def test_the_admin_tells_the_trials(judge: Judge, admin_client: Client) -> None:
-    others = [Judge.objects.create(name=name, kind="lexical") for name in ("a", "b", "c")]
-    page = tried_in_admin(admin_client, judge, *others)
-    assert page.count(f"“{module.TRIAL_CLAIM}” – yes") == 4
-    assert "answers by JSON schema" in page
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [faults.text("Well."), faults.refusal(), faults.status(400, "no")],
-    ids=["rubbish", "refused", "rejected"],
-)
-def test_the_admin_tells_of_an_answer_that_is_none(
-    judge: Judge, llm_server: LLMServer, admin_client: Client, fault: Fault
-) -> None:
-    llm_server.always(fault)
-    assert "no usable answer" in tried_in_admin(admin_client, judge)
