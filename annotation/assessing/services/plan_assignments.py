@@ -2,8 +2,7 @@
 
 Four ways: chosen sets to one person by hand; some more sets to one person, those with fewest assessors first;
 a plan, so many assessors for each set, spread evenly over people; the same with nobody named, as a queue that
-people pull from. A plan or a queue may take a random share: the draw is recorded with its frame, and every
-assignment with its inclusion probability.
+people pull from.
 """
 
 from __future__ import annotations
@@ -44,9 +43,8 @@ MOST_MORE = 1000
 def plan_assignments(*, project: Project, order: AssignmentOrder, by: User | None) -> AssignmentPlan:
     """What the order comes to at this moment; nothing is written.
 
-    A plan or queue of everything tops up: who has a set already counts. A random share is given out anew
-    whoever has some of it, since only what was drawn counts as drawn. Raises Invalid where the order makes no
-    sense, with the `field` that is wrong.
+    A plan or queue tops up: who has a set already counts. Raises Invalid where the order makes no sense, with
+    the `field` that is wrong.
     """
     require(by, project, Verb.ASSIGN)
     _check(order)
