@@ -13,7 +13,7 @@ import scipy
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 
-from evaluation.statistics._intervals import system_intervals
+from evaluation.statistics._intervals import bootstrap_interval
 from evaluation.statistics.estimates._draw_estimates import (
     DrawnItem,
     estimate_systems_from_draw,
@@ -126,11 +126,10 @@ def _row(what: str, found: list[Bounds], truth: dict[str, float], at_most: float
 
 
 def _bootstrapped(values: Array, seed: int) -> Bounds:
-    columns = {
-        system: {f"{row:02}": float(value) for row, value in enumerate(values[:, place])}
+    found = {
+        system: bootstrap_interval(values[:, place].tolist(), draws=DRAWS, seed=seed, method="expanded")
         for place, system in enumerate(SYSTEMS)
     }
-    found = system_intervals(columns, draws=DRAWS, seed=seed, method="expanded")
     return {system: _ends(interval.low, interval.high) for system, interval in found.items()}
 
 
