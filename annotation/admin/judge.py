@@ -9,14 +9,11 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.html import format_html
 
 from annotation.admin.reach import person_of, projects_allowing
 from annotation.admin.rows import Rows
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Refusal
-from annotation.judging.services.request_trial import request_trial
 from annotation.judging.services.save_judge import (
     IDENTITY,
     PROFILE,
@@ -27,8 +24,6 @@ from annotation.judging.services.save_judge import (
     profile_faults,
     restore_judge,
 )
-from annotation.judging.services.try_judge import TRIAL_CLAIM, Trial
-from annotation.judging.words import format_in_words
 from annotation.models import (
     CallClaim,
     CallStart,
@@ -36,7 +31,6 @@ from annotation.models import (
     JudgeCall,
     JudgeExamples,
     JudgeShare,
-    JudgeTrial,
     TextPermission,
 )
 
@@ -78,33 +72,13 @@ class JudgeAdmin(Rows):
     list_filter = ("kind",)
     search_fields = ("name", "model")
     autocomplete_fields = ("members",)
-    actions = ("try_it", "archive", "restore")
+    actions = ("archive", "restore")
 
     def within_reach(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         """Shared judges, and those of projects where the person may look."""
         if person_of(request).is_superuser:
             return rows
         return rows.filter(Q(project=None) | Q(project__in=projects_allowing(request, self.view_verbs)))
-
-    def has_run_permission(self, request: HttpRequest) -> bool:
-        """For the action, whose answers are in a list for superusers; others try judges on a project's page."""
-        return person_of(request).is_superuser
-
-    @admin.action(description="Try the selected judges with one sample claim", permissions=["run"])
-    def try_it(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
-        """A worker asks them; the list of trials shows what they said."""
-        asked = []
-        for judge in queryset.select_related("project").order_by("name"):
-            try:
-                request_trial(judge=judge, project=judge.project, by=person_of(request))
-            except Refusal as refusal:
-                self.message_user(request, f"Judge {judge}: {refusal.message}", messages.ERROR)
-            else:
-                asked.append(str(judge))
-        if asked:
-            url = reverse("admin:annotation_judgetrial_changelist")
-            told = format_html('Being asked: {}. <a href="{}">See what they say</a>', ", ".join(asked), url)
-            self.message_user(request, told, messages.SUCCESS)
 
     @admin.action(description="Archive the selected judges", permissions=["change"])
     def archive(self, request: HttpRequest, queryset: QuerySet[Judge]) -> None:
@@ -151,31 +125,6 @@ class JudgeAdmin(Rows):
 
     def has_change_permission(self, request: HttpRequest, obj: Judge | None = None) -> bool:
         return person_of(request).is_superuser
-
-
-@admin.register(JudgeTrial)
-class JudgeTrialAdmin(Rows):
-    """Judges tried in the last day, for superusers."""
-
-    list_display = ("created_at", "judge", "said", "requested_by")
-    list_select_related = ("judge", "requested_by")
-    search_fields = ("public_id__exact", "judge__name")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[JudgeTrial]:
-        return super().get_queryset(request).prefetch_related("jobs")
-
-    @admin.display(description="its answer")
-    def said(self, row: JudgeTrial) -> str:
-        if fault := row.why_failed:
-            return fault
-        if row.outcome is None:
-            return "not asked yet"
-        trial = Trial(**row.outcome)
-        answer = f"{trial.label or 'no usable answer'}: {trial.reason}".removesuffix(": ")
-        return (
-            f"“{TRIAL_CLAIM}” – {answer} ({trial.seconds:.2f} s; {format_in_words(trial.format)}; "
-            f"{trial.prompt_tokens} + {trial.completion_tokens} tokens, cost {trial.cost:.6f})"
-        )
 
 
 @admin.register(TextPermission)

@@ -56,7 +56,6 @@ class JobAdmin(Rows):
         "run__project",
         "export__project",
         "import_row__project",
-        "trial__project",
     )
     view_verbs = (Verb.VIEW_RUNS,)
     list_display = (
@@ -65,7 +64,6 @@ class JobAdmin(Rows):
         "document_set",
         "export",
         "import_row",
-        "trial",
         "state",
         "attempt",
         "done",
@@ -73,7 +71,7 @@ class JobAdmin(Rows):
         "error",
     )
     list_filter = ("state",)
-    list_select_related = ("run", "document_set", "export", "import_row", "trial")
+    list_select_related = ("run", "document_set", "export", "import_row")
     search_fields = (
         "public_id__exact",
         "run__public_id__exact",

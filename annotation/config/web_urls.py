@@ -164,7 +164,6 @@ project_urls = [
     path("settings/judges/", judges.judges, name="judges"),
     path("settings/judges/add/", judges.add, name="add-judge"),
     path("settings/judges/decide/", judges.decide, name="let-decide"),
-    path("settings/judges/trials/<slug:trial_id>/", judges.trial, name="judge-trial"),
     path("settings/judges/<slug:judge_id>/", judges.judge, name="judge-profile"),
     path("settings/judges/<slug:judge_id>/archive/", judges.archive, name="archive-judge"),
     path("settings/judges/<slug:judge_id>/texts/", judges.permit, name="permit-texts"),

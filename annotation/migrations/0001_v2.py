@@ -354,24 +354,6 @@ class Migration(migrations.Migration):
                 'ordering': ('project_id', 'user_id'),
             },
         ),
-        migrations.CreateModel(
-            name='JudgeTrial',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('profile', models.JSONField(blank=True, default=dict)),
-                ('members', models.JSONField(blank=True, null=True)),
-                ('outcome', models.JSONField(blank=True, null=True)),
-                ('fault', models.CharField(blank=True, max_length=2000)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('judge', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='annotation.judge')),
-                ('requested_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trials', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='annotation.project')),
-            ],
-            options={
-                'ordering': ('-id',),
-            },
-        ),
         migrations.AddField(
             model_name='judge',
             name='project',
@@ -657,7 +639,6 @@ class Migration(migrations.Migration):
                 ('document_set', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.documentset')),
                 ('export', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.export')),
                 ('import_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.import')),
-                ('trial', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.judgetrial')),
                 ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.run')),
             ],
             options={
@@ -1354,7 +1335,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document_set__isnull', False), ('export__isnull', True), ('import_row__isnull', True), ('run__isnull', False), ('trial__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', False), ('import_row__isnull', True), ('run__isnull', True), ('trial__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', True), ('import_row__isnull', False), ('run__isnull', True), ('trial__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', True), ('import_row__isnull', True), ('run__isnull', True), ('trial__isnull', False)), _connector='OR'), name='job_of_one_kind'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document_set__isnull', False), ('export__isnull', True), ('import_row__isnull', True), ('run__isnull', False)), models.Q(('document_set__isnull', True), ('export__isnull', False), ('import_row__isnull', True), ('run__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', True), ('import_row__isnull', False), ('run__isnull', True)), _connector='OR'), name='job_of_one_kind'),
         ),
         migrations.AddConstraint(
             model_name='job',

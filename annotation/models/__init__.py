@@ -47,7 +47,7 @@ from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.published import PublishedPercent, PublishedScore
 from annotation.models.question import Question, QuestionAnswer, Rating
-from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Worker
+from annotation.models.run import Export, Import, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit, UnitChange
 
@@ -88,7 +88,6 @@ __all__ = [
     "JudgeCall",
     "JudgeExamples",
     "JudgeShare",
-    "JudgeTrial",
     "Label",
     "MailTurn",
     "Membership",

@@ -140,7 +140,6 @@ WEB = {
         (
             "add-judge",
             "judge-profile",
-            "judge-trial",
             "archive-judge",
             "let-decide",
             "compared",
@@ -160,7 +159,6 @@ WEB = {
 OWN = {
     **dict.fromkeys(("assess", "assess-source", "judge-unit", "answer-quality", "answer-unmarked"), "ana"),
     **dict.fromkeys(("close-sitting", "take-up-sitting", "give-back-sitting", *SCRIPTED), "ana"),
-    "judge-trial": "mona",
     **dict.fromkeys(("withdraw-verdict", "withdraw-batch", "withdraw-comment"), "rex"),
 }
 """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
@@ -248,7 +246,6 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
             "AccountSession",
             "JudgeCall",
             "JudgeShare",
-            "JudgeTrial",
             "CallClaim",
             "CachedValue",
             "CallStart",

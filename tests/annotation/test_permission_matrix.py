@@ -305,8 +305,6 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
         "tokens/current/",
         "notices/",
         "notices/read/",
-        "judges/{judge}/try/",
-        "judges/trials/{trial}/",
     )
     for ask in api_asks(world, outside=outside):
         answer = ask.sent_by(Client())
@@ -394,7 +392,6 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
         "Judge",
         "JudgeCall",
         "JudgeShare",
-        "JudgeTrial",
         "CallClaim",
         "CallStart",
         "CachedValue",

@@ -1,4 +1,4 @@
-"""Judges: those that a project may use, its own to add and change, and a sample question to one.
+"""Judges: those that a project may use, its own to add and change, and whether a server answers.
 
 Addresses and the names of keys' variables are told to those who may change the project, and of its own judges alone.
 """
@@ -13,23 +13,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery, only
-from annotation.api.fields import LabelField, NamedChoice
+from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb, is_blind
-from annotation.core.refusals import Invalid, NotAllowed, NotFound
+from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import destinations, judges_of, members_of, not_permitted
-from annotation.judging.services.judges import judge_by_name
+from annotation.judging.services.check_connection import Connection, check_connection
 from annotation.judging.services.permit_texts import end_permission, permit_texts
-from annotation.judging.services.request_trial import request_trial
 from annotation.judging.services.save_judge import (
     add_judge,
     archive_judge,
     change_judge,
-    profile_faults,
     restore_judge,
 )
-from annotation.judging.services.try_judge import may_try
-from annotation.models import Judge, JudgeTrial, Project
+from annotation.models import Judge, Project
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -159,62 +156,6 @@ class MayReceive(serializers.Serializer[Any]):
     may_receive_texts = serializers.BooleanField()
 
 
-class TrialAnswer(serializers.Serializer[Any]):
-    answer = LabelField(
-        source="label",
-        allow_null=True,
-        help_text="For the sample claim; null if no answer was usable.",
-    )
-    probability = serializers.FloatField(allow_null=True, help_text="Of yes, where the judge gave one.")
-    reason = serializers.CharField()
-    seconds = serializers.FloatField(help_text="Total time, including connecting.")
-    calls = serializers.IntegerField()
-    format = serializers.CharField(
-        help_text="json_schema, json_object or text: the best that the server takes. Empty without a server."
-    )
-    prompt_tokens = serializers.IntegerField()
-    completion_tokens = serializers.IntegerField()
-    cost = serializers.FloatField()
-
-
-class TrialRow(serializers.Serializer[JudgeTrial]):
-    id = serializers.CharField(source="public_id")
-    is_over = serializers.BooleanField(
-        help_text="Whether the judge has answered or failed; ask again until then."
-    )
-    outcome = TrialAnswer(allow_null=True, help_text="What it answered; null until then and where it failed.")
-    fault = serializers.CharField(source="why_failed", help_text="Why it did not answer; empty otherwise.")
-
-
-class SharedJudgeTrial(ApiView):
-    tag = "judges"
-
-    @operation("try_judge", responses={202: TrialRow})
-    def post(self, request: Request, name: str) -> Response:
-        """Ask a shared judge one sample question.
-
-        For those who may start runs in some project. A worker asks; `GET judges/trials/{id}/` tells whether it answers,
-        how long that takes and which reply format its server supports.
-        """
-        if not may_try(self.person):
-            # Whoever may try none learns no names of judges either.
-            raise NotAllowed("Only people who can start runs in a project can try a judge.")
-        return _begun(request_trial(judge=judge_by_name(name), by=self.person))
-
-
-class OneTrial(ApiView):
-    tag = "judges"
-
-    @operation("get_judge_trial", responses=TrialRow)
-    def get(self, request: Request, public_id: str) -> Response:
-        """Show a trial of a judge that you have asked for in the last day."""
-        trials = JudgeTrial.objects.filter(requested_by=self.person)
-        row = trials.filter(public_id=public_id).first()
-        if row is None:
-            raise NotFound("There is no such trial of yours.")
-        return Response(TrialRow(row).data)
-
-
 class Judges(ApiView):
     tag = "judges"
 
@@ -239,25 +180,6 @@ class Judges(ApiView):
         profile, members = _told(project, self.body(NewJudge))
         judge = add_judge(project=project, by=self.person, members=members or (), **profile)
         return _shown(self.person, project, judge, status.HTTP_201_CREATED)
-
-
-class JudgeTrialBefore(ApiView):
-    tag = "judges"
-
-    @operation("try_new_judge", request=NewJudge, responses={202: TrialRow})
-    def post(self, request: Request, slug: str) -> Response:
-        """Ask a judge one sample question before it is added.
-
-        Needs the verb "change project". Neither the judge nor the answer is kept, and no text of the project is sent.
-        """
-        project = self.enter(Verb.CHANGE_PROJECT)
-        profile, members = _told(project, self.body(NewJudge))
-        judge = Judge(project=project, **profile)
-        for fault in profile_faults(judge, members or ()):
-            raise fault
-        asked = members if judge.kind == Judge.Kind.PANEL else None
-        trial = request_trial(judge=None, project=project, by=self.person, profile=profile, members=asked)
-        return _begun(trial)
 
 
 class OneJudge(ApiView):
@@ -315,6 +237,25 @@ class JudgeRestore(ApiView):
         return _shown(self.person, project, restore_judge(judge=_judge(project, public_id), by=self.person))
 
 
+class ConnectionRow(serializers.Serializer[Connection]):
+    seconds = serializers.FloatField(help_text="Until the server had answered, connecting included.")
+    format = serializers.CharField(help_text="json_schema, json_object or text: the best that it accepts.")
+
+
+class JudgeConnection(ApiView):
+    tag = "judges"
+
+    @operation("check_connection", responses=ConnectionRow)
+    def post(self, request: Request, slug: str, public_id: str) -> Response:
+        """Ask a judge's server one tiny question, for at most 20 seconds.
+
+        Needs the verb "run". No text of the project is sent. Refused (422) where the server gives no usable answer.
+        """
+        project = self.enter(Verb.RUN)
+        judge = _judge(project, public_id)
+        return Response(ConnectionRow(check_connection(project=project, judge=judge, by=self.person)).data)
+
+
 class JudgeTexts(ApiView):
     tag = "judges"
 
@@ -329,23 +270,6 @@ class JudgeTexts(ApiView):
         act = permit_texts if self.body(MayReceive)["may_receive_texts"] else end_permission
         act(project=project, judge=judge, by=self.person)
         return _shown(self.person, project, judge)
-
-
-class OwnJudgeTrial(ApiView):
-    tag = "judges"
-
-    @operation("try_project_judge", responses={202: TrialRow})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Ask a judge of the project one sample question.
-
-        Needs the verb "run". Nothing is kept but which reply format its server takes.
-        """
-        project = self.enter(Verb.RUN)
-        return _begun(request_trial(judge=_judge(project, public_id), project=project, by=self.person))
-
-
-def _begun(trial: JudgeTrial) -> Response:
-    return Response(TrialRow(trial).data, status=status.HTTP_202_ACCEPTED)
 
 
 def _judge(project: Project, public_id: str) -> Judge:

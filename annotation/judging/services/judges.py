@@ -110,13 +110,13 @@ def require_permitted(project: Project, judge: Judge) -> None:
         )
 
 
-def require_usable(judge: Judge, members: Sequence[Judge] | None = None) -> None:
+def require_usable(judge: Judge) -> None:
     """Refuse a judge that no worker could ask: archived, its address not allowed, its key not bound to it.
 
-    The key itself is not looked for, since it may be in the workers' environment alone. `members` are those of a panel
-    that is not saved. Raises Invalid (code `unusable_judge`).
+    The key itself is not looked for, since it may be in the workers' environment alone. Raises Invalid (code
+    `unusable_judge`).
     """
-    fault = _fault(judge, members)
+    fault = _fault(judge)
     if fault:
         raise Invalid(fault, field="judge", code="unusable_judge")
 
@@ -143,10 +143,8 @@ def build(
     budget: Budget | None = None,
     prompts: Mapping[Step, Prompt] | None = None,
     finds_formats_anew: bool = False,
-    members: Sequence[Judge] | None = None,
 ) -> AnsweringJudge:
-    """The judge that the row describes, ready to answer; a panel with all its members, of which `members` takes the
-    place where it is not saved.
+    """The judge that the row describes, ready to answer; a panel with all its members.
 
     Calls are kept in memory unless `store_of` gives a store for each judge that makes any; `shared_by` gives what
     several processes share of its limits. `remember` is told, from the event loop, which reply format a judge's server
@@ -155,7 +153,7 @@ def build(
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
-    fault = _fault(judge, members)
+    fault = _fault(judge)
     if fault:
         raise JudgeSettings(fault)
     if judge.kind == Judge.Kind.LEXICAL:
@@ -169,9 +167,8 @@ def build(
                 remember=remember,
                 budget=budget,
                 prompts=prompts,
-                finds_formats_anew=finds_formats_anew,
             )
-            for member in (members_of(judge) if members is None else members)
+            for member in members_of(judge)
         ]
         return JudgePanel(built, name=judge.name, ask_next_below=judge.ask_next_below)
     slots, pace = (None, None) if shared_by is None else shared_by(judge)
@@ -394,12 +391,12 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
     return False
 
 
-def _fault(judge: Judge, members: Sequence[Judge] | None = None) -> str:
+def _fault(judge: Judge) -> str:
     """Why the judge cannot be asked from here, or nothing."""
     if judge.archived_at is not None:
         return f"The judge {judge.name!r} is archived. Unarchive it, or choose another."
     if judge.kind == Judge.Kind.PANEL:
-        return _fault_of_panel(judge, members_of(judge) if members is None else members)
+        return _fault_of_panel(judge, members_of(judge))
     if judge.kind == Judge.Kind.OPENAI:
         return url_fault(address_of(judge)) or key_fault(judge.api_key_env, address_of(judge))
     return ""

@@ -1,8 +1,7 @@
-"""The judges of a project: which there are and which decides; adding, trying and changing one of its own."""
+"""The judges of a project: which there are and which decides; adding and changing one of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +18,16 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import address_of, judges_of, members_of, permitted_in
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
-    is_worker_alive,
     metrics_from_now_on,
     not_judged_by,
     trial_to_go_on_from,
 )
 from annotation.judging.recipes import RECIPES
+from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.let_decide import let_decide
 from annotation.judging.services.permit_texts import end_permission, permit_texts
-from annotation.judging.services.request_trial import request_trial
 from annotation.judging.services.save_judge import (
     IDENTITY,
     LIMITS,
@@ -45,12 +43,11 @@ from annotation.judging.services.save_judge import (
     restore_judge,
 )
 from annotation.judging.services.start_run import cap_in
-from annotation.judging.services.try_judge import TRIAL_CLAIM, TRIAL_TEXT, Trial
 from annotation.judging.services.use_judge import use_judge
 from annotation.judging.words import format_in_words
-from annotation.models import Judge, JudgeTrial, Project, Run, Summary
+from annotation.models import Judge, Project, Run, Summary
 from annotation.web.confirm import ask_to_confirm, is_confirmed
-from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -222,14 +219,14 @@ def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     row = _judge(room, judge_id)
     if row.project_id is None:
-        if request.method == "POST" and request.POST.get("act") != "try":
+        if request.method == "POST" and request.POST.get("act") != "test":
             raise NotAllowed(
                 "This judge is shared by all projects. Only administrators can change it.",
                 code="shared_judge",
             )
-        trial = _tried(request, room, row) if request.method == "POST" else {}
+        checked = _checked(request, room, row) if request.method == "POST" else {}
         context = {"room": room, "judge": row, "members": members_of(row), "address": _shown_address(row)}
-        return render(request, "judging/judges/shared.html", {**context, **trial})
+        return render(request, "judging/judges/shared.html", {**context, **checked})
     form = ProfileForm(request.POST or None, instance=_judge(room, judge_id))
     return _form(request, room, row, form)
 
@@ -309,7 +306,7 @@ def _onwards(project: Project) -> HttpResponse:
 
 
 def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
-    """The form of a judge of the project's own: shown, tried, or saved."""
+    """The form of a judge of the project's own: shown, tested, or saved."""
     context: dict[str, object] = {
         "room": room,
         "judge": row,
@@ -323,8 +320,8 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
     if request.method == "POST":
         if not form.is_valid():
             status = 422
-        elif request.POST.get("act") == "try":
-            context |= _tried(request, room, row, form.profile, form.members)
+        elif request.POST.get("act") == "test":
+            context |= _checked(request, room, as_changed(row, form.profile))
         else:
             refusal = _saved(request, room, row, form)
             if refusal is None:
@@ -351,46 +348,13 @@ def _saved(request: Request, room: Room, row: Judge, form: ProfileForm) -> Inval
     return None
 
 
-def _tried(
-    request: Request,
-    room: Room,
-    judge: Judge,
-    profile: dict[str, Any] | None = None,
-    members: Sequence[Judge] | None = None,
-) -> dict[str, object]:
-    """The trial that was asked for, or why none can be."""
+def _checked(request: Request, room: Room, judge: Judge) -> dict[str, object]:
+    """How long the server took to answer and in which format, or why it did not."""
     try:
-        trial = request_trial(
-            judge=None if judge._state.adding else judge,
-            project=room.project,
-            by=request.user,
-            profile=None if profile is None else {**profile, "kind": judge.kind},
-            members=members if judge.kind == Judge.Kind.PANEL else None,
-        )
+        found = check_connection(project=room.project, judge=judge, by=request.user)
     except Invalid as refusal:
-        return {"trial_fault": refusal.message}
-    return _trial_facts(trial)
-
-
-def _trial_facts(trial: JudgeTrial) -> dict[str, object]:
-    facts: dict[str, object] = {"trial": trial, "claim": TRIAL_CLAIM, "text": TRIAL_TEXT}
-    if fault := trial.why_failed:
-        return {**facts, "trial_fault": fault}
-    if trial.outcome is None:
-        return {**facts, "is_worker_alive": is_worker_alive()}
-    said = Trial(**trial.outcome)
-    return {**facts, "said": said, "takes": format_in_words(said.format)}
-
-
-@screen("GET")
-def trial(request: Request, slug: str, trial_id: str) -> HttpResponse:
-    """What the judge said, once it did, to whoever had it asked."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
-    row = found(room.project.trials.filter(requested_by=request.user), trial_id, "trial")
-    context = {"room": room, **_trial_facts(row)}
-    return page_or_fragment(
-        request, page="judging/judges/trial.html", fragment="judging/judges/_trial.html", context=context
-    )
+        return {"connection_fault": refusal.message}
+    return {"connection": found, "takes": format_in_words(found.format)}
 
 
 def _lines(room: Room) -> list[JudgeLine]:

@@ -32,7 +32,6 @@ from annotation.models import (
     JudgeCall,
     JudgeExamples,
     JudgeShare,
-    JudgeTrial,
     MailTurn,
     PromptVersion,
     PublishedPercent,
@@ -68,7 +67,6 @@ OF_MACHINE = (
     "CallStart",
     "JudgeCall",
     "JudgeShare",
-    "JudgeTrial",
     "AccountEvent",
     "AccountSession",
     "MailTurn",
@@ -180,7 +178,6 @@ def _fill_what_is_kept(world: World) -> None:
     JudgeExamples.objects.create(judge=own, base=world.judge)
     TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
-    JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)
     ImportedPerson.objects.create(user=came, project=world.project, name="person-1")

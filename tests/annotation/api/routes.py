@@ -20,7 +20,6 @@ from annotation.models import (
     Draw,
     Export,
     Judge,
-    JudgeTrial,
     Membership,
     Project,
     Role,
@@ -179,13 +178,12 @@ IN_PROJECT = (
     Route("get", _in("log/file/"), (Verb.VIEW_EVENTS,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("judges/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
-    Route("post", _in("judges/try/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
     Route("get", _in("judges/{own_judge}/"), (Verb.CHANGE_PROJECT,)),
     Route("patch", _in("judges/{own_judge}/"), (Verb.CHANGE_PROJECT,), {"concurrency": 2}),
     Route("post", _in("judges/{own_judge}/archive/"), (Verb.CHANGE_PROJECT,)),
     Route("post", _in("judges/{own_judge}/restore/"), (Verb.CHANGE_PROJECT,)),
     Route("post", _in("judges/{own_judge}/texts/"), (Verb.RUN,), {"may_receive_texts": True}),
-    Route("post", _in("judges/{own_judge}/try/"), (Verb.RUN,)),
+    Route("post", _in("judges/{own_judge}/connection/"), (Verb.RUN,)),
     Route("post", _in("judges/{own_judge}/examples/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
     # Steps are the same in every project, so their names are no ids of rows.
@@ -311,8 +309,6 @@ OUTSIDE = (
     Route("get", "notices/", ()),
     Route("post", "notices/read/", ()),
     Route("post", "notices/{notice}/read/", ()),
-    Route("post", "judges/{judge}/try/", ()),
-    Route("get", "judges/trials/{trial}/", ()),
 )
 
 LISTS = ("document-sets/", "summaries/", "claims/", "checks/", "judges/", "runs/", "scores/", "exports/")
@@ -365,8 +361,6 @@ def ids_of(world: World) -> dict[str, str]:
         "invitation": invitation.public_id,
         "comment": said.comment.public_id,
         "notice": world.olga.notices.get(kind="mention").public_id,
-        "judge": world.judge.name,
-        "trial": JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona).public_id,
         "own_judge": own_panel(world).public_id,
         "document_set": world.sets["port"].public_id,
         "summary": world.peers["port", "alder"].public_id,
@@ -424,11 +418,7 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 
 def as_pattern(route: Route) -> tuple[str, str]:
     """The route as the URL configuration writes it."""
-    path = (
-        route.path.replace("{slug}", "<slug:slug>")
-        .replace("{judge}", "<slug:name>")
-        .replace("{trial}", "<slug:public_id>")
-    )
+    path = route.path.replace("{slug}", "<slug:slug>")
     path = path.replace("{sample}", "<slug:name>").replace("{token}", "<slug:key>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
     path = path.replace("guidelines/1/", "guidelines/<int:version>/")

@@ -156,7 +156,6 @@ FREE_TEXTS_OF_PEOPLE = {
     # With the account, or emptied.
     "AccountEvent.note",
     "Invitation.note",
-    "JudgeTrial.fault",
     "Notice.text",
     # The project's own: docs/privacy.md leaves them to the operator.
     "Guideline.note",

@@ -8,6 +8,7 @@ import pytest
 
 from annotation.config.environment import judge_keys
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judges import at_work, judge_by_name
 from annotation.judging.services.let_decide import let_decide
 from annotation.judging.services.permit_texts import end_permission, permit_texts
@@ -19,7 +20,6 @@ from annotation.judging.services.save_judge import (
     restore_judge,
 )
 from annotation.judging.services.start_run import resume_run, start_run
-from annotation.judging.services.try_judge import try_judge
 from annotation.models import Event, Judge, JudgeCall, Run, TextPermission
 from annotation.projects.services.change_project import change_project
 from evaluation.judging.errors import JudgeSettings
@@ -95,7 +95,7 @@ def test_a_row_that_was_written_past_the_service_sends_no_key_either(
         api_key_env="HERE_KEY",
     )
     with pytest.raises(Invalid, match="HERE_KEY may not be sent"):
-        try_judge(judge=thief, by=world.mona)
+        check_connection(project=world.project, judge=thief, by=world.mona)
     with pytest.raises(JudgeSettings, match="HERE_KEY may not be sent"), at_work(thief):
         pass
     assert llm_server.connections == 0
@@ -168,7 +168,7 @@ def test_another_projects_judge_is_not_there(world: World) -> None:
         lambda: permit_texts(project=world.project, judge=theirs, by=world.olga),
         lambda: let_decide(project=world.project, judge=theirs, by=world.olga),
         lambda: change_judge(judge=theirs, by=world.olga, concurrency=1),
-        lambda: try_judge(judge=theirs, by=world.olga),
+        lambda: check_connection(project=world.project, judge=theirs, by=world.olga),
     ):
         with pytest.raises(NotFound):
             act()
