@@ -103,7 +103,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("runs/<slug:public_id>/calls/", runs.RunCalls.as_view()),
     path("runs/<slug:public_id>/cancel/", runs.RunCancel.as_view()),
     path("runs/<slug:public_id>/resume/", runs.RunResume.as_view()),
-    path("runs/<slug:public_id>/follow-model/", runs.RunFollow.as_view()),
     path("scores/", scores.Scores.as_view()),
     path("leaderboard/", scores.LeaderboardView.as_view()),
     path("leaderboard/differences/", scores.DifferencesView.as_view()),

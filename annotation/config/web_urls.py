@@ -100,7 +100,6 @@ project_urls = [
     path("runs/<slug:run_id>/calls/", runs.calls, name="run-calls"),
     path("runs/<slug:run_id>/cancel/", runs.cancel, name="cancel-run"),
     path("runs/<slug:run_id>/resume/", runs.resume, name="resume-run"),
-    path("runs/<slug:run_id>/follow-model/", runs.follow, name="follow-model"),
     path("assignments/", assignments.assignments, name="assignments"),
     path("assignments/assign/", assignments.assign, name="assign"),
     path("assignments/withdraw/", assignments.withdraw_waiting, name="withdraw-waiting"),

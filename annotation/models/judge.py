@@ -80,24 +80,6 @@ class Judge(PublicRow):
         blank=True,
         help_text="Parameters that its server was found to refuse; they are left out of requests.",
     )
-    may_change_model = models.BooleanField(
-        "go on with another model",
-        default=False,
-        help_text="Where its server answers with another model, its verdicts are kept and the run says so. "
-        "Otherwise the run stops.",
-    )
-    served_model = models.CharField(
-        max_length=200,
-        blank=True,
-        editable=False,
-        help_text="The model that its server named in its first reply.",
-    )
-    call_space = models.CharField(
-        max_length=16,
-        blank=True,
-        editable=False,
-        help_text="Keeps its calls apart from those of the judge that it follows, which asks in the same words.",
-    )
     ask_next_below = models.FloatField(
         null=True,
         blank=True,

@@ -17,7 +17,13 @@ from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb, is_blind
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.judges import destinations, judges_of, members_of, not_permitted
+from annotation.judging.queries.judges import (
+    destinations,
+    judges_of,
+    members_of,
+    not_permitted,
+    served_models,
+)
 from annotation.judging.services.check_connection import Connection, check_connection
 from annotation.judging.services.permit_texts import end_permission, permit_texts
 from annotation.judging.services.save_judge import (
@@ -88,10 +94,6 @@ class JudgeProfile(serializers.Serializer[Any]):
     prompt_price = serializers.FloatField(required=False, help_text="Per million prompt tokens.")
     completion_price = serializers.FloatField(required=False, help_text="Per million reply tokens.")
     custom_instruction = serializers.CharField(required=False, allow_blank=True)
-    may_change_model = serializers.BooleanField(
-        required=False,
-        help_text="Continue if its server switches to another model. Otherwise the run stops.",
-    )
     members = serializers.ListField(
         child=serializers.CharField(),
         required=False,
@@ -125,9 +127,8 @@ class JudgeDetail(JudgeRow):
     prompt_price = serializers.FloatField()
     completion_price = serializers.FloatField()
     custom_instruction = serializers.CharField()
-    may_change_model = serializers.BooleanField()
     ask_next_below = serializers.FloatField(allow_null=True)
-    served_model = serializers.CharField(help_text="The model that its server named in its first reply.")
+    served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
     reply_format = serializers.CharField(help_text="The best format that its server accepts.")
     refused_parameters = serializers.ListField(
         child=serializers.CharField(), help_text="Parameters that its server rejects; omitted from requests."
@@ -140,6 +141,9 @@ class JudgeDetail(JudgeRow):
 
     def get_api_key_env(self, judge: Judge) -> str:
         return "" if judge.project_id is None else judge.api_key_env
+
+    def get_served_models(self, judge: Judge) -> list[str]:
+        return served_models(judge)
 
     def get_members(self, judge: Judge) -> list[str]:
         return [member.name for member in members_of(judge)] if judge.kind == Judge.Kind.PANEL else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Min, Q, QuerySet
 
 from annotation.models import Judge, Project, TextPermission
 from evaluation.judging.openai import DEFAULT_BASE_URL
@@ -44,6 +44,12 @@ def members_of(judge: Judge) -> list[Judge]:
 def address_of(judge: Judge) -> str:
     """The base URL that a judge with a server calls."""
     return judge.base_url or DEFAULT_BASE_URL
+
+
+def served_models(judge: Judge) -> list[str]:
+    """The models that its server named in the replies, in the order of their first."""
+    named = judge.calls.exclude(served_model="").order_by("first")
+    return list(named.values_list("served_model", flat=True).annotate(first=Min("pk")))
 
 
 def destinations(judge: Judge) -> list[Destination]:

@@ -47,7 +47,6 @@ PROFILE = (
     *LIMITS,
     *PRICES,
     "custom_instruction",
-    "may_change_model",
     "ask_next_below",
 )
 """What can be said of a judge, beside the members of a panel."""
@@ -93,23 +92,13 @@ def add_judge(
     return judge
 
 
-@transaction.atomic
-def copy_judge(
-    *, project: Project, judge: Judge, stem: str, by: User | None, members: Sequence[Judge] = ()
-) -> Judge:
-    """A judge of the project's own that asks the same model in the same way, by the first free name of this stem.
-
-    A panel's copy asks these members.
-    """
+def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
+    """A judge of the project's own that asks the same model in the same way, by the first free name of this stem."""
     profile = {each: getattr(judge, each) for each in PROFILE if each != "name"}
-    made = add_judge(project=project, by=by, members=members, name=free_name(project, stem), **profile)
-    made.served_model, made.call_space = judge.served_model, judge.call_space
-    made.save(update_fields=["served_model", "call_space"])
-    return made
+    return add_judge(project=project, by=by, name=_free_name(project, stem), **profile)
 
 
-def free_name(project: Project, stem: str) -> str:
-    """The stem, with a number where a judge that the project may use has it."""
+def _free_name(project: Project, stem: str) -> str:
     stem = stem[:LONGEST_STEM]
     taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
     names = chain([stem], (f"{stem}-{number}" for number in count(2)))
@@ -149,7 +138,7 @@ def change_judge(
     for fault in profile_faults(wanted, new):
         raise fault
     if set(SERVER) & set(moved):
-        wanted.reply_format, wanted.refused_parameters, wanted.served_model = "", [], ""
+        wanted.reply_format, wanted.refused_parameters = "", []
     _save(wanted, new)
     if {one.pk for one in asked} != {one.pk for one in new}:
         moved["members"] = [sorted(one.name for one in asked), sorted(one.name for one in new)]

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, judges_of, members_of, permitted_in
+from annotation.judging.queries.judges import address_of, judges_of, members_of, permitted_in, served_models
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
     metrics_from_now_on,
@@ -59,9 +59,9 @@ else:
 
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """What a project can have of its own: the lexical judge is built in, and there is one."""
-OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "may_change_model")
+OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction")
 OF_PANEL = ("members", "ask_next_below")
-ADVANCED = (*LIMITS, "custom_instruction", "may_change_model")
+ADVANCED = (*LIMITS, "custom_instruction")
 """What most people leave as it is."""
 
 LABELS = {
@@ -75,7 +75,6 @@ LABELS = {
     "timeout_seconds": "Timeout in seconds",
     "max_tokens": "Maximum reply length in tokens",
     "context_tokens": "Context length in tokens",
-    "may_change_model": "Continue if the model changes",
     "members": "Members",
     "ask_next_below": "Ask the next member below confidence",
 }
@@ -225,7 +224,13 @@ def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
                 code="shared_judge",
             )
         checked = _checked(request, room, row) if request.method == "POST" else {}
-        context = {"room": room, "judge": row, "members": members_of(row), "address": _shown_address(row)}
+        context = {
+            "room": room,
+            "judge": row,
+            "members": members_of(row),
+            "address": _shown_address(row),
+            "served_models": served_models(row),
+        }
         return render(request, "judging/judges/shared.html", {**context, **checked})
     form = ProfileForm(request.POST or None, instance=_judge(room, judge_id))
     return _form(request, room, row, form)
@@ -315,6 +320,7 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "allowed": settings.COVERDICT_JUDGE_URLS,
         "kinds": [(kind, kind.label) for kind in KINDS],
         "is_used": is_used(row),
+        "served_models": [] if row._state.adding else served_models(row),
     }
     status = 200
     if request.method == "POST":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar, cast
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
@@ -18,11 +17,9 @@ from annotation.judging.queries.runs import (
     calls_of,
     is_worker_alive,
     last_reply,
-    other_models,
     past_runs,
     run_progress,
 )
-from annotation.judging.services.follow_model import follow_model
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
 from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run
@@ -166,15 +163,6 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
 
 
-@screen("POST")
-def follow(request: Request, slug: str, run_id: str) -> HttpResponse:
-    """Judge with the model that the run's server answers with by now, and lead to that run."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="runs")
-    run = follow_model(run=_run(room, run_id), by=request.user)
-    messages.success(request, f"Judge {run.judge.name} is running. Its verdicts do not affect scores yet.")
-    return redirect("run", slug=slug, run_id=run.public_id)
-
-
 def _refused(
     request: Request, room: Room, form: dict[str, object], judge: Judge, faults: list[Invalid]
 ) -> HttpResponse:
@@ -236,7 +224,6 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
         "is_of_use": progress.usable and progress.outcome != "unusable",
-        "other_models": list(other_models(run).values()) if run.state == Run.State.STOPPED else [],
         "has_price": has_price(run.judge),
         "own_prompts": [(STEP_WORDS[known_step(row.step)].name, row) for row in own_versions_of(run)],
     }

@@ -57,7 +57,6 @@ IN_API: dict[str, str] = {
     "start-run": "start_run",
     "cancel-run": "cancel_run",
     "resume-run": "resume_run",
-    "follow-model": "follow_model",
     "add-judge": "add_judge",
     "judge-profile": "change_judge",
     "archive-judge": "archive_judge",

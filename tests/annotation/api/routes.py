@@ -198,7 +198,6 @@ IN_PROJECT = (
     Route("get", _in("runs/{run}/calls/"), (Verb.VIEW_SCORES,)),
     Route("post", _in("runs/{run}/cancel/"), (Verb.RUN,)),
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
-    Route("post", _in("runs/{run}/follow-model/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/differences/"), (Verb.VIEW_SCORES,)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.judging.services.save_judge import add_judge
-from annotation.models import Judge, TextPermission
+from annotation.models import Judge, JudgeCall, TextPermission
 from tests.annotation.statements import statements_of
 from tests.says import says
 
@@ -183,3 +183,12 @@ def test_the_list_asks_no_more_with_more_judges(mona: Client, world: World) -> N
 def test_a_temperature_may_be_left_empty(mona: Client, llm_server: LLMServer) -> None:
     assert mona.post(f"{AT}add/", {**profile(llm_server, temperature=""), "act": "save"}).status_code == 302
     assert Judge.objects.get(name="mine").temperature is None
+
+
+def test_a_change_of_the_served_model_is_shown(mona: Client, world: World, llm_server: LLMServer) -> None:
+    shared = Judge.objects.create(name="remote", kind="openai", model="m", base_url=llm_server.base_url)
+    page = f"{AT}{shared.public_id}/"
+    for model in ("gpt-may", "gpt-may", "gpt-june", ""):
+        key = f"{model} {JudgeCall.objects.count()}"
+        JudgeCall.objects.create(judge=shared, key=key, step="extract", served_model=model)
+    assert "several models: gpt-may, then gpt-june." in mona.get(page).content.decode()

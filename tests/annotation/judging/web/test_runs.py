@@ -424,20 +424,3 @@ def test_a_run_tells_where_another_model_answers_for_the_judge(
     assert told in words
     assert ("Another model" in words) == told.startswith("Another")
     assert ("answered as" in words) == ("answered as" in told)
-
-
-def test_a_run_that_met_another_model_offers_to_judge_with_it(
-    mona: Client, world: World, priced: Judge
-) -> None:
-    confirmed(mona, {"judge": "priced", "metrics": ["coverage"]})
-    Run.objects.update(state=Run.State.STOPPED)
-    Judge.objects.filter(pk=priced.pk).update(served_model="gpt-may")
-    stopped = Run.objects.get()
-    address = f"/p/harbour/runs/{stopped.public_id}/"
-    assert "Judge with" not in mona.get(address).content.decode()
-    answered(stopped, priced, "gpt-june")
-    assert "Judge with gpt-june" in mona.get(address).content.decode()
-    answer = mona.post(f"{address}follow-model/")
-    run = Run.objects.latest("pk")
-    assert answer["Location"] == f"/p/harbour/runs/{run.public_id}/"
-    assert (run.judge.name, run.judge.served_model) == ("priced-2", "gpt-june")
