@@ -168,9 +168,7 @@ project_urls = [
     path("settings/judges/<slug:judge_id>/texts/", judges.permit, name="permit-texts"),
     path("settings/prompts/", prompts.prompts, name="prompts"),
     path("settings/prompts/<slug:step>/", prompts.prompt, name="prompt"),
-    path("settings/prompts/<slug:step>/preview/", prompts.preview_prompt, name="preview-prompt"),
-    path("settings/prompts/<slug:step>/reword/", prompts.reword_prompt, name="reword-prompt"),
-    path("settings/prompts/<slug:step>/restore/", prompts.restore_prompt, name="restore-prompt"),
+    path("settings/prompts/<slug:step>/save/", prompts.save_prompt, name="save-prompt"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -537,8 +537,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
                 ('step', models.CharField(max_length=40)),
                 ('number', models.PositiveIntegerField(help_text='Counts the versions of a step, from 1.')),
-                ('is_built_in', models.BooleanField(default=False, help_text='Whether it goes back to the built-in words.')),
-                ('system', models.TextField(blank=True, help_text="The step's text; empty for the built-in one.")),
+                ('system', models.TextField(help_text="The step's text.")),
                 ('parts', models.JSONField(blank=True, default=dict, help_text="Instructions of the step's parts that are reworded, by name.")),
                 ('version', models.CharField(help_text='Follows from the words; stored calls name it.', max_length=40)),
                 ('note', models.CharField(blank=True, help_text='Why, in the words of who made it.', max_length=500)),
@@ -549,6 +548,11 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
             },
+        ),
+        migrations.AddField(
+            model_name='judge',
+            name='prompts',
+            field=models.ManyToManyField(blank=True, help_text="The project's own words that it is asked in; built-in ones for other steps.", related_name='judges', to='annotation.promptversion'),
         ),
         migrations.CreateModel(
             name='Question',
@@ -584,7 +588,7 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='annotation.judge')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='annotation.project')),
-                ('prompt_versions', models.ManyToManyField(blank=True, help_text="The project's own words that it began with, and keeps; built-in ones for other steps.", related_name='runs', to='annotation.promptversion')),
+                ('prompt_versions', models.ManyToManyField(blank=True, help_text='The versions that its judges used when it began; built-in ones for other steps.', related_name='runs', to='annotation.promptversion')),
                 ('started_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -1215,46 +1219,6 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('project', 'user'), name='membership_once_per_project'),
         ),
         migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='judge_name_once_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('name',), name='judge_shared_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'openai'), _negated=True), models.Q(('model', ''), _negated=True), _connector='OR'), name='judge_openai_has_model'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('concurrency__gte', 1)), name='judge_concurrency_at_least_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('timeout_seconds__gt', 0)), name='judge_timeout_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('ask_next_below__isnull', True), models.Q(('ask_next_below__gte', 0), ('ask_next_below__lte', 1)), _connector='OR'), name='judge_ask_next_below_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('max_tokens__gte', 1)), name='judge_max_tokens_at_least_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('calls_per_minute__isnull', True), ('calls_per_minute__gte', 1), _connector='OR'), models.Q(('tokens_per_minute__isnull', True), ('tokens_per_minute__gte', 1), _connector='OR')), name='judge_limits_at_least_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('context_tokens__isnull', True), ('context_tokens__gt', models.F('max_tokens')), _connector='OR'), name='judge_context_holds_a_reply'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('completion_price__gte', 0), ('prompt_price__gte', 0)), name='judge_prices_not_negative'),
-        ),
-        migrations.AddConstraint(
             model_name='invitation',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('accepted_at__isnull', True), ('accepted_by__isnull', True)), models.Q(('accepted_at__isnull', False), ('accepted_by__isnull', False)), _connector='OR'), name='invitation_accepted_by_somebody'),
         ),
@@ -1316,7 +1280,47 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='promptversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('is_built_in', True), ('system', '')), models.Q(('is_built_in', False), models.Q(('system', ''), _negated=True)), _connector='OR'), name='prompt_version_has_words_or_is_built_in'),
+            constraint=models.CheckConstraint(condition=models.Q(('system', ''), _negated=True), name='prompt_version_has_words'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.UniqueConstraint(fields=('project', 'name'), name='judge_name_once_in_project'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('name',), name='judge_shared_name_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'openai'), _negated=True), models.Q(('model', ''), _negated=True), _connector='OR'), name='judge_openai_has_model'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('concurrency__gte', 1)), name='judge_concurrency_at_least_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('timeout_seconds__gt', 0)), name='judge_timeout_positive'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('ask_next_below__isnull', True), models.Q(('ask_next_below__gte', 0), ('ask_next_below__lte', 1)), _connector='OR'), name='judge_ask_next_below_0_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('max_tokens__gte', 1)), name='judge_max_tokens_at_least_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('calls_per_minute__isnull', True), ('calls_per_minute__gte', 1), _connector='OR'), models.Q(('tokens_per_minute__isnull', True), ('tokens_per_minute__gte', 1), _connector='OR')), name='judge_limits_at_least_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('context_tokens__isnull', True), ('context_tokens__gt', models.F('max_tokens')), _connector='OR'), name='judge_context_holds_a_reply'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('completion_price__gte', 0), ('prompt_price__gte', 0)), name='judge_prices_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='question',

@@ -85,6 +85,12 @@ class Judge(PublicRow):
         blank=True,
         help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.",
     )
+    prompts = models.ManyToManyField(
+        "annotation.PromptVersion",
+        blank=True,
+        related_name="judges",
+        help_text="The project's own words that it is asked in; built-in ones for other steps.",
+    )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(

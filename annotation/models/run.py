@@ -70,7 +70,7 @@ class Run(PublicRow):
         PromptVersion,
         blank=True,
         related_name="runs",
-        help_text="The project's own words that it began with, and keeps; built-in ones for other steps.",
+        help_text="The versions that its judges used when it began; built-in ones for other steps.",
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"

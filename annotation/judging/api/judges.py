@@ -5,8 +5,8 @@ Addresses and the names of keys' variables are told to those who may change the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -24,6 +24,7 @@ from annotation.judging.queries.judges import (
     not_permitted,
     served_models,
 )
+from annotation.judging.queries.prompts import RUN_STEPS, versions_of
 from annotation.judging.services.check_connection import Connection, check_connection
 from annotation.judging.services.permit_texts import end_permission, permit_texts
 from annotation.judging.services.save_judge import (
@@ -32,12 +33,14 @@ from annotation.judging.services.save_judge import (
     change_judge,
     restore_judge,
 )
-from annotation.models import Judge, Project
+from annotation.models import Judge, Project, PromptVersion
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MOST_MEMBERS = 20
+
+NamedRow = TypeVar("NamedRow", Judge, PromptVersion)
 
 
 class JudgeRow(serializers.Serializer[Judge]):
@@ -100,6 +103,12 @@ class JudgeProfile(serializers.Serializer[Any]):
         max_length=MOST_MEMBERS,
         help_text="Names of a panel's members.",
     )
+    prompts = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        max_length=len(RUN_STEPS),
+        help_text="Ids of versions of the project's prompts, one of each step at most; built-in ones for other steps.",
+    )
     ask_next_below = serializers.FloatField(
         required=False,
         allow_null=True,
@@ -134,6 +143,7 @@ class JudgeDetail(JudgeRow):
         child=serializers.CharField(), help_text="Parameters that its server rejects; omitted from requests."
     )
     members = serializers.SerializerMethodField(help_text="Names of a panel's members.")
+    prompts = serializers.SerializerMethodField(help_text="Ids of the versions of prompts that it uses.")
     addresses = serializers.SerializerMethodField(help_text="Addresses that it sends texts to.")
     may_receive_texts = serializers.SerializerMethodField(
         help_text="Whether the project allows sending its texts to all of these."
@@ -147,6 +157,9 @@ class JudgeDetail(JudgeRow):
 
     def get_members(self, judge: Judge) -> list[str]:
         return [member.name for member in members_of(judge)] if judge.kind == Judge.Kind.PANEL else []
+
+    def get_prompts(self, judge: Judge) -> list[str]:
+        return list(judge.prompts.values_list("public_id", flat=True))
 
     def get_addresses(self, judge: Judge) -> list[str]:
         return sorted({each.address for each in destinations(judge)})
@@ -181,8 +194,7 @@ class Judges(ApiView):
         Needs the verb "change project". Its base URL and its key are of those that the operator allows.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
-        profile, members = _told(project, self.body(NewJudge))
-        judge = add_judge(project=project, by=self.person, members=members or (), **profile)
+        judge = add_judge(project=project, by=self.person, **_told(project, self.body(NewJudge)))
         return _shown(self.person, project, judge, status.HTTP_201_CREATED)
 
 
@@ -206,11 +218,11 @@ class OneJudge(ApiView):
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
-        changes, members = _told(project, self.body(JudgeProfile, partial=True))
+        changes = _told(project, self.body(JudgeProfile, partial=True))
         return _shown(
             self.person,
             project,
-            change_judge(judge=judge, by=self.person, members=members, **changes),
+            change_judge(judge=judge, by=self.person, **changes),
         )
 
 
@@ -280,17 +292,23 @@ def _judge(project: Project, public_id: str) -> Judge:
     return only(judges_of(project).select_related("project"), public_id, "judge")
 
 
-def _told(project: Project, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Judge] | None]:
-    """The profile, and the members where any are named. Raises Invalid for a name that no judge of the project has."""
-    names = given.get("members")
-    profile = {name: value for name, value in given.items() if name != "members"}
-    if names is None:
-        return profile, None
-    found = {judge.name: judge for judge in judges_of(project).filter(name__in=names)}
-    missing = [name for name in names if name not in found]
+def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The profile with rows for what it names. Raises Invalid for a judge or a version that the project has not."""
+    told = dict(given)
+    if "members" in told:
+        rows = {judge.name: judge for judge in judges_of(project).filter(name__in=told["members"])}
+        told["members"] = _named(rows, told["members"], "members", "judge")
+    if "prompts" in told:
+        versions = {row.public_id: row for row in versions_of(project).filter(public_id__in=told["prompts"])}
+        told["prompts"] = _named(versions, told["prompts"], "prompts", "version of a prompt")
+    return told
+
+
+def _named(rows: Mapping[str, NamedRow], names: Sequence[str], field: str, noun: str) -> list[NamedRow]:
+    missing = [name for name in names if name not in rows]
     if missing:
-        raise Invalid(f"There is no judge {missing[0]!r}.", field="members", code="invalid_judge")
-    return profile, list(found.values())
+        raise Invalid(f"There is no {noun} {missing[0]!r}.", field=field, code="invalid_judge")
+    return list(rows.values())
 
 
 def _context(project: Project, person: User) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def build(
     shared_by: Callable[[Judge], tuple[Slots, Pacing | None]] | None = None,
     remember: Remember | None = None,
     budget: Budget | None = None,
-    prompts: Mapping[Step, Prompt] | None = None,
+    told: Mapping[Step, Prompt] | None = None,
     finds_formats_anew: bool = False,
 ) -> AnsweringJudge:
     """The judge that the row describes, ready to answer; a panel with all its members.
@@ -149,7 +149,7 @@ def build(
     Calls are kept in memory unless `store_of` gives a store for each judge that makes any; `shared_by` gives what
     several processes share of its limits. `remember` is told, from the event loop, which reply format a judge's server
     was found to take and what it refuses, as columns of the row; `finds_formats_anew` leaves aside what is remembered
-    of that. `prompts` take the place of built-in ones, for members of a panel too; the lexical judge reads none.
+    of that. `told` takes the place of the prompts that its row names.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
@@ -166,7 +166,6 @@ def build(
                 shared_by=shared_by,
                 remember=remember,
                 budget=budget,
-                prompts=prompts,
             )
             for member in members_of(judge)
         ]
@@ -182,7 +181,7 @@ def build(
         limits=_limits(judge),
         store=MemoryCallStore() if store_of is None else store_of(judge),
         custom_instruction=judge.custom_instruction or None,
-        prompts=prompts,
+        prompts={**prompts_of(judge), **(told or {})},
         price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
         budget=budget if judge.has_price else None,
         slots=slots,
@@ -194,6 +193,11 @@ def build(
         if remember is None
         else lambda found: remember(judge, {"refused_parameters": list(found)}),
     )
+
+
+def prompts_of(judge: Judge) -> dict[Step, Prompt]:
+    """The words that the judge's row names in the place of built-in ones."""
+    return {} if judge._state.adding else own_prompts(judge.prompts.all())
 
 
 def _limits(judge: Judge) -> Limits:
@@ -279,8 +283,7 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
     """The judge, built and with an event loop of its own; everything that it opened is closed at the end.
 
     Its calls are kept as rows, and its row which reply format its server takes; how many it makes at once and in a
-    minute is shared with all other processes. Calls made for a run are counted with it and held to its cap, and told in
-    the words that the run began with.
+    minute is shared with all other processes. Calls made for a run are counted with it and held to its cap.
     Raises JudgeSettings as `build`, and for a judge that the run's project may not use or not send its texts to.
     """
     if run is not None:
@@ -307,18 +310,17 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             notes.begin(lambda: remember_server(member, found))
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
-        prompts = {} if run is None else own_prompts(run.prompt_versions.all())
         examples = None if run is None else examples_of(judge)
-        told = {} if examples is None else prompts_with(examples, examples.chosen[-1], prompts)
+        told = {} if examples is None else prompts_with(examples, examples.chosen[-1], prompts_of(judge))
         built = build(
             judge,
             store_of=store_of,
             shared_by=shared_by,
             remember=remember,
             budget=budget,
-            prompts={**prompts, **told},
+            told=told,
         )
-        of_cluster = _of_clusters(built, judge, examples, prompts)
+        of_cluster = _of_clusters(built, judge, examples)
         loop, thread = opened.enter_context(_loop_in_thread())
         for each in slots:
             asyncio.run_coroutine_threadsafe(each.keep_even(), loop)
@@ -331,14 +333,14 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
 
 def _of_clusters(
-    built: AnsweringJudge, judge: Judge, examples: JudgeExamples | None, prompts: Mapping[Step, Prompt]
+    built: AnsweringJudge, judge: Judge, examples: JudgeExamples | None
 ) -> dict[str, AnsweringJudge]:
     """By document set or group that lent answers, the judge as it is without having learned from these."""
     of_fold: list[AnsweringJudge] = []
     folds: Mapping[str, int] = {}
     if examples is not None and isinstance(built, OpenAIJudge):
-        folds = examples.folds
-        of_fold += [built.reworded(prompts_with(examples, told, prompts)) for told in examples.chosen[:-1]]
+        folds, own = examples.folds, prompts_of(judge)
+        of_fold += [built.reworded(prompts_with(examples, told, own)) for told in examples.chosen[:-1]]
     return {cluster: of_fold[fold] for cluster, fold in folds.items()}
 
 

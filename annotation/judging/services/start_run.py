@@ -16,7 +16,7 @@ from annotation.core import jobs
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
-from annotation.judging.queries.prompts import versions_in_force
+from annotation.judging.queries.judges import members_of
 from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import (
     has_price,
@@ -300,7 +300,7 @@ def _begin(
     """Save a new run with the words that it asks in, and a job for each document set and its count of peers."""
     run.started_by = by
     run.save()
-    prompts = _own_prompts(run.project, run.judge)
+    prompts = PromptVersion.objects.filter(judges__in=members_of(run.judge)).distinct()
     run.prompt_versions.set(prompts)
     queued = Job.objects.bulk_create(
         [Job(run=run, document_set_id=key, total=total) for key, total in totals], batch_size=500
@@ -380,13 +380,6 @@ def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
             field="max_cost",
             code="invalid_cap",
         )
-
-
-def _own_prompts(project: Project, judge: Judge) -> list[PromptVersion]:
-    """The project's own words at this moment, for a judge that reads any."""
-    if judge.kind == Judge.Kind.LEXICAL:
-        return []
-    return list(versions_in_force(project).filter(is_built_in=False))
 
 
 def _locked(project: Project) -> Project:

@@ -16,6 +16,7 @@ from django.urls import reverse
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import address_of, judges_of, members_of, permitted_in, served_models
+from annotation.judging.queries.prompts import known_step, versions_of
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
     metrics_from_now_on,
@@ -44,8 +45,8 @@ from annotation.judging.services.save_judge import (
 )
 from annotation.judging.services.start_run import cap_in
 from annotation.judging.services.use_judge import use_judge
-from annotation.judging.words import format_in_words
-from annotation.models import Judge, Project, Run, Summary
+from annotation.judging.words import STEP_WORDS, format_in_words
+from annotation.models import Judge, Project, PromptVersion, Run, Summary
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
@@ -59,9 +60,9 @@ else:
 
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """What a project can have of its own: the lexical judge is built in, and there is one."""
-OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction")
+OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "prompts")
 OF_PANEL = ("members", "ask_next_below")
-ADVANCED = (*LIMITS, "custom_instruction")
+ADVANCED = (*LIMITS, "custom_instruction", "prompts")
 """What most people leave as it is."""
 
 LABELS = {
@@ -76,6 +77,7 @@ LABELS = {
     "max_tokens": "Maximum reply length in tokens",
     "context_tokens": "Context length in tokens",
     "members": "Members",
+    "prompts": "Prompts",
     "ask_next_below": "Ask the next member below confidence",
 }
 HINTS = {
@@ -86,6 +88,7 @@ HINTS = {
     "calls_per_minute": "Per 60 seconds; empty: no limit.",
     "tokens_per_minute": "Per 60 seconds; empty: no limit.",
     "ask_next_below": "0 to 1, cheapest member first; empty: every member answers everything.",
+    "prompts": "Built-in where no version is chosen.",
     "context_tokens": "Maximum size of request and reply; longer texts are split into windows.",
 }
 """What a label does not say already."""
@@ -115,6 +118,7 @@ class ProfileForm(JudgeModelForm):
             field.required = False
         else:
             self._offer_addresses()
+            self._offer_prompts()
         if is_used(self.instance):
             for name in set(IDENTITY) & set(self.fields):
                 self.fields[name].disabled = True
@@ -136,22 +140,34 @@ class ProfileForm(JudgeModelForm):
             help_text="The environment variable with the key on the workers. The key itself is never stored.",
         )
 
+    def _offer_prompts(self) -> None:
+        versions = versions_of(self.instance.project)
+        if not versions.exists():
+            del self.fields["prompts"]
+            return
+        field: Any = self.fields["prompts"]
+        field.widget = forms.CheckboxSelectMultiple()
+        field.queryset = versions
+        field.label_from_instance = _prompt_in_words
+
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         told = {name: value for name, value in cleaned.items() if name in PROFILE}
-        for fault in profile_faults(as_changed(self.instance, told), list(cleaned.get("members") or ())):
+        members, prompts = (list(cleaned.get(name) or ()) for name in ("members", "prompts"))
+        for fault in profile_faults(as_changed(self.instance, told), members, prompts):
             if fault.field not in self.errors:
                 self.add_error(fault.field if fault.field in self.fields else None, fault.message)
         return cleaned
 
     @property
     def profile(self) -> dict[str, Any]:
-        """What was typed, as the service takes it; kind and members are not among it."""
+        """What was typed, as the service takes it; kind, members and prompts are not among it."""
         return {name: value for name, value in self.cleaned_data.items() if name in PROFILE}
 
     @property
-    def members(self) -> list[Judge]:
-        return list(self.cleaned_data.get("members") or ())
+    def chosen(self) -> dict[str, Any]:
+        """Members and prompts."""
+        return {name: list(self.cleaned_data.get(name) or ()) for name in ("members", "prompts")}
 
     @property
     def plain(self) -> list[Any]:
@@ -338,20 +354,27 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
 
 
 def _saved(request: Request, room: Room, row: Judge, form: ProfileForm) -> Invalid | Conflict | None:
-    members = form.members
     try:
         if row._state.adding:
             made = add_judge(
-                project=room.project, by=request.user, kind=row.kind, members=members, **form.profile
+                project=room.project,
+                by=request.user,
+                kind=row.kind,
+                **form.chosen,
+                **form.profile,
             )
             if room.project.deciding_judge_id is None:
                 let_decide(project=room.project, judge=made, by=request.user)
         else:
-            change_judge(judge=row, by=request.user, members=members, **form.profile)
+            change_judge(judge=row, by=request.user, **form.chosen, **form.profile)
     except (Invalid, Conflict) as refusal:
         return refusal
     messages.success(request, f"Judge {form.cleaned_data['name']} is saved.")
     return None
+
+
+def _prompt_in_words(row: PromptVersion) -> str:
+    return f"{STEP_WORDS[known_step(row.step)].name}, version {row.number}"
 
 
 def _checked(request: Request, room: Room, judge: Judge) -> dict[str, object]:

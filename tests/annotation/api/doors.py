@@ -63,9 +63,7 @@ IN_API: dict[str, str] = {
     "permit-texts": "permit_texts",
     "let-decide": "change_project",
     "teach-judge": "teach_judge",
-    "reword-prompt": "reword_prompt",
-    "preview-prompt": "preview_prompt",
-    "restore-prompt": "restore_prompt",
+    "save-prompt": "save_prompt",
     # Files in and out
     "import-upload": "import_files",
     "import-begin": "import_files",
