@@ -31,7 +31,6 @@ from annotation.models import (
     JudgeCall,
     JudgeExamples,
     JudgeShare,
-    TextPermission,
 )
 
 if TYPE_CHECKING:
@@ -125,17 +124,6 @@ class JudgeAdmin(Rows):
 
     def has_change_permission(self, request: HttpRequest, obj: Judge | None = None) -> bool:
         return person_of(request).is_superuser
-
-
-@admin.register(TextPermission)
-class TextPermissionAdmin(Rows):
-    """Given and ended on the page Judges."""
-
-    project_paths = ("project",)
-    view_verbs = (Verb.RUN,)
-    list_display = ("judge", "address", "given_by", "created_at")
-    list_select_related = ("judge", "given_by")
-    search_fields = ("judge__name",)
 
 
 @admin.register(JudgeExamples)

@@ -89,7 +89,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("judges/<slug:public_id>/", judges.OneJudge.as_view()),
     path("judges/<slug:public_id>/archive/", judges.JudgeArchive.as_view()),
     path("judges/<slug:public_id>/restore/", judges.JudgeRestore.as_view()),
-    path("judges/<slug:public_id>/texts/", judges.JudgeTexts.as_view()),
     path("judges/<slug:public_id>/connection/", judges.JudgeConnection.as_view()),
     path("judges/<slug:public_id>/examples/", judge_quality.JudgeTeaching.as_view()),
     path("prompts/", prompts.Prompts.as_view()),

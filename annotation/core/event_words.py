@@ -64,8 +64,6 @@ EVENT_WORDS: Mapping[str, str] = {
     "archive judge": "archived a judge",
     "restore judge": "unarchived a judge",
     "teach judge": "gave a judge examples of people's answers",
-    "permit texts": "permitted sending texts to a judge",
-    "end text permission": "stopped sending texts to a judge",
     # the project, its people and files
     "create project": "created the project",
     "add sample project": "added it as a sample project",

@@ -883,21 +883,6 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='summaries', to='annotation.system'),
         ),
         migrations.CreateModel(
-            name='TextPermission',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('address', models.CharField(max_length=500)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('given_by', models.ForeignKey(blank=True, help_text='Empty where the operator gave it.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='text_permissions', to=settings.AUTH_USER_MODEL)),
-                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='text_permissions', to='annotation.judge')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='text_permissions', to='annotation.project')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
             name='Unit',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -1577,10 +1562,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='summary',
             constraint=models.UniqueConstraint(condition=models.Q(('is_model', True), ('target_words__isnull', True)), fields=('document_set', 'external_id'), name='summary_model_once_without_target'),
-        ),
-        migrations.AddConstraint(
-            model_name='textpermission',
-            constraint=models.UniqueConstraint(fields=('project', 'judge', 'address'), name='text_permission_once_per_address'),
         ),
         migrations.AddConstraint(
             model_name='publishedpercent',

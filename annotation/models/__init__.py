@@ -29,7 +29,6 @@ from annotation.models.judge import (
     JudgeCall,
     JudgeExamples,
     JudgeShare,
-    TextPermission,
 )
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import (
@@ -107,7 +106,6 @@ __all__ = [
     "Summary",
     "SummaryJudgment",
     "System",
-    "TextPermission",
     "Unit",
     "UnitChange",
     "UnitJudgment",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -130,36 +129,6 @@ class Judge(PublicRow):
     @property
     def has_price(self) -> bool:
         return self.prompt_price > 0 or self.completion_price > 0
-
-
-class TextPermission(PublicRow):
-    """A project's permission to send its texts to a judge at this address; another address needs another one."""
-
-    project = models.ForeignKey(
-        "annotation.Project", on_delete=models.CASCADE, related_name="text_permissions"
-    )
-    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="text_permissions")
-    address = models.CharField(max_length=500)
-    given_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        blank=True,
-        on_delete=models.PROTECT,
-        related_name="text_permissions",
-        help_text="Empty where the operator gave it.",
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("id",)
-        constraints = (
-            models.UniqueConstraint(
-                fields=("project", "judge", "address"), name="text_permission_once_per_address"
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"texts of {self.project} to {self.judge}"
 
 
 class JudgeExamples(PublicRow):

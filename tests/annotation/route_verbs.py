@@ -73,7 +73,6 @@ POSTED = {
     "save-prompt",
     "let-decide",
     "archive-judge",
-    "permit-texts",
     "teach-judge",
 }
 """Routes that answer POST; all others answer GET."""
@@ -105,7 +104,7 @@ WEB = {
     **dict.fromkeys(("document-sets", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("runs", "run"), Verb.VIEW_RUNS),
-    **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate", "run-permission"), Verb.RUN),
+    **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate"), Verb.RUN),
     "run-calls": Verb.VIEW_SCORES,
     **dict.fromkeys(("assignments", "assign"), Verb.ASSIGN),
     **dict.fromkeys(("recall-sitting", "reassign-sitting", "requeue-sitting"), Verb.ASSIGN),
@@ -143,7 +142,6 @@ WEB = {
         ),
         Verb.CHANGE_PROJECT,
     ),
-    "permit-texts": Verb.RUN,
     "teach-judge": Verb.CHANGE_PROJECT,
     "save-prompt": Verb.CHANGE_PROJECT,
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
@@ -234,7 +232,6 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
     "Membership": (Verb.MANAGE_MEMBERS, Verb.ASSIGN),
     "Judge": (Verb.RUN, Verb.CHANGE_PROJECT),
     **dict.fromkeys(("Run", "Job", "PromptVersion"), (Verb.VIEW_RUNS,)),
-    "TextPermission": (Verb.RUN,),
     **dict.fromkeys(("JudgeExamples",), (Verb.VIEW_SCORES,)),
     **dict.fromkeys(
         (

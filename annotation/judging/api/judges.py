@@ -18,15 +18,13 @@ from annotation.api.schema import operation
 from annotation.core.permissions import Verb, is_blind
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import (
-    destinations,
+    addresses_of,
     judges_of,
     members_of,
-    not_permitted,
     served_models,
 )
 from annotation.judging.queries.prompts import RUN_STEPS, versions_of
 from annotation.judging.services.check_connection import Connection, check_connection
-from annotation.judging.services.permit_texts import end_permission, permit_texts
 from annotation.judging.services.save_judge import (
     add_judge,
     archive_judge,
@@ -145,9 +143,6 @@ class JudgeDetail(JudgeRow):
     members = serializers.SerializerMethodField(help_text="Names of a panel's members.")
     prompts = serializers.SerializerMethodField(help_text="Ids of the versions of prompts that it uses.")
     addresses = serializers.SerializerMethodField(help_text="Addresses that it sends texts to.")
-    may_receive_texts = serializers.SerializerMethodField(
-        help_text="Whether the project allows sending its texts to all of these."
-    )
 
     def get_api_key_env(self, judge: Judge) -> str:
         return "" if judge.project_id is None else judge.api_key_env
@@ -162,15 +157,7 @@ class JudgeDetail(JudgeRow):
         return list(judge.prompts.values_list("public_id", flat=True))
 
     def get_addresses(self, judge: Judge) -> list[str]:
-        return sorted({each.address for each in destinations(judge)})
-
-    def get_may_receive_texts(self, judge: Judge) -> bool:
-        project: Project = self.context["project"]
-        return not not_permitted(project, judge)
-
-
-class MayReceive(serializers.Serializer[Any]):
-    may_receive_texts = serializers.BooleanField()
+        return addresses_of(judge)
 
 
 class Judges(ApiView):
@@ -272,22 +259,6 @@ class JudgeConnection(ApiView):
         return Response(ConnectionRow(check_connection(project=project, judge=judge, by=self.person)).data)
 
 
-class JudgeTexts(ApiView):
-    tag = "judges"
-
-    @operation("permit_texts", request=MayReceive, responses=JudgeDetail)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Permit that the project's texts are sent to a judge's server, or end that.
-
-        Needs the verb "run". A permission holds for the address that the judge has now, and is logged.
-        """
-        project = self.enter(Verb.RUN)
-        judge = _judge(project, public_id)
-        act = permit_texts if self.body(MayReceive)["may_receive_texts"] else end_permission
-        act(project=project, judge=judge, by=self.person)
-        return _shown(self.person, project, judge)
-
-
 def _judge(project: Project, public_id: str) -> Judge:
     return only(judges_of(project).select_related("project"), public_id, "judge")
 
@@ -313,7 +284,7 @@ def _named(rows: Mapping[str, NamedRow], names: Sequence[str], field: str, noun:
 
 def _context(project: Project, person: User) -> dict[str, Any]:
     is_hidden = is_blind(person, project)
-    return {"deciding_judge_id": project.deciding_judge_id, "is_blind": is_hidden, "project": project}
+    return {"deciding_judge_id": project.deciding_judge_id, "is_blind": is_hidden}
 
 
 def _shown(person: User, project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:

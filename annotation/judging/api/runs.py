@@ -125,11 +125,6 @@ class NewRun(serializers.Serializer[Any]):
     max_cost = serializers.FloatField(
         allow_null=True, default=None, help_text="Cost cap; the run stops before exceeding it."
     )
-    send_texts = serializers.BooleanField(
-        default=False,
-        help_text="Allow sending the project's texts to the judge's server from now on. Without permission, "
-        "such a run is refused (texts_not_permitted, with the addresses).",
-    )
     decides_after = serializers.BooleanField(
         default=False,
         help_text='The judge becomes the deciding judge when the run finishes. Needs the verb "change project".',
@@ -166,7 +161,6 @@ class Runs(ApiView):
             metrics=wanted["metrics"],
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
-            send_texts=wanted["send_texts"],
             decides_after=wanted["decides_after"],
             by=self.person,
         )

@@ -24,7 +24,6 @@ from annotation.judging.queries.judges import (
     is_of,
     judges_of,
     members_of,
-    not_permitted,
 )
 from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.database_thread import DatabaseThread
@@ -51,7 +50,6 @@ from evaluation.judging.protocol import (
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
 LEXICAL = "lexical"
-TEXTS_NOT_PERMITTED = "texts_not_permitted"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
 LOOK_SECONDS = 0.05
@@ -91,23 +89,6 @@ def require_of(judge: Judge, project: Project) -> None:
     """Refuse another project's judge as if there were none. Raises NotFound (code `no_such_judge`)."""
     if not is_of(judge, project):
         raise NotFound("There is no such judge in this project.", code="no_such_judge")
-
-
-def require_permitted(project: Project, judge: Judge) -> None:
-    """Refuse to send texts to a server that somebody has yet to permit for the project.
-
-    Raises Invalid (code `texts_not_permitted`, with the addresses).
-    """
-    missing = not_permitted(project, judge)
-    if missing:
-        addresses = sorted({each.address for each in missing})
-        raise Invalid(
-            f"Nobody has permitted yet that texts of {project.name} are sent to {', '.join(addresses)}. An owner or "
-            "manager permits it when the run is started, or on the page Judges.",
-            field="send_texts",
-            code=TEXTS_NOT_PERMITTED,
-            details={"addresses": addresses},
-        )
 
 
 def require_usable(judge: Judge) -> None:
@@ -284,12 +265,11 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
     Its calls are kept as rows, and its row which reply format its server takes; how many it makes at once and in a
     minute is shared with all other processes. Calls made for a run are counted with it and held to its cap.
-    Raises JudgeSettings as `build`, and for a judge that the run's project may not use or not send its texts to.
+    Raises JudgeSettings as `build`, and for a judge that the run's project may not use.
     """
     if run is not None:
         try:
             require_of(judge, run.project)
-            require_permitted(run.project, judge)
         except Refusal as refusal:
             raise JudgeSettings(refusal.message) from refusal
     with ExitStack() as opened:

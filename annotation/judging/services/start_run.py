@@ -21,12 +21,10 @@ from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METR
 from annotation.judging.services.judges import (
     has_price,
     require_of,
-    require_permitted,
     require_usable,
     without_a_price,
 )
 from annotation.judging.services.let_decide import decide
-from annotation.judging.services.permit_texts import permit_texts
 from annotation.models import (
     DocumentSet,
     Event,
@@ -55,7 +53,6 @@ def start_run(
     metrics: Sequence[str] = ("coverage",),
     n_questions: int | None = None,
     max_cost: float | None = None,
-    send_texts: bool = False,
     trial_of: Collection[int] | None = None,
     decides_after: bool = False,
     by: User | None,
@@ -65,21 +62,18 @@ def start_run(
     What this judge has answered already is not asked again; it is told in the project's own words as they are now. It
     becomes the deciding judge where there was none, and stops before its calls could cost more than `max_cost`. Up to
     `n_questions` questions a document set it makes up what is missing; without it only where nobody has given any.
-    `send_texts` permits from now on that the project's texts go to its server; who starts a run at the machine's own
-    shell permits it by naming the judge. A trial asks about the peer summaries with these keys alone, and decides
+    A trial asks about the peer summaries with these keys alone, and decides
     nothing. With `decides_after` the judge becomes the deciding one once the run is finished, which takes the verb
     "change project".
     Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
-    `unusable_judge`, `texts_not_permitted` with the addresses, `invalid_cap`, `no_summaries`); Conflict (`run_active`,
+    `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`,
     with the run's id) while this judge is at work here.
     """
     require(by, project, Verb.RUN)
     if decides_after:
         require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
-    is_permitted_now = send_texts or by is None
     for fault in faults_of_start(
-        project=None if is_permitted_now else project,
         judge=judge,
         metrics=metrics,
         n_questions=n_questions,
@@ -95,8 +89,6 @@ def start_run(
             raise Invalid(
                 f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
             )
-        if is_permitted_now:
-            permit_texts(project=project, judge=judge, by=by)
         told = {"n_questions": n_questions, "document_sets": len(totals), "max_cost": max_cost}
         run = Run(
             project=project,
@@ -122,24 +114,18 @@ def start_run(
 
 def faults_of_start(
     *,
-    project: Project | None,
     judge: Judge,
     metrics: Sequence[str],
     n_questions: int | None,
     max_cost: float | None,
 ) -> list[Invalid]:
-    """Everything that is wrong with what a run is asked to do, whatever texts the project holds.
-
-    Without a project it is permitted with the start that its texts go to the judge.
-    """
+    """Everything that is wrong with what a run is asked to do, whatever texts the project holds."""
     refusals: list[Callable[[], None]] = [
         partial(_refuse_metrics, metrics),
         partial(_refuse_questions, n_questions, metrics),
         partial(require_usable, judge),
         partial(_refuse_cap, max_cost, judge),
     ]
-    if project is not None:
-        refusals.append(partial(require_permitted, project, judge))
     found = []
     for refuse in refusals:
         try:
@@ -172,9 +158,7 @@ def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User |
     """
     project = _locked(document_set.project)
     judge = project.deciding_judge
-    if judge is None or faults_of_start(
-        project=project, judge=judge, metrics=metrics, n_questions=None, max_cost=None
-    ):
+    if judge is None or faults_of_start(judge=judge, metrics=metrics, n_questions=None, max_cost=None):
         return AskedAgain()
     total = Summary.objects.filter(document_set=document_set, is_peer=True).count()
     under_way = Run.objects.select_for_update(of=("self",), no_key=True).filter(
@@ -269,9 +253,6 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     project = _locked(run.project)
     run = _locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
-    if by is None:
-        permit_texts(project=project, judge=run.judge, by=None)
-    require_permitted(project, run.judge)
     if max_cost is not None:
         _refuse_cap(max_cost, run.judge)
         if max_cost <= run.cost:

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, judges_of, members_of, permitted_in, served_models
+from annotation.judging.queries.judges import address_of, judges_of, members_of, served_models
 from annotation.judging.queries.prompts import known_step, versions_of
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
@@ -28,7 +28,6 @@ from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.let_decide import let_decide
-from annotation.judging.services.permit_texts import end_permission, permit_texts
 from annotation.judging.services.save_judge import (
     IDENTITY,
     LIMITS,
@@ -191,16 +190,11 @@ class ProfileForm(JudgeModelForm):
 
 @dataclass(frozen=True, slots=True)
 class JudgeLine:
-    """A judge in the list. `addresses` are where it sends texts, each with whether the project permits it."""
-
     judge: Judge
     is_shared: bool
     is_deciding: bool
-    addresses: list[tuple[str, bool]]
-
-    @property
-    def needs_permission(self) -> bool:
-        return any(not is_permitted for _, is_permitted in self.addresses)
+    addresses: list[str]
+    """Where it sends texts."""
 
 
 @screen("GET")
@@ -257,15 +251,6 @@ def archive(request: Request, slug: str, judge_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     act = restore_judge if "restore" in request.POST else archive_judge
     act(judge=_judge(room, judge_id), by=request.user)
-    return redirect("judges", slug=slug)
-
-
-@screen("POST")
-def permit(request: Request, slug: str, judge_id: str) -> HttpResponse:
-    """Let the judge receive the project's texts, or end that where the form says so."""
-    room = enter(request, slug, Verb.RUN, here="judges")
-    act = end_permission if "end" in request.POST else permit_texts
-    act(project=room.project, judge=_judge(room, judge_id), by=request.user)
     return redirect("judges", slug=slug)
 
 
@@ -395,7 +380,6 @@ def _lines(room: Room) -> list[JudgeLine]:
         row: [row] if row.kind != Judge.Kind.PANEL else list(row.members.all())
         for row in (row for row in rows if row.pk)
     }
-    permitted = permitted_in(room.project, [one.pk for each in asked.values() for one in each])
     return [
         JudgeLine(
             judge=row,
@@ -405,9 +389,7 @@ def _lines(room: Room) -> list[JudgeLine]:
             and room.project.deciding_judge_id is not None
             and row.pk == room.project.deciding_judge_id,
             addresses=[
-                (address_of(one), (one.pk, address_of(one)) in permitted)
-                for one in (asked[row] if row.pk else ())
-                if one.kind == Judge.Kind.OPENAI
+                address_of(one) for one in (asked[row] if row.pk else ()) if one.kind == Judge.Kind.OPENAI
             ],
         )
         for row in rows

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.judges import judges_of, not_permitted
+from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.prompts import known_step, own_versions_of
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
@@ -65,12 +65,9 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         "metrics": request.POST.getlist("metrics"),
         "n_questions": request.POST.get("n_questions", ""),
         "max_cost": request.POST.get("max_cost", ""),
-        "send_texts": request.POST.get("send_texts", ""),
         "confirmed": request.POST.get("confirmed", ""),
     }
     judge = judge_by_name(str(form["judge"]), room.project)
-    # A tick holds for the judge beside whose addresses it stood.
-    send_texts = form["send_texts"] == judge.name
     metrics = request.POST.getlist("metrics")
     n_questions, no_number = _read(_questions, request)
     max_cost, no_cap = _read(cap_in, request)
@@ -78,7 +75,6 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         *no_number,
         *no_cap,
         *faults_of_start(
-            project=None if send_texts else room.project,
             judge=judge,
             metrics=metrics,
             n_questions=n_questions,
@@ -103,7 +99,6 @@ def start_run(request: Request, slug: str) -> HttpResponse:
             metrics=metrics,
             n_questions=n_questions,
             max_cost=max_cost,
-            send_texts=send_texts,
             by=request.user,
         )
     except Invalid as refusal:
@@ -119,15 +114,6 @@ def estimate(request: Request, slug: str) -> HttpResponse:
     judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(request.GET.getlist("metrics")))
     return render(request, "judging/runs/_estimate.html", {"estimate": found})
-
-
-@screen("GET")
-def permission(request: Request, slug: str) -> HttpResponse:
-    """What is to be permitted before the judge that the form names is sent texts; empty where nothing is."""
-    room = enter(request, slug, Verb.RUN, here="runs")
-    judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
-    context = {"form": {"judge": judge.name}, "to_permit": not_permitted(room.project, judge)}
-    return render(request, "judging/runs/_permission.html", context)
 
 
 @screen("GET")
@@ -256,7 +242,6 @@ def _list_context(room: Room, chosen: Judge | None, form: Mapping[str, object]) 
         "runs": past,
         "is_live": not past or any(run.state == Run.State.ACTIVE for run in past),
         "judges": judges,
-        "to_permit": not_permitted(room.project, chosen) if chosen is not None else [],
         "usual_metrics": usual,
         "more_metrics": more,
         "is_more_open": bool(form.get("n_questions")) or not set(ticked) <= set(USUAL_METRICS),

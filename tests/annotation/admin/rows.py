@@ -42,7 +42,6 @@ from annotation.models import (
     Run,
     SetupLink,
     SummaryJudgment,
-    TextPermission,
     UnitChange,
     VerdictBatch,
     Worker,
@@ -176,7 +175,6 @@ def _fill_what_is_kept(world: World) -> None:
     CachedValue.objects.create(cache_key="counted", value="", expires=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
     JudgeExamples.objects.create(judge=own, base=world.judge)
-    TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
     UnitChange.objects.create(summary=world.models["port"], kind="join", by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
     came = User.objects.create(username="person-1@harbour", is_active=False)

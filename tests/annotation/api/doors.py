@@ -60,7 +60,6 @@ IN_API: dict[str, str] = {
     "add-judge": "add_judge",
     "judge-profile": "change_judge",
     "archive-judge": "archive_judge",
-    "permit-texts": "permit_texts",
     "let-decide": "change_project",
     "teach-judge": "teach_judge",
     "save-prompt": "save_prompt",

@@ -182,7 +182,6 @@ IN_PROJECT = (
     Route("patch", _in("judges/{own_judge}/"), (Verb.CHANGE_PROJECT,), {"concurrency": 2}),
     Route("post", _in("judges/{own_judge}/archive/"), (Verb.CHANGE_PROJECT,)),
     Route("post", _in("judges/{own_judge}/restore/"), (Verb.CHANGE_PROJECT,)),
-    Route("post", _in("judges/{own_judge}/texts/"), (Verb.RUN,), {"may_receive_texts": True}),
     Route("post", _in("judges/{own_judge}/connection/"), (Verb.RUN,)),
     Route("post", _in("judges/{own_judge}/examples/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),

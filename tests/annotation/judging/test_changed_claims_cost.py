@@ -29,7 +29,7 @@ def priced(world: World, llm_judge: Judge) -> Judge:
 
 
 def ordinary(world: World, judge: Judge, max_cost: float | None) -> Run:
-    run = start_run(project=world.project, judge=judge, max_cost=max_cost, send_texts=True, by=world.mona)
+    run = start_run(project=world.project, judge=judge, max_cost=max_cost, by=world.mona)
     perform_all(run)
     return run
 

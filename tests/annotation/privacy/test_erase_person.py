@@ -142,7 +142,6 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Run.started_by",
     "Sitting.assessor",
     "System.person",
-    "TextPermission.given_by",
     "UnitChange.by",
     "Verdict.person",
     "VerdictBatch.by",

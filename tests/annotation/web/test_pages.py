@@ -29,7 +29,6 @@ NOT_PAGES = {
     "export-manifest",
     "import-rejects",
     "run-estimate",
-    "run-permission",
     "judge-file",
     "league-file",
     "log-file",

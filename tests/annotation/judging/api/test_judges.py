@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from annotation.judging.services.save_judge import add_judge
-from annotation.models import Judge, TextPermission
+from annotation.models import Judge
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -26,21 +26,12 @@ def test_a_judge_is_added_tested_changed_and_used(
     made = client.post(AT, new(llm_server, prompt_price=1, completion_price=2))
     assert made.status_code == 201
     shown = made.json()
-    assert (shown["is_shared"], shown["addresses"], shown["may_receive_texts"]) == (
-        False,
-        [llm_server.base_url],
-        False,
-    )
+    assert (shown["is_shared"], shown["addresses"]) == (False, [llm_server.base_url])
     here = f"{AT}{shown['id']}/"
     assert client.patch(here, {"concurrency": 2}).json()["concurrency"] == 2
     assert client.post(f"{here}connection/").json()["format"] == "json_schema"
-    refused = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine"})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "texts_not_permitted")
-    started = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine", "send_texts": True})
+    started = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine"})
     assert started.status_code == 201
-    assert client.get(here).json()["may_receive_texts"] is True
-    client.post(f"{here}texts/", {"may_receive_texts": False})
-    assert not TextPermission.objects.exists()
     assert client.post(f"{here}archive/").status_code == 409
     world.project.runs.update(state="cancelled")
     assert client.post(f"{here}archive/").json()["archived_at"]
@@ -84,11 +75,10 @@ def test_another_projects_judge_is_nowhere(world: World, client_of: ApiDoor, llm
         ("get", ""),
         ("patch", ""),
         ("post", "archive/"),
-        ("post", "texts/"),
         ("post", "connection/"),
     ):
         assert getattr(client, method)(f"{AT}{theirs.public_id}/{path}", {}).status_code == 404
-    run = client.post("/api/v1/projects/harbour/runs/", {"judge": "dans", "send_texts": True})
+    run = client.post("/api/v1/projects/harbour/runs/", {"judge": "dans"})
     assert run.json()["error"]["code"] == "no_such_judge"
     decide = client.patch("/api/v1/projects/harbour/", {"deciding_judge": "dans"})
     assert "no judge" in str(decide.json()["error"])

@@ -289,7 +289,7 @@ def test_whoever_started_a_run_is_told_of_its_end(
     llm_server.always(faults.text("I would rather not.") if is_useless else None)
     maker = User.objects.create_superuser("maker")
     project = project_of(12)
-    run = start_run(project=project, judge=llm_judge, metrics=["coverage"], by=maker, send_texts=True)
+    run = start_run(project=project, judge=llm_judge, metrics=["coverage"], by=maker)
     assert work_off(run) == state
     notice = notices_of(maker).get()
     assert notice.text == f"Your run with scripted: {state}."

@@ -1,4 +1,4 @@
-"""The page Judges: adding one, choosing the one that decides, permitting that texts are sent."""
+"""The page Judges: adding one, choosing the one that decides."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.judging.services.save_judge import add_judge
-from annotation.models import Judge, JudgeCall, TextPermission
+from annotation.models import Judge, JudgeCall
 from tests.annotation.statements import statements_of
 from tests.says import says
 
@@ -105,10 +105,7 @@ def test_a_judge_is_changed_archived_and_taken_back(
     assert (made.concurrency, made.archived_at is None) == (2, False)
     assert "Unarchive" in mona.get(AT).content.decode()
     mona.post(f"{page}archive/", {"restore": "1"})
-    mona.post(f"{page}texts/")
-    assert TextPermission.objects.get().address == llm_server.base_url
-    mona.post(f"{page}texts/", {"end": "1"})
-    assert not TextPermission.objects.exists()
+    assert "Unarchive" not in mona.get(AT).content.decode()
 
 
 def test_one_click_chooses_the_built_in_judge(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -157,7 +154,7 @@ def test_another_projects_judge_is_on_no_page(mona: Client, world: World, llm_se
     )
     for page in (AT, "/p/harbour/runs/", "/p/harbour/settings/", f"{AT}add/?kind=panel"):
         assert not says(mona.get(page).content.decode(), "dans")
-    for path in ("", "archive/", "texts/"):
+    for path in ("", "archive/"):
         assert mona.post(f"{AT}{theirs.public_id}/{path}", {"act": "test"}).status_code == 404
     assert mona.post(f"{AT}decide/", {"judge": "dans"}).status_code == 404
     assert mona.post("/p/harbour/runs/start/", {"judge": "dans", "metrics": ["coverage"]}).status_code == 404

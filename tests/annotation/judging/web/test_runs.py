@@ -11,8 +11,7 @@ from django.utils import timezone
 from annotation.assessing.services.assign import assign
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import why_without_use
-from annotation.judging.services.permit_texts import end_permission, permit_texts
-from annotation.models import Check, Event, Job, Judge, JudgeCall, Run, Verdict, Worker
+from annotation.models import Check, Job, Judge, JudgeCall, Run, Verdict, Worker
 from annotation.operator_commands import as_typed
 from tests.annotation.conftest import HTMX
 
@@ -154,8 +153,7 @@ def test_a_viewer_watches_and_starts_nothing(world: World, signed_in: Callable[[
 
 @pytest.fixture
 def priced(world: World) -> Judge:
-    """A judge with a server that the project may send its texts to."""
-    judge = Judge.objects.create(
+    return Judge.objects.create(
         name="priced",
         kind="openai",
         model="m",
@@ -163,8 +161,6 @@ def priced(world: World) -> Judge:
         prompt_price=2.0,
         completion_price=8.0,
     )
-    permit_texts(project=world.project, judge=judge, by=world.olga)
-    return judge
 
 
 def confirmed(client: Client, asked: dict[str, object]) -> HttpResponse:
@@ -338,60 +334,6 @@ def test_a_price_for_prompts_alone_holds_no_cap(mona: Client, priced: Judge) -> 
     assert not Run.objects.exists()
     # Without a cap nobody is promised anything.
     assert confirmed(mona, {**asked, "max_cost": ""}).status_code == 302
-
-
-# Where texts go
-
-
-def test_a_form_asks_before_the_first_text_is_sent_and_then_no_more(
-    mona: Client, world: World, priced: Judge
-) -> None:
-    end_permission(project=world.project, judge=priced, by=world.olga)
-    asked = {"judge": "priced", "metrics": ["coverage"]}
-    refused = mona.post(START, asked, headers=HTMX)
-    assert refused.status_code == 422
-    page = refused.content.decode()
-    assert "http://127.0.0.1:9/v1" in page
-    assert 'name="send_texts"' in page
-    assert not Run.objects.exists()
-    assert confirmed(mona, {**asked, "send_texts": "priced"}).status_code == 302
-    event = Event.objects.filter(verb="permit texts").latest("pk")
-    assert (event.actor, event.data["address"]) == (world.mona, "http://127.0.0.1:9/v1")
-    Run.objects.update(state="cancelled")
-    assert confirmed(mona, asked).status_code == 302
-
-
-def test_what_was_permitted_or_confirmed_stays_until_the_run_starts(
-    mona: Client, world: World, priced: Judge
-) -> None:
-    end_permission(project=world.project, judge=priced, by=world.olga)
-    asked = {"judge": "priced", "metrics": ["coverage"]}
-    ticked = re.compile(r'name="send_texts" value="priced" checked')
-    page = mona.post(START, {**asked, "send_texts": "priced"}, headers=HTMX).content.decode()
-    assert ticked.search(page)
-    assert "Start at this cost" in page
-    [told] = re.findall(r'name="confirmed" value="([^"]+)"', page)
-    refused = mona.post(START, {**asked, "confirmed": told}, headers=HTMX)
-    assert refused.status_code == 422
-    assert f'name="confirmed" value="{told}"' in refused.content.decode()
-    assert mona.post(START, {**asked, "confirmed": told, "send_texts": "priced"}).status_code == 302
-
-
-def test_the_permission_is_asked_for_as_soon_as_the_judge_is_chosen_and_for_it_alone(
-    mona: Client, world: World, priced: Judge
-) -> None:
-    assert 'hx-get="/p/harbour/runs/permission/" hx-trigger="change from:#judge"' in (
-        mona.get("/p/harbour/runs/").content.decode()
-    )
-    about = "/p/harbour/runs/permission/"
-    assert "send_texts" not in mona.get(about, {"judge": "priced"}).content.decode()
-    end_permission(project=world.project, judge=priced, by=world.olga)
-    page = mona.get(about, {"judge": "priced"}).content.decode()
-    assert 'name="send_texts" value="priced"' in page
-    assert "http://127.0.0.1:9/v1" in page
-    # Without scripts the box of one judge may still stand there when another one is chosen.
-    asked = {"judge": "priced", "metrics": ["coverage"], "send_texts": "another"}
-    assert mona.post(START, asked).status_code == 422
 
 
 def answered(run: Run | None, judge: Judge, *models: str) -> None:
