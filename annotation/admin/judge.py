@@ -26,11 +26,9 @@ from annotation.judging.services.save_judge import (
 )
 from annotation.models import (
     CallClaim,
-    CallStart,
     Judge,
     JudgeCall,
     JudgeExamples,
-    JudgeShare,
 )
 
 if TYPE_CHECKING:
@@ -154,22 +152,3 @@ class CallClaimAdmin(Rows):
     list_display = ("key", "lease_until")
     search_fields = ("key__exact",)
     exclude = ("token",)
-
-
-@admin.register(JudgeShare)
-class JudgeShareAdmin(Rows):
-    """How a judge's calls at once are parted between processes, for superusers."""
-
-    list_display = ("judge", "calls", "lease_until")
-    list_select_related = ("judge",)
-    search_fields = ("judge__name",)
-    exclude = ("token",)
-
-
-@admin.register(CallStart)
-class CallStartAdmin(Rows):
-    """Calls of the last minute of judges with a limit by the minute, for superusers."""
-
-    list_display = ("judge", "at", "tokens")
-    list_select_related = ("judge",)
-    search_fields = ("judge__name",)

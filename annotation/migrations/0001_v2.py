@@ -222,18 +222,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='CallStart',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('tokens', models.PositiveIntegerField()),
-                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='call_starts', to='annotation.judge')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
             name='JudgeExamples',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -247,19 +235,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'judge examples',
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
-            name='JudgeShare',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.CharField(max_length=32, unique=True)),
-                ('calls', models.PositiveIntegerField()),
-                ('lease_until', models.DateTimeField()),
-                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='shares', to='annotation.judge')),
-            ],
-            options={
                 'ordering': ('id',),
             },
         ),
@@ -1142,10 +1117,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='document',
             constraint=models.UniqueConstraint(fields=('document_set', 'position'), name='document_position'),
-        ),
-        migrations.AddIndex(
-            model_name='callstart',
-            index=models.Index(fields=['judge', 'at'], name='call_start_by_time'),
         ),
         migrations.AddConstraint(
             model_name='project',

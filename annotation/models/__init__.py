@@ -24,11 +24,9 @@ from annotation.models.event import Event
 from annotation.models.guideline import Guideline
 from annotation.models.judge import (
     CallClaim,
-    CallStart,
     Judge,
     JudgeCall,
     JudgeExamples,
-    JudgeShare,
 )
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import (
@@ -61,7 +59,6 @@ __all__ = [
     "Assignment",
     "CachedValue",
     "CallClaim",
-    "CallStart",
     "Check",
     "CheckLook",
     "Claim",
@@ -86,7 +83,6 @@ __all__ = [
     "Judge",
     "JudgeCall",
     "JudgeExamples",
-    "JudgeShare",
     "Label",
     "MailTurn",
     "Membership",

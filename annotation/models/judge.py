@@ -217,36 +217,3 @@ class CallClaim(models.Model):
 
     def __str__(self) -> str:
         return f"claim on {self.key[:8]}"
-
-
-class JudgeShare(models.Model):
-    """How many of a judge's calls at once a process may make; those of all processes are never more than the judge's.
-
-    A process that dies lets its lease run out, and the others take its part.
-    """
-
-    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="shares")
-    token = models.CharField(max_length=32, unique=True)
-    calls = models.PositiveIntegerField()
-    lease_until = models.DateTimeField()
-
-    class Meta:
-        ordering = ("id",)
-
-    def __str__(self) -> str:
-        return f"{self.calls} calls of {self.judge}"
-
-
-class CallStart(models.Model):
-    """A call of a judge with a limit by the minute, as long as it counts."""
-
-    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="call_starts")
-    at = models.DateTimeField()
-    tokens = models.PositiveIntegerField()
-
-    class Meta:
-        ordering = ("id",)
-        indexes = (models.Index(fields=("judge", "at"), name="call_start_by_time"),)
-
-    def __str__(self) -> str:
-        return f"call of {self.judge} at {self.at}"

@@ -391,9 +391,7 @@ def test_an_admin_row_is_not_there_for_staff_of_other_projects(world: World) -> 
     no_project = {
         "Judge",
         "JudgeCall",
-        "JudgeShare",
         "CallClaim",
-        "CallStart",
         "CachedValue",
         "MailTurn",
         "SetupLink",

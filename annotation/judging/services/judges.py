@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import os
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, contextmanager
@@ -17,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.db.models import F
 
+from annotation.core.jobs import workers_alive
 from annotation.core.refusals import Invalid, NotFound, Refusal
 from annotation.judging.queries.examples import examples_of, prompts_with
 from annotation.judging.queries.judges import (
@@ -28,12 +28,12 @@ from annotation.judging.queries.judges import (
 from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.database_thread import DatabaseThread
 from annotation.judging.services.judge_calls import RowCallStore
-from annotation.judging.services.shared_limits import RowPace, RowSlots
 from annotation.judging.services.spend import RunBudget
 from annotation.models import DocumentSet, Judge, JudgeExamples, Project, Run
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import ANY_PORT, OpenAIJudge, base_url_fault
+from evaluation.judging.pace import Pace
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.prompts import Prompt, Step
 from evaluation.judging.protocol import (
@@ -42,19 +42,18 @@ from evaluation.judging.protocol import (
     CallStore,
     Limits,
     MemoryCallStore,
-    Pacing,
     Price,
     ReplyFormat,
-    Slots,
 )
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
 LEXICAL = "lexical"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
-LOOK_SECONDS = 0.05
 LOOK_ALIVE_SECONDS = 1.0
 _PORTS = {"http": 80, "https": 443}
+
+_PACES: dict[int | None, Pace] = {}
 
 JudgeReply = TypeVar("JudgeReply")
 FoundOut = Mapping[str, Any]
@@ -119,7 +118,6 @@ def build(
     judge: Judge,
     *,
     store_of: Callable[[Judge], CallStore] | None = None,
-    shared_by: Callable[[Judge], tuple[Slots, Pacing | None]] | None = None,
     remember: Remember | None = None,
     budget: Budget | None = None,
     told: Mapping[Step, Prompt] | None = None,
@@ -127,10 +125,10 @@ def build(
 ) -> AnsweringJudge:
     """The judge that the row describes, ready to answer; a panel with all its members.
 
-    Calls are kept in memory unless `store_of` gives a store for each judge that makes any; `shared_by` gives what
-    several processes share of its limits. `remember` is told, from the event loop, which reply format a judge's server
-    was found to take and what it refuses, as columns of the row; `finds_formats_anew` leaves aside what is remembered
-    of that. `told` takes the place of the prompts that its row names.
+    Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is called, from
+    the event loop, with the reply format that a judge's server was found to take and what it refuses, as columns of the
+    row; `finds_formats_anew` leaves aside what is remembered of that. `told` takes the place of the prompts that its row
+    names.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
@@ -144,14 +142,13 @@ def build(
             build(
                 member,
                 store_of=store_of,
-                shared_by=shared_by,
                 remember=remember,
                 budget=budget,
             )
             for member in members_of(judge)
         ]
         return JudgePanel(built, name=judge.name, ask_next_below=judge.ask_next_below)
-    slots, pace = (None, None) if shared_by is None else shared_by(judge)
+    limits = _limits(judge)
     return OpenAIJudge(
         judge.model,
         judge.base_url or None,
@@ -159,14 +156,13 @@ def build(
         name=judge.name,
         temperature=judge.temperature,
         seed=judge.seed,
-        limits=_limits(judge),
+        limits=limits,
         store=MemoryCallStore() if store_of is None else store_of(judge),
         custom_instruction=judge.custom_instruction or None,
         prompts={**prompts_of(judge), **(told or {})},
         price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
         budget=budget if judge.has_price else None,
-        slots=slots,
-        pace=pace,
+        pace=_pace(judge, limits),
         reply_format=None if finds_formats_anew else _known_format(judge),
         remember_format=None if remember is None else lambda found: remember(judge, {"reply_format": found}),
         refused=() if finds_formats_anew else judge.refused_parameters,
@@ -182,14 +178,27 @@ def prompts_of(judge: Judge) -> dict[Step, Prompt]:
 
 
 def _limits(judge: Judge) -> Limits:
+    """This process's part of what the judge's service allows: the others that work have as much each."""
+    workers = max(1, workers_alive())
+
+    def part(limit: int) -> int:
+        return max(1, limit // workers)
+
     return Limits(
-        concurrency=judge.concurrency,
+        concurrency=part(judge.concurrency),
         timeout_seconds=judge.timeout_seconds,
         max_tokens=judge.max_tokens,
-        calls_per_minute=judge.calls_per_minute,
-        tokens_per_minute=judge.tokens_per_minute,
+        calls_per_minute=judge.calls_per_minute and part(judge.calls_per_minute),
+        tokens_per_minute=judge.tokens_per_minute and part(judge.tokens_per_minute),
         context_tokens=judge.context_tokens,
     )
+
+
+def _pace(judge: Judge, limits: Limits) -> Pace:
+    """The one of this process: a turn remembers the calls of the one before."""
+    pace = _PACES.setdefault(judge.pk, Pace(None, None))
+    pace.calls, pace.tokens = limits.calls_per_minute, limits.tokens_per_minute
+    return pace
 
 
 def _known_format(judge: Judge) -> ReplyFormat | None:
@@ -210,7 +219,6 @@ class JudgeAtWork:
     row: Judge
     loop: asyncio.AbstractEventLoop
     thread: threading.Thread
-    slots: Sequence[RowSlots] = ()
     of_cluster: Mapping[str, AnsweringJudge] = field(default_factory=dict)
 
     def judge_of(self, document_set: DocumentSet) -> JudgeAtWork:
@@ -219,18 +227,6 @@ class JudgeAtWork:
         bare = document_set.group or document_set.external_id
         told = self.of_cluster.get(document_set.cluster) or self.of_cluster.get(bare)
         return self if told is None else replace(self, judge=told)
-
-    @property
-    def can_ask(self) -> bool:
-        """Whether other processes leave this one any calls to make."""
-        return all(slots.allowed for slots in self.slots)
-
-    def wait_for_a_share(self, seconds: float) -> bool:
-        """Whether others have left this process some calls before so many seconds are over."""
-        end = time.monotonic() + seconds
-        while not self.can_ask and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
-        return self.can_ask
 
     def require_asking(self) -> None:
         """Raise RuntimeError where the thread that asks has died: nothing that was asked will be answered."""
@@ -264,7 +260,7 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
     """The judge, built and with an event loop of its own; everything that it opened is closed at the end.
 
     Its calls are kept as rows, and its row which reply format its server takes; how many it makes at once and in a
-    minute is shared with all other processes. Calls made for a run are counted with it and held to its cap.
+    minute is its limit divided by the workers alive. Calls made for a run are counted with it and held to its cap.
     Raises JudgeSettings as `build`, and for a judge that the run's project may not use.
     """
     if run is not None:
@@ -273,15 +269,9 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
         except Refusal as refusal:
             raise JudgeSettings(refusal.message) from refusal
     with ExitStack() as opened:
-        slots: list[RowSlots] = []
 
         def store_of(member: Judge) -> RowCallStore:
             return opened.enter_context(closing(RowCallStore(member, run=run)))
-
-        def shared_by(member: Judge) -> tuple[RowSlots, RowPace | None]:
-            slots.append(opened.enter_context(closing(RowSlots(member))))
-            is_paced = member.calls_per_minute or member.tokens_per_minute
-            return slots[-1], opened.enter_context(closing(RowPace(member))) if is_paced else None
 
         notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
 
@@ -295,17 +285,14 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
         built = build(
             judge,
             store_of=store_of,
-            shared_by=shared_by,
             remember=remember,
             budget=budget,
             told=told,
         )
         of_cluster = _of_clusters(built, judge, examples)
         loop, thread = opened.enter_context(_loop_in_thread())
-        for each in slots:
-            asyncio.run_coroutine_threadsafe(each.keep_even(), loop)
         try:
-            yield JudgeAtWork(built, judge, loop, thread, slots, of_cluster)
+            yield JudgeAtWork(built, judge, loop, thread, of_cluster)
         finally:
             ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
             while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:

@@ -18,7 +18,6 @@ from annotation.models import (
     Analysis,
     CachedValue,
     CallClaim,
-    CallStart,
     CheckLook,
     ClaimChange,
     ClaimSet,
@@ -31,7 +30,6 @@ from annotation.models import (
     Judge,
     JudgeCall,
     JudgeExamples,
-    JudgeShare,
     MailTurn,
     PromptVersion,
     PublishedPercent,
@@ -63,9 +61,7 @@ EDITABLE = {"Project", "Membership", "Judge", "System", "Dispute"}
 OF_MACHINE = (
     "CachedValue",
     "CallClaim",
-    "CallStart",
     "JudgeCall",
-    "JudgeShare",
     "AccountEvent",
     "AccountSession",
     "MailTurn",
@@ -154,8 +150,6 @@ def _fill_what_is_worked_on(world: World) -> None:
         project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"
     )
     CallClaim.objects.create(key="k", token="secret-token", lease_until=timezone.now())
-    CallStart.objects.create(judge=world.judge, at=timezone.now(), tokens=10)
-    JudgeShare.objects.create(judge=world.judge, token="secret-token", calls=1, lease_until=timezone.now())
     question = Question.objects.create(
         document_set=world.sets["port"], position=1, text="Did it rain?", origin="judge"
     )

@@ -21,7 +21,9 @@ from annotation.judging.services.judges import (
     key_fault,
 )
 from annotation.models import DocumentSet, Judge
+from annotation.workers import report_alive
 from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.openai import OpenAIJudge
 from evaluation.judging.protocol import Text
 
 
@@ -44,6 +46,26 @@ def test_an_unknown_judge_is_refused_with_those_that_are(db: None) -> None:
     with pytest.raises(NotFound, match="Known judges: abc, lexical") as refused:
         judge_by_name("gpt")
     assert refused.value.code == "no_such_judge"
+
+
+# Limits
+
+
+def test_each_worker_keeps_its_part_of_the_limits(db: None) -> None:
+    row = openai_row(concurrency=5, calls_per_minute=60, tokens_per_minute=None)
+    row.save()
+    alone = build(row)
+    assert isinstance(alone, OpenAIJudge)
+    assert (alone.concurrency, alone._limits.calls_per_minute) == (5, 60)
+    for name in ("ada:1", "bob:1"):
+        report_alive(name)
+    one_of_two = build(row)
+    assert isinstance(one_of_two, OpenAIJudge)
+    assert (one_of_two.concurrency, one_of_two._limits.calls_per_minute) == (2, 30)
+    # The minute goes on from turn to turn.
+    assert one_of_two._pace is alone._pace
+    assert alone._pace is not None
+    assert (alone._pace.calls, alone._pace.tokens) == (30, None)
 
 
 # What it is told of
