@@ -166,8 +166,6 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         token=token,
         lease_until=now + timedelta(seconds=lease_seconds()),
         attempt=F("attempt") + 1,
-        # What an earlier attempt had set aside for calls died with it.
-        reserved_cost=0,
         started_at=now,
         finished_at=None,
     )

@@ -53,7 +53,10 @@ class Run(PublicRow):
     )
     state = models.CharField(max_length=9, choices=State, default=State.ACTIVE)
     stop_reason = models.CharField(max_length=500, blank=True)
-    cost = models.FloatField(default=0.0, help_text="What its calls cost, at the judge's prices.")
+    cost = models.FloatField(
+        default=0.0,
+        help_text="What its calls cost, at the judge's prices; with a cap also what those under way may cost.",
+    )
     max_cost = models.FloatField(
         null=True, blank=True, help_text="The run stops before its calls could cost more; empty for no cap."
     )
@@ -176,7 +179,6 @@ class Job(PublicRow):
     total = models.PositiveIntegerField(default=0, help_text="Peer summaries to judge.")
     done = models.PositiveIntegerField(default=0)
     unscored = models.PositiveIntegerField(default=0)
-    reserved_cost = models.FloatField(default=0.0, help_text="What its calls under way may cost at most.")
     error = models.CharField(max_length=1000, blank=True)
     request_id = models.CharField(
         max_length=64,

@@ -41,7 +41,6 @@ from annotation.judging.services.judge_document_set import (
 from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
 from annotation.judging.services.kept_answers import Given, Judged, write
 from annotation.judging.services.let_decide import decide_after
-from annotation.judging.services.spend import paying_job
 from annotation.models import DocumentSet, Job, Judge, Run, Score, Summary
 from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
@@ -67,7 +66,7 @@ StepKind = TypeVar("StepKind", bound=Step)
 class _Flow:
     """One job under way; `written` are the peers that are done, `unscored` and `usable` count their answers.
 
-    `context` tells its calls whom they are made for, and whose `turn` it is where money is short.
+    `context` tells its calls whose `turn` it is where money is short.
     """
 
     claimed: jobs.Claimed
@@ -82,7 +81,6 @@ class _Flow:
     @classmethod
     def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
         context = contextvars.copy_context()
-        context.run(paying_job.set, claimed.job.pk)
         context.run(bind_contextvars, **jobs.told_of(claimed.job))
         turn = context.run(take_turn, claimed.job.pk)
         return cls(claimed, work, work.steps(), context, turn)

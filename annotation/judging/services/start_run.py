@@ -25,6 +25,7 @@ from annotation.judging.services.judges import (
     without_a_price,
 )
 from annotation.judging.services.let_decide import decide
+from annotation.judging.services.spend import cost_of_calls
 from annotation.models import (
     DocumentSet,
     Event,
@@ -170,10 +171,9 @@ def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User |
             return AskedAgain()
         jobs.enqueue([jobs.do_again(run, document_set, total=total)])
         return AskedAgain(run)
-    left = _left_for_changes(project, judge)
-    if left.waits:
-        return AskedAgain(waits=left.waits)
-    cap = left.cap
+    cap, waits = _left_for_changes(project, judge)
+    if waits:
+        return AskedAgain(waits=waits)
     run = Run(project=project, judge=judge, metrics=names_once(metrics), max_cost=cap)
     told = {
         "document_sets": 1,
@@ -185,41 +185,34 @@ def judge_again(*, document_set: DocumentSet, metrics: Sequence[str], by: User |
     return AskedAgain(run)
 
 
-@dataclass(frozen=True, slots=True)
-class _CapLeft:
-    """What a run may cost that a change of claims starts, None for no cap; or why it starts none."""
+def _left_for_changes(project: Project, judge: Judge) -> tuple[float | None, str]:
+    """What a run may cost that a change of claims starts, None for no cap, and why it starts none.
 
-    cap: float | None = None
-    waits: str = ""
-
-
-def _left_for_changes(project: Project, judge: Judge) -> _CapLeft:
-    """What is left of the cap of the last run that somebody started, after those that changes of claims started since.
-
-    One of these that was stopped had no room for another call, or met what the next one would meet too.
+    That is what is left of the cap of the last run that somebody started, after those that changes of claims started
+    since. One of these that was stopped had no room for another call, or met what the next one would meet too.
     """
     if not has_price(judge):
-        return _CapLeft()
+        return None, ""
     started_so = Event.objects.filter(
         project=project, verb="start run", target_id=OuterRef("public_id"), data__because=CLAIMS_CHANGED
     )
     runs = Run.objects.filter(project=project, judge=judge)
     last = runs.filter(~Exists(started_so)).order_by("pk").last()
     if last is None:
-        return _CapLeft(
-            waits=f"Nobody has started a run of {judge.name} here yet, and it costs money, so open checks "
-            "wait for the first run."
+        return None, (
+            f"Nobody has started a run of {judge.name} here yet, and it costs money, so open checks wait for the "
+            "first run."
         )
     if last.max_cost is None or without_a_price(judge):
-        return _CapLeft()
+        return None, ""
     since = runs.filter(pk__gt=last.pk)
     left = last.max_cost - since.aggregate(spent=Sum("cost", default=0.0))["spent"]
     if left <= 0 or since.filter(state=Run.State.STOPPED).exists():
-        return _CapLeft(
-            waits=f"What {judge.name} may cost for changed claims before its next run is used up, so open "
-            "checks wait for that run."
+        return None, (
+            f"What {judge.name} may cost for changed claims before its next run is used up, so open checks wait for "
+            "that run."
         )
-    return _CapLeft(cap=left)
+    return left, ""
 
 
 @transaction.atomic
@@ -253,6 +246,9 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     project = _locked(run.project)
     run = _locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
+    if not Job.objects.filter(run=run, state=Job.State.WORKING).exists():
+        # What dead workers held back comes free.
+        run.cost = cost_of_calls(run)
     if max_cost is not None:
         _refuse_cap(max_cost, run.judge)
         if max_cost <= run.cost:
@@ -268,7 +264,7 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     run.state = Run.State.ACTIVE
     run.stop_reason = ""
     run.finished_at = None
-    run.save(update_fields=["state", "stop_reason", "finished_at", "max_cost"])
+    run.save(update_fields=["state", "stop_reason", "finished_at", "max_cost", "cost"])
     log(project=run.project, actor=by, verb="resume run", target=run, data={"jobs": len(again)})
     jobs.enqueue(again)
     jobs.settle(run)
