@@ -26,6 +26,7 @@ from annotation.judging.queries.judges import (
 from annotation.judging.queries.prompts import RUN_STEPS, versions_of
 from annotation.judging.services.check_connection import Connection, check_connection
 from annotation.judging.services.save_judge import (
+    PROFILE,
     add_judge,
     archive_judge,
     change_judge,
@@ -64,37 +65,10 @@ class JudgeRow(serializers.Serializer[Judge]):
         return judge.project_id is None
 
 
-class JudgeProfile(serializers.Serializer[Any]):
-    """What is said of a judge with a server, or of a panel. What is left out stays, or is as for a new one."""
+class JudgeProfile(serializers.ModelSerializer[Judge]):
+    """A judge with a server, or a panel. What is left out stays, or is as for a new one. Keys are never sent here."""
 
     name = serializers.CharField(max_length=60)
-    model = serializers.CharField(max_length=200, allow_blank=True, required=False)
-    base_url = serializers.CharField(
-        max_length=500,
-        allow_blank=True,
-        required=False,
-        help_text="One that the operator allows in COVERDICT_JUDGE_URLS; empty for OpenAI's own.",
-    )
-    api_key_env = serializers.CharField(
-        max_length=100,
-        allow_blank=True,
-        required=False,
-        help_text="Name of the environment variable that holds the key, one that the operator binds to the base URL in "
-        "COVERDICT_JUDGE_KEYS; empty for none. Keys themselves are never sent here.",
-    )
-    temperature = serializers.FloatField(required=False, allow_null=True, help_text="Null: not sent.")
-    seed = serializers.IntegerField(required=False, allow_null=True)
-    concurrency = serializers.IntegerField(required=False, help_text="Concurrent calls.")
-    timeout_seconds = serializers.FloatField(required=False)
-    max_tokens = serializers.IntegerField(required=False, help_text="Maximum tokens per reply.")
-    calls_per_minute = serializers.IntegerField(required=False, allow_null=True)
-    tokens_per_minute = serializers.IntegerField(required=False, allow_null=True)
-    context_tokens = serializers.IntegerField(
-        required=False, allow_null=True, help_text="Maximum tokens per call, request and reply."
-    )
-    prompt_price = serializers.FloatField(required=False, help_text="Per million prompt tokens.")
-    completion_price = serializers.FloatField(required=False, help_text="Per million reply tokens.")
-    custom_instruction = serializers.CharField(required=False, allow_blank=True)
     members = serializers.ListField(
         child=serializers.CharField(),
         required=False,
@@ -107,11 +81,11 @@ class JudgeProfile(serializers.Serializer[Any]):
         max_length=len(RUN_STEPS),
         help_text="Ids of versions of the project's prompts, one of each step at most; built-in ones for other steps.",
     )
-    ask_next_below = serializers.FloatField(
-        required=False,
-        allow_null=True,
-        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; null: it asks all.",
-    )
+
+    class Meta:
+        model = Judge
+        fields: tuple[str, ...] = (*(each for each in PROFILE if each != "kind"), "members", "prompts")
+        validators = ()
 
 
 class NewJudge(JudgeProfile):
@@ -119,30 +93,35 @@ class NewJudge(JudgeProfile):
         "OwnJudgeKind", [(kind.value, kind.label) for kind in (Judge.Kind.OPENAI, Judge.Kind.PANEL)]
     )
 
+    class Meta(JudgeProfile.Meta):
+        fields = (*JudgeProfile.Meta.fields, "kind")
 
-class JudgeDetail(JudgeRow):
-    base_url = serializers.CharField(help_text="Empty: OpenAI.")
+
+class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
     api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
-    temperature = serializers.FloatField(allow_null=True)
-    seed = serializers.IntegerField(allow_null=True)
-    concurrency = serializers.IntegerField()
-    timeout_seconds = serializers.FloatField()
-    max_tokens = serializers.IntegerField()
-    calls_per_minute = serializers.IntegerField(allow_null=True)
-    tokens_per_minute = serializers.IntegerField(allow_null=True)
-    context_tokens = serializers.IntegerField(allow_null=True)
-    prompt_price = serializers.FloatField()
-    completion_price = serializers.FloatField()
-    custom_instruction = serializers.CharField()
-    ask_next_below = serializers.FloatField(allow_null=True)
     served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
-    reply_format = serializers.CharField(help_text="The best format that its server accepts.")
     refused_parameters = serializers.ListField(
         child=serializers.CharField(), help_text="Parameters that its server rejects; omitted from requests."
     )
     members = serializers.SerializerMethodField(help_text="Names of a panel's members.")
     prompts = serializers.SerializerMethodField(help_text="Ids of the versions of prompts that it uses.")
     addresses = serializers.SerializerMethodField(help_text="Addresses that it sends texts to.")
+
+    class Meta:
+        model = Judge
+        fields = (
+            "id",
+            *PROFILE,
+            "is_deciding",
+            "is_shared",
+            "archived_at",
+            "served_models",
+            "reply_format",
+            "refused_parameters",
+            "members",
+            "prompts",
+            "addresses",
+        )
 
     def get_api_key_env(self, judge: Judge) -> str:
         return "" if judge.project_id is None else judge.api_key_env

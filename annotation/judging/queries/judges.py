@@ -38,8 +38,8 @@ def address_of(judge: Judge) -> str:
 
 def served_models(judge: Judge) -> list[str]:
     """The models that its server named in the replies, in the order of their first."""
-    named = judge.calls.exclude(served_model="").order_by("first")
-    return list(named.values_list("served_model", flat=True).annotate(first=Min("pk")))
+    named = judge.calls.exclude(served_model="").values("served_model").annotate(first=Min("pk"))
+    return list(named.order_by("first").values_list("served_model", flat=True))
 
 
 def addresses_of(judge: Judge) -> list[str]:

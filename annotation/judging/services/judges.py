@@ -126,9 +126,9 @@ def build(
     """The judge that the row describes, ready to answer; a panel with all its members.
 
     Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is called, from
-    the event loop, with the reply format that a judge's server was found to take and what it refuses, as columns of the
-    row; `finds_formats_anew` leaves aside what is remembered of that. `told` takes the place of the prompts that its row
-    names.
+    the event loop, with the reply format that a judge's server was found to take and what it refuses, as columns of
+    the row; `finds_formats_anew` leaves aside what is remembered of that. `told` takes the place of the prompts that
+    its row names.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
@@ -139,13 +139,7 @@ def build(
         return LexicalJudge()
     if judge.kind == Judge.Kind.PANEL:
         built = [
-            build(
-                member,
-                store_of=store_of,
-                remember=remember,
-                budget=budget,
-            )
-            for member in members_of(judge)
+            build(member, store_of=store_of, remember=remember, budget=budget) for member in members_of(judge)
         ]
         return JudgePanel(built, name=judge.name, ask_next_below=judge.ask_next_below)
     limits = _limits(judge)
@@ -223,9 +217,7 @@ class JudgeAtWork:
 
     def judge_of(self, document_set: DocumentSet) -> JudgeAtWork:
         """The judge as it is told of this set: without examples that are its own, or its group's."""
-        # Folds that were stored before groups and sets were told apart have bare names.
-        bare = document_set.group or document_set.external_id
-        told = self.of_cluster.get(document_set.cluster) or self.of_cluster.get(bare)
+        told = self.of_cluster.get(document_set.cluster)
         return self if told is None else replace(self, judge=told)
 
     def require_asking(self) -> None:
@@ -282,13 +274,7 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         examples = None if run is None else examples_of(judge)
         told = {} if examples is None else prompts_with(examples, examples.chosen[-1], prompts_of(judge))
-        built = build(
-            judge,
-            store_of=store_of,
-            remember=remember,
-            budget=budget,
-            told=told,
-        )
+        built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told)
         of_cluster = _of_clusters(built, judge, examples)
         loop, thread = opened.enter_context(_loop_in_thread())
         try:

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, judges_of, members_of, served_models
+from annotation.judging.queries.judges import address_of, addresses_of, judges_of, members_of, served_models
 from annotation.judging.queries.prompts import known_step, versions_of
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
@@ -194,7 +194,6 @@ class JudgeLine:
     is_shared: bool
     is_deciding: bool
     addresses: list[str]
-    """Where it sends texts."""
 
 
 @screen("GET")
@@ -238,7 +237,7 @@ def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
             "room": room,
             "judge": row,
             "members": members_of(row),
-            "address": _shown_address(row),
+            "addresses": addresses_of(row),
             "served_models": served_models(row),
         }
         return render(request, "judging/judges/shared.html", {**context, **checked})
@@ -319,7 +318,6 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "form": form,
         "recipes": RECIPES if row.kind == Judge.Kind.OPENAI else (),
         "allowed": settings.COVERDICT_JUDGE_URLS,
-        "kinds": [(kind, kind.label) for kind in KINDS],
         "is_used": is_used(row),
         "served_models": [] if row._state.adding else served_models(row),
     }
@@ -342,11 +340,7 @@ def _saved(request: Request, room: Room, row: Judge, form: ProfileForm) -> Inval
     try:
         if row._state.adding:
             made = add_judge(
-                project=room.project,
-                by=request.user,
-                kind=row.kind,
-                **form.chosen,
-                **form.profile,
+                project=room.project, by=request.user, kind=row.kind, **form.chosen, **form.profile
             )
             if room.project.deciding_judge_id is None:
                 let_decide(project=room.project, judge=made, by=request.user)
@@ -376,28 +370,18 @@ def _lines(room: Room) -> list[JudgeLine]:
     rows = list(judges_of(room.project).prefetch_related("members"))
     if not any(row.name == LEXICAL for row in rows):
         rows.insert(0, Judge(name=LEXICAL, kind=Judge.Kind.LEXICAL))
-    asked = {
-        row: [row] if row.kind != Judge.Kind.PANEL else list(row.members.all())
-        for row in (row for row in rows if row.pk)
-    }
+    # Which one decides is hidden from the blind.
+    deciding = room.project.deciding_judge_id if Verb.VIEW_SCORES in room.verbs else None
     return [
-        JudgeLine(
-            judge=row,
-            is_shared=row.project_id is None,
-            # Which one decides is hidden from the blind.
-            is_deciding=Verb.VIEW_SCORES in room.verbs
-            and room.project.deciding_judge_id is not None
-            and row.pk == room.project.deciding_judge_id,
-            addresses=[
-                address_of(one) for one in (asked[row] if row.pk else ()) if one.kind == Judge.Kind.OPENAI
-            ],
-        )
+        JudgeLine(row, row.project_id is None, row.pk is not None and row.pk == deciding, _addresses(row))
         for row in rows
     ]
 
 
-def _shown_address(judge: Judge) -> str:
-    return address_of(judge) if judge.kind == Judge.Kind.OPENAI else ""
+def _addresses(judge: Judge) -> list[str]:
+    """Where it sends texts; a panel's members are prefetched."""
+    asked = [] if judge.pk is None else judge.members.all() if judge.kind == Judge.Kind.PANEL else [judge]
+    return [address_of(one) for one in asked if one.kind == Judge.Kind.OPENAI]
 
 
 def _judge(room: Room, public_id: str) -> Judge:
