@@ -9,7 +9,6 @@ from concurrent.futures import Future
 from django.db.models import F, Sum
 from django.db.models.functions import Greatest
 
-from annotation.judging.queries.judges import members_of
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import JudgeCall, Run
 from evaluation.judging.errors import BudgetSpent
@@ -87,10 +86,8 @@ class RunBudget:
 
 def cost_of_calls(run: Run) -> float:
     """What the run's stored calls cost at the judges' prices."""
-    cost = 0.0
-    for judge in members_of(run.judge):
-        sums = JudgeCall.objects.filter(run=run, judge=judge).aggregate(
-            prompt=Sum("prompt_tokens", default=0), completion=Sum("completion_tokens", default=0)
-        )
-        cost += Price(judge.prompt_price, judge.completion_price).of(sums["prompt"], sums["completion"])
-    return cost
+    calls = JudgeCall.objects.filter(run=run).order_by()
+    sums = calls.values_list("judge__prompt_price", "judge__completion_price").annotate(
+        Sum("prompt_tokens"), Sum("completion_tokens")
+    )
+    return sum(Price(*prices).of(prompt, completion) for *prices, prompt, completion in sums)

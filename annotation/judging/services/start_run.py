@@ -60,28 +60,21 @@ def start_run(
 ) -> Run:
     """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
 
-    What this judge has answered already is not asked again; it is told in the project's own words as they are now. It
-    becomes the deciding judge where there was none, and stops before its calls could cost more than `max_cost`. Up to
-    `n_questions` questions a document set it makes up what is missing; without it only where nobody has given any.
-    A trial asks about the peer summaries with these keys alone, and decides
-    nothing. With `decides_after` the judge becomes the deciding one once the run is finished, which takes the verb
-    "change project".
+    What this judge has answered already is not asked again. It becomes the deciding judge where there was none, and
+    stops before its calls could cost more than `max_cost`. Up to `n_questions` questions a document set it makes up
+    what is missing; without it only where nobody has given any. A trial asks about the peer summaries with the keys
+    `trial_of` alone, and decides nothing. With `decides_after`, which takes the verb "change project", the judge
+    becomes the deciding one once the run is finished.
     Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
-    `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`,
-    with the run's id) while this judge is at work here.
+    `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`, with the run's id) while this judge is at
+    work here.
     """
     require(by, project, Verb.RUN)
     if decides_after:
         require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
-    for fault in faults_of_start(
-        judge=judge,
-        metrics=metrics,
-        n_questions=n_questions,
-        max_cost=max_cost,
-    ):
+    for fault in faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost):
         raise fault
-    wanted = names_once(metrics)
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
@@ -94,7 +87,7 @@ def start_run(
         run = Run(
             project=project,
             judge=judge,
-            metrics=wanted,
+            metrics=names_once(metrics),
             n_questions=n_questions,
             max_cost=max_cost,
             is_trial=trial_of is not None,

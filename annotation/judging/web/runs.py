@@ -51,7 +51,7 @@ def runs(request: Request, slug: str) -> HttpResponse:
         "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
         "metrics": PROPOSED[Project.Compares(room.project.compares)],
     }
-    context = _list_context(room, decides, form)
+    context = _list_context(room, form)
     return page_or_fragment(
         request, page="judging/runs/list.html", fragment="judging/runs/_past.html", context=context
     )
@@ -74,21 +74,16 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     faults = [
         *no_number,
         *no_cap,
-        *faults_of_start(
-            judge=judge,
-            metrics=metrics,
-            n_questions=n_questions,
-            max_cost=max_cost,
-        ),
+        *faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost),
     ]
     if faults:
-        return _refused(request, room, form, judge, faults)
+        return _refused(request, room, form, faults)
     # Money is spent only by somebody who has seen how much, for just this.
     choice = _choice(request)
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(metrics))
     if found.cost and form["confirmed"] != choice:
         form["confirmed"] = choice
-        context = {**_list_context(room, judge, form), "to_confirm": found}
+        context = {**_list_context(room, form), "to_confirm": found}
         return page_or_fragment(
             request, page="judging/runs/list.html", fragment="judging/runs/_start.html", context=context
         )
@@ -102,7 +97,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
             by=request.user,
         )
     except Invalid as refusal:
-        return _refused(request, room, form, judge, [refusal])
+        return _refused(request, room, form, [refusal])
     response = redirect("run", slug=slug, run_id=run.public_id)
     return _follow(request, response)
 
@@ -149,11 +144,9 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
 
 
-def _refused(
-    request: Request, room: Room, form: dict[str, object], judge: Judge, faults: list[Invalid]
-) -> HttpResponse:
+def _refused(request: Request, room: Room, form: dict[str, object], faults: list[Invalid]) -> HttpResponse:
     context = {
-        **_list_context(room, judge, form),
+        **_list_context(room, form),
         "refusals": faults,
         "faulty": {fault.field for fault in faults},
     }
@@ -227,7 +220,7 @@ def _run(room: Room, public_id: str) -> Run:
     return found(rows, public_id, "run")
 
 
-def _list_context(room: Room, chosen: Judge | None, form: Mapping[str, object]) -> dict[str, object]:
+def _list_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
     usable = judges_of(room.project).filter(archived_at=None)
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):

@@ -218,10 +218,16 @@ def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
     )
     Job.objects.create(run=run, document_set=world.sets["port"], state="cancelled")
     JudgeCall.objects.create(
-        judge=priced, run=run, key="k", step="extract", prompt_version="1", request="{}", prompt_tokens=750
+        judge=priced,
+        run=run,
+        key="k",
+        step="extract",
+        prompt_version="1",
+        request="{}",
+        prompt_tokens=750_000,
     )
     page = mona.get(f"/p/harbour/runs/{run.public_id}/").content.decode()
-    assert "1 call</a> paid · 750 tokens sent" in " ".join(page.split())
+    assert "1 call</a> paid · 750,000 tokens sent" in " ".join(page.split())
     assert "cost 1.5000 of at most 1.6" in page
     resume = f"/p/harbour/runs/{run.public_id}/resume/"
     refused = mona.post(resume, {"max_cost": "1.2"}, headers=HTMX)
