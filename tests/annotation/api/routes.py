@@ -185,8 +185,8 @@ IN_PROJECT = (
     Route("post", _in("judges/{own_judge}/connection/"), (Verb.RUN,)),
     Route("post", _in("judges/{own_judge}/examples/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
-    Route("post", _in("prompts/extract/"), (Verb.CHANGE_PROJECT,), {"system": "Cut into claims."}),
     # Steps are the same in every project, so their names are no ids of rows.
+    Route("post", _in("prompts/extract/"), (Verb.CHANGE_PROJECT,), {"system": "Cut into claims."}),
     Route("get", _in("runs/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("runs/"), (Verb.RUN,), {"judge": "lexical"}),
     Route("get", _in("runs/estimate/"), (Verb.RUN,)),
