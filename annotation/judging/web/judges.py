@@ -140,6 +140,7 @@ class ProfileForm(JudgeModelForm):
         )
 
     def _offer_prompts(self) -> None:
+        assert self.instance.project is not None, "a judge of a project's own"
         versions = versions_of(self.instance.project)
         if not versions.exists():
             del self.fields["prompts"]
@@ -373,14 +374,14 @@ def _lines(room: Room) -> list[JudgeLine]:
     # Which one decides is hidden from the blind.
     deciding = room.project.deciding_judge_id if Verb.VIEW_SCORES in room.verbs else None
     return [
-        JudgeLine(row, row.project_id is None, row.pk is not None and row.pk == deciding, _addresses(row))
+        JudgeLine(row, row.project_id is None, deciding is not None and row.pk == deciding, _addresses(row))
         for row in rows
     ]
 
 
 def _addresses(judge: Judge) -> list[str]:
     """Where it sends texts; a panel's members are prefetched."""
-    asked = [] if judge.pk is None else judge.members.all() if judge.kind == Judge.Kind.PANEL else [judge]
+    asked = judge.members.all() if judge.kind == Judge.Kind.PANEL else [judge]
     return [address_of(one) for one in asked if one.kind == Judge.Kind.OPENAI]
 
 

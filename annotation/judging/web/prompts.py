@@ -41,7 +41,9 @@ def save_prompt(request: Request, slug: str, step: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="prompts")
     known = known_step(step)
     parts = {name: request.POST.get(PART + name, "") for name in PROMPTS[known].part_words}
-    typed = {"system": request.POST.get("system", ""), "parts": parts, "note": request.POST.get("note", "")}
+    typed: dict[str, Any] = {name: request.POST.get(name, "") for name in ("system", "note")} | {
+        "parts": parts
+    }
     try:
         row = service.save_prompt(project=room.project, step=step, by=request.user, **typed)
     except Invalid as refusal:

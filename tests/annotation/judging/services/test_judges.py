@@ -157,7 +157,7 @@ def test_a_judge_answers_under_its_row_s_name_and_model(db: None) -> None:
     assert judge.signature != build(openai_row(seed=8)).signature
 
 
-def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_names_the_variable(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("A_KEY", raising=False)
     with pytest.raises(JudgeSettings, match="the environment variable A_KEY, which is not set"):
         build(openai_row(api_key_env="A_KEY"))
