@@ -122,6 +122,7 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
             "prompts",
             "addresses",
         )
+        read_only_fields = fields
 
     def get_api_key_env(self, judge: Judge) -> str:
         return "" if judge.project_id is None else judge.api_key_env
