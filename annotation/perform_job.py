@@ -18,7 +18,6 @@ from annotation.exports import background as exports
 from annotation.imports import background
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.let_decide import decide_after, runs_to_decide
-from annotation.judging.services.request_trial import perform_due
 from annotation.models import Job
 from annotation.scoring.rescore import overdue, rescore_overdue
 
@@ -114,7 +113,6 @@ _WORK: Mapping[Lane, Callable[[], None]] = {
     Lane.RUNS: _judge_runs,
     Lane.EXPORTS: _write_exports,
     Lane.IMPORTS: _bring_in,
-    Lane.TRIALS: lambda: perform_due(is_stopping=stopping.is_set),
 }
 
 

@@ -308,11 +308,10 @@ class Project:
         *,
         metrics: Sequence[str] = ("coverage",),
         max_cost: float | None = None,
-        send_texts: bool = False,
         **choices: Any,
     ) -> Run:
         """Have a judge answer what is open; `wait` on the result. Raises ApiError."""
-        body = {"judge": judge, "metrics": list(metrics), "max_cost": max_cost, "send_texts": send_texts}
+        body = {"judge": judge, "metrics": list(metrics), "max_cost": max_cost}
         return Run(self, self._ask("POST", "runs/", body | choices))
 
     def scores(self, *, system: str | None = None, target_words: int | None = None) -> Any:

@@ -58,14 +58,12 @@ class Lane(StrEnum):
     RUNS = "runs"
     EXPORTS = "exports"
     IMPORTS = "imports"
-    TRIALS = "trials"
 
 
 LANE_COLUMNS: Mapping[Lane, str] = {
     Lane.RUNS: "run",
     Lane.EXPORTS: "export",
     Lane.IMPORTS: "import_row",
-    Lane.TRIALS: "trial",
 }
 
 
@@ -166,8 +164,6 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         token=token,
         lease_until=now + timedelta(seconds=lease_seconds()),
         attempt=F("attempt") + 1,
-        # What an earlier attempt had set aside for calls died with it.
-        reserved_cost=0,
         started_at=now,
         finished_at=None,
     )
@@ -177,9 +173,6 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         "document_set",
         "export__project",
         "import_row__project",
-        "trial__project",
-        "trial__judge__project",
-        "trial__requested_by",
     )
     return [Claimed(job=job, token=token) for job in taken.filter(pk__in=keys, token=token).order_by("pk")]
 

@@ -155,7 +155,7 @@ def placeholders_of(prompt: Prompt) -> dict[str, str]:
 
 def format_in_words(reply_format: str) -> str:
     """How a server answers."""
-    return _FORMATS.get(reply_format, "no server reply")
+    return _FORMATS.get(reply_format, "")
 
 
 def completeness_in_words(source: str, summary: str, language: str) -> tuple[float, str]:

@@ -194,9 +194,6 @@ class Migration(migrations.Migration):
                 ('custom_instruction', models.TextField(blank=True, help_text='Added to what every step tells the judge. Another one makes another judge of it.')),
                 ('reply_format', models.CharField(blank=True, choices=[('json_schema', 'JSON by a schema'), ('json_object', 'JSON, but not by a schema'), ('text', 'Plain text')], help_text='The best that its server was found to take. Empty until it has been asked.', max_length=11)),
                 ('refused_parameters', models.JSONField(blank=True, default=list, help_text='Parameters that its server was found to refuse; they are left out of requests.')),
-                ('may_change_model', models.BooleanField(default=False, help_text='Where its server answers with another model, its verdicts are kept and the run says so. Otherwise the run stops.', verbose_name='go on with another model')),
-                ('served_model', models.CharField(blank=True, editable=False, help_text='The model that its server named in its first reply.', max_length=200)),
-                ('call_space', models.CharField(blank=True, editable=False, help_text='Keeps its calls apart from those of the judge that it follows, which asks in the same words.', max_length=16)),
                 ('ask_next_below', models.FloatField(blank=True, help_text='Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.', null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('archived_at', models.DateTimeField(blank=True, help_text='Since when no run may name it; what it said stays.', null=True)),
@@ -204,18 +201,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('name',),
-            },
-        ),
-        migrations.CreateModel(
-            name='CallStart',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('tokens', models.PositiveIntegerField()),
-                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='call_starts', to='annotation.judge')),
-            ],
-            options={
-                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
@@ -232,19 +217,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'judge examples',
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
-            name='JudgeShare',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token', models.CharField(max_length=32, unique=True)),
-                ('calls', models.PositiveIntegerField()),
-                ('lease_until', models.DateTimeField()),
-                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='shares', to='annotation.judge')),
-            ],
-            options={
                 'ordering': ('id',),
             },
         ),
@@ -298,24 +270,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('project_id', 'user_id'),
-            },
-        ),
-        migrations.CreateModel(
-            name='JudgeTrial',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('profile', models.JSONField(blank=True, default=dict)),
-                ('members', models.JSONField(blank=True, null=True)),
-                ('outcome', models.JSONField(blank=True, null=True)),
-                ('fault', models.CharField(blank=True, max_length=2000)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('judge', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='annotation.judge')),
-                ('requested_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trials', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='annotation.project')),
-            ],
-            options={
-                'ordering': ('-id',),
             },
         ),
         migrations.AddField(
@@ -505,8 +459,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
                 ('step', models.CharField(max_length=40)),
                 ('number', models.PositiveIntegerField(help_text='Counts the versions of a step, from 1.')),
-                ('is_built_in', models.BooleanField(default=False, help_text='Whether it goes back to the built-in words.')),
-                ('system', models.TextField(blank=True, help_text="The step's text; empty for the built-in one.")),
+                ('system', models.TextField(help_text="The step's text.")),
                 ('parts', models.JSONField(blank=True, default=dict, help_text="Instructions of the step's parts that are reworded, by name.")),
                 ('version', models.CharField(help_text='Follows from the words; stored calls name it.', max_length=40)),
                 ('note', models.CharField(blank=True, help_text='Why, in the words of who made it.', max_length=500)),
@@ -517,6 +470,11 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ('-id',),
             },
+        ),
+        migrations.AddField(
+            model_name='judge',
+            name='prompts',
+            field=models.ManyToManyField(blank=True, help_text="The project's own words that it is asked in; built-in ones for other steps.", related_name='judges', to='annotation.promptversion'),
         ),
         migrations.CreateModel(
             name='Question',
@@ -544,7 +502,7 @@ class Migration(migrations.Migration):
                 ('n_questions', models.PositiveSmallIntegerField(blank=True, help_text='How many questions a document set should have: the judge makes up what is missing. Empty: it makes some up only where nobody has given any.', null=True)),
                 ('state', models.CharField(choices=[('active', 'Under way'), ('cancelled', 'Cancelled'), ('stopped', 'Stopped'), ('failed', 'Failed'), ('finished', 'Finished')], default='active', max_length=9)),
                 ('stop_reason', models.CharField(blank=True, max_length=500)),
-                ('cost', models.FloatField(default=0.0, help_text="What its calls cost, at the judge's prices.")),
+                ('cost', models.FloatField(default=0.0, help_text="What its calls cost, at the judge's prices; with a cap also what those under way may cost.")),
                 ('max_cost', models.FloatField(blank=True, help_text='The run stops before its calls could cost more; empty for no cap.', null=True)),
                 ('is_trial', models.BooleanField(default=False, help_text='It judges its own peer summaries alone, to see what its judge is worth.')),
                 ('decides_after', models.BooleanField(default=False, help_text='Its judge becomes the deciding one once it is finished.')),
@@ -552,7 +510,7 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='annotation.judge')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='annotation.project')),
-                ('prompt_versions', models.ManyToManyField(blank=True, help_text="The project's own words that it began with, and keeps; built-in ones for other steps.", related_name='runs', to='annotation.promptversion')),
+                ('prompt_versions', models.ManyToManyField(blank=True, help_text='The versions that its judges used when it began; built-in ones for other steps.', related_name='runs', to='annotation.promptversion')),
                 ('started_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -595,7 +553,6 @@ class Migration(migrations.Migration):
                 ('total', models.PositiveIntegerField(default=0, help_text='Peer summaries to judge.')),
                 ('done', models.PositiveIntegerField(default=0)),
                 ('unscored', models.PositiveIntegerField(default=0)),
-                ('reserved_cost', models.FloatField(default=0.0, help_text='What its calls under way may cost at most.')),
                 ('error', models.CharField(blank=True, max_length=1000)),
                 ('request_id', models.CharField(blank=True, db_default='', default=annotation.models.base.current_request_id, help_text='Of the request that asked for it.', max_length=64)),
                 ('queued_at', models.DateTimeField(auto_now_add=True)),
@@ -604,7 +561,6 @@ class Migration(migrations.Migration):
                 ('document_set', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.documentset')),
                 ('export', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.export')),
                 ('import_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.import')),
-                ('trial', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.judgetrial')),
                 ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.run')),
             ],
             options={
@@ -819,21 +775,6 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='summaries', to='annotation.system'),
         ),
         migrations.CreateModel(
-            name='TextPermission',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
-                ('address', models.CharField(max_length=500)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('given_by', models.ForeignKey(blank=True, help_text='Empty where the operator gave it.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='text_permissions', to=settings.AUTH_USER_MODEL)),
-                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='text_permissions', to='annotation.judge')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='text_permissions', to='annotation.project')),
-            ],
-            options={
-                'ordering': ('id',),
-            },
-        ),
-        migrations.CreateModel(
             name='Unit',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -1002,10 +943,6 @@ class Migration(migrations.Migration):
             model_name='document',
             constraint=models.UniqueConstraint(fields=('document_set', 'position'), name='document_position'),
         ),
-        migrations.AddIndex(
-            model_name='callstart',
-            index=models.Index(fields=['judge', 'at'], name='call_start_by_time'),
-        ),
         migrations.AddConstraint(
             model_name='project',
             constraint=models.CheckConstraint(condition=models.Q(('blend_human_weight__gte', 0), ('blend_human_weight__lte', 1)), name='project_blend_human_weight_0_1'),
@@ -1045,46 +982,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='membership',
             constraint=models.UniqueConstraint(fields=('project', 'user'), name='membership_once_per_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='judge_name_once_in_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('name',), name='judge_shared_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'openai'), _negated=True), models.Q(('model', ''), _negated=True), _connector='OR'), name='judge_openai_has_model'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('concurrency__gte', 1)), name='judge_concurrency_at_least_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('timeout_seconds__gt', 0)), name='judge_timeout_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('ask_next_below__isnull', True), models.Q(('ask_next_below__gte', 0), ('ask_next_below__lte', 1)), _connector='OR'), name='judge_ask_next_below_0_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('max_tokens__gte', 1)), name='judge_max_tokens_at_least_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('calls_per_minute__isnull', True), ('calls_per_minute__gte', 1), _connector='OR'), models.Q(('tokens_per_minute__isnull', True), ('tokens_per_minute__gte', 1), _connector='OR')), name='judge_limits_at_least_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('context_tokens__isnull', True), ('context_tokens__gt', models.F('max_tokens')), _connector='OR'), name='judge_context_holds_a_reply'),
-        ),
-        migrations.AddConstraint(
-            model_name='judge',
-            constraint=models.CheckConstraint(condition=models.Q(('completion_price__gte', 0), ('prompt_price__gte', 0)), name='judge_prices_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='invitation',
@@ -1136,7 +1033,47 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='promptversion',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('is_built_in', True), ('system', '')), models.Q(('is_built_in', False), models.Q(('system', ''), _negated=True)), _connector='OR'), name='prompt_version_has_words_or_is_built_in'),
+            constraint=models.CheckConstraint(condition=models.Q(('system', ''), _negated=True), name='prompt_version_has_words'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.UniqueConstraint(fields=('project', 'name'), name='judge_name_once_in_project'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('name',), name='judge_shared_name_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'openai'), _negated=True), models.Q(('model', ''), _negated=True), _connector='OR'), name='judge_openai_has_model'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('concurrency__gte', 1)), name='judge_concurrency_at_least_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('timeout_seconds__gt', 0)), name='judge_timeout_positive'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('ask_next_below__isnull', True), models.Q(('ask_next_below__gte', 0), ('ask_next_below__lte', 1)), _connector='OR'), name='judge_ask_next_below_0_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('max_tokens__gte', 1)), name='judge_max_tokens_at_least_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('calls_per_minute__isnull', True), ('calls_per_minute__gte', 1), _connector='OR'), models.Q(('tokens_per_minute__isnull', True), ('tokens_per_minute__gte', 1), _connector='OR')), name='judge_limits_at_least_1'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('context_tokens__isnull', True), ('context_tokens__gt', models.F('max_tokens')), _connector='OR'), name='judge_context_holds_a_reply'),
+        ),
+        migrations.AddConstraint(
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('completion_price__gte', 0), ('prompt_price__gte', 0)), name='judge_prices_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='question',
@@ -1152,7 +1089,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document_set__isnull', False), ('export__isnull', True), ('import_row__isnull', True), ('run__isnull', False), ('trial__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', False), ('import_row__isnull', True), ('run__isnull', True), ('trial__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', True), ('import_row__isnull', False), ('run__isnull', True), ('trial__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', True), ('import_row__isnull', True), ('run__isnull', True), ('trial__isnull', False)), _connector='OR'), name='job_of_one_kind'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document_set__isnull', False), ('export__isnull', True), ('import_row__isnull', True), ('run__isnull', False)), models.Q(('document_set__isnull', True), ('export__isnull', False), ('import_row__isnull', True), ('run__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', True), ('import_row__isnull', False), ('run__isnull', True)), _connector='OR'), name='job_of_one_kind'),
         ),
         migrations.AddConstraint(
             model_name='job',
@@ -1377,10 +1314,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='summary',
             constraint=models.UniqueConstraint(condition=models.Q(('is_model', True), ('target_words__isnull', True)), fields=('document_set', 'external_id'), name='summary_model_once_without_target'),
-        ),
-        migrations.AddConstraint(
-            model_name='textpermission',
-            constraint=models.UniqueConstraint(fields=('project', 'judge', 'address'), name='text_permission_once_per_address'),
         ),
         migrations.AddIndex(
             model_name='unit',

@@ -22,12 +22,9 @@ from annotation.models.event import Event
 from annotation.models.guideline import Guideline
 from annotation.models.judge import (
     CallClaim,
-    CallStart,
     Judge,
     JudgeCall,
     JudgeExamples,
-    JudgeShare,
-    TextPermission,
 )
 from annotation.models.judgment import SummaryJudgment, UnitJudgment
 from annotation.models.people import (
@@ -40,7 +37,7 @@ from annotation.models.people import (
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
 from annotation.models.question import Question, QuestionAnswer, Rating
-from annotation.models.run import Export, Import, Job, JudgeTrial, Run, Worker
+from annotation.models.run import Export, Import, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit
 
@@ -55,7 +52,6 @@ __all__ = [
     "Assignment",
     "CachedValue",
     "CallClaim",
-    "CallStart",
     "Check",
     "CheckLook",
     "Claim",
@@ -78,8 +74,6 @@ __all__ = [
     "Judge",
     "JudgeCall",
     "JudgeExamples",
-    "JudgeShare",
-    "JudgeTrial",
     "Label",
     "Membership",
     "Project",
@@ -95,7 +89,6 @@ __all__ = [
     "Summary",
     "SummaryJudgment",
     "System",
-    "TextPermission",
     "Unit",
     "UnitJudgment",
     "Verdict",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -80,28 +79,16 @@ class Judge(PublicRow):
         blank=True,
         help_text="Parameters that its server was found to refuse; they are left out of requests.",
     )
-    may_change_model = models.BooleanField(
-        "go on with another model",
-        default=False,
-        help_text="Where its server answers with another model, its verdicts are kept and the run says so. "
-        "Otherwise the run stops.",
-    )
-    served_model = models.CharField(
-        max_length=200,
-        blank=True,
-        editable=False,
-        help_text="The model that its server named in its first reply.",
-    )
-    call_space = models.CharField(
-        max_length=16,
-        blank=True,
-        editable=False,
-        help_text="Keeps its calls apart from those of the judge that it follows, which asks in the same words.",
-    )
     ask_next_below = models.FloatField(
         null=True,
         blank=True,
         help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.",
+    )
+    prompts = models.ManyToManyField(
+        "annotation.PromptVersion",
+        blank=True,
+        related_name="judges",
+        help_text="The project's own words that it is asked in; built-in ones for other steps.",
     )
     members = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="panels")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -142,36 +129,6 @@ class Judge(PublicRow):
     @property
     def has_price(self) -> bool:
         return self.prompt_price > 0 or self.completion_price > 0
-
-
-class TextPermission(PublicRow):
-    """A project's permission to send its texts to a judge at this address; another address needs another one."""
-
-    project = models.ForeignKey(
-        "annotation.Project", on_delete=models.CASCADE, related_name="text_permissions"
-    )
-    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="text_permissions")
-    address = models.CharField(max_length=500)
-    given_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        blank=True,
-        on_delete=models.PROTECT,
-        related_name="text_permissions",
-        help_text="Empty where the operator gave it.",
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("id",)
-        constraints = (
-            models.UniqueConstraint(
-                fields=("project", "judge", "address"), name="text_permission_once_per_address"
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"texts of {self.project} to {self.judge}"
 
 
 class JudgeExamples(PublicRow):
@@ -260,36 +217,3 @@ class CallClaim(models.Model):
 
     def __str__(self) -> str:
         return f"claim on {self.key[:8]}"
-
-
-class JudgeShare(models.Model):
-    """How many of a judge's calls at once a process may make; those of all processes are never more than the judge's.
-
-    A process that dies lets its lease run out, and the others take its part.
-    """
-
-    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="shares")
-    token = models.CharField(max_length=32, unique=True)
-    calls = models.PositiveIntegerField()
-    lease_until = models.DateTimeField()
-
-    class Meta:
-        ordering = ("id",)
-
-    def __str__(self) -> str:
-        return f"{self.calls} calls of {self.judge}"
-
-
-class CallStart(models.Model):
-    """A call of a judge with a limit by the minute, as long as it counts."""
-
-    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="call_starts")
-    at = models.DateTimeField()
-    tokens = models.PositiveIntegerField()
-
-    class Meta:
-        ordering = ("id",)
-        indexes = (models.Index(fields=("judge", "at"), name="call_start_by_time"),)
-
-    def __str__(self) -> str:
-        return f"call of {self.judge} at {self.at}"

@@ -1,4 +1,4 @@
-"""In which words a project tells its judges what to do."""
+"""A project's own words for the steps of judging."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from annotation.models.project import Project
 
 
 class PromptVersion(PublicRow):
-    """A project's own words for one step of judging, or its return to the built-in ones. Never changed.
-
-    The one with the highest number is in force; a step without any is told in the built-in words.
-    """
+    """A project's own words for one step of judging, which judges of the project may use. Never changed."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompt_versions")
     step = models.CharField(max_length=40)
     number = models.PositiveIntegerField(help_text="Counts the versions of a step, from 1.")
-    is_built_in = models.BooleanField(default=False, help_text="Whether it goes back to the built-in words.")
-    system = models.TextField(blank=True, help_text="The step's text; empty for the built-in one.")
+    system = models.TextField(help_text="The step's text.")
     parts = models.JSONField(
         default=dict, blank=True, help_text="Instructions of the step's parts that are reworded, by name."
     )
@@ -40,10 +36,7 @@ class PromptVersion(PublicRow):
         constraints = (
             models.UniqueConstraint(fields=("project", "step", "number"), name="prompt_version_number"),
             models.CheckConstraint(name="prompt_version_from_1", condition=Q(number__gte=1)),
-            models.CheckConstraint(
-                name="prompt_version_has_words_or_is_built_in",
-                condition=Q(is_built_in=True, system="") | (Q(is_built_in=False) & ~Q(system="")),
-            ),
+            models.CheckConstraint(name="prompt_version_has_words", condition=~Q(system="")),
         )
 
     def __str__(self) -> str:

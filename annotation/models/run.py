@@ -19,7 +19,7 @@ MOST_QUESTIONS_MADE = 50
 """How many questions a run may have a judge bring a document set to."""
 
 
-JOB_KINDS = ("run", "export", "import_row", "trial")
+JOB_KINDS = ("run", "export", "import_row")
 """What a job may be of; of a run together with a document set."""
 
 
@@ -53,7 +53,10 @@ class Run(PublicRow):
     )
     state = models.CharField(max_length=9, choices=State, default=State.ACTIVE)
     stop_reason = models.CharField(max_length=500, blank=True)
-    cost = models.FloatField(default=0.0, help_text="What its calls cost, at the judge's prices.")
+    cost = models.FloatField(
+        default=0.0,
+        help_text="What its calls cost, at the judge's prices; with a cap also what those under way may cost.",
+    )
     max_cost = models.FloatField(
         null=True, blank=True, help_text="The run stops before its calls could cost more; empty for no cap."
     )
@@ -70,7 +73,7 @@ class Run(PublicRow):
         PromptVersion,
         blank=True,
         related_name="runs",
-        help_text="The project's own words that it began with, and keeps; built-in ones for other steps.",
+        help_text="The versions that its judges used when it began; built-in ones for other steps.",
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="runs"
@@ -147,44 +150,6 @@ class Import(PublicRow):
         return f"import {self.public_id}"
 
 
-class JudgeTrial(PublicRow):
-    """One sample claim asked of a judge, which need not be saved; kept for a day.
-
-    `profile` and `members` are what the judge is to be told in the place of what its row says. `outcome` is what it
-    answered, `fault` why it did not; neither while a worker is yet to ask.
-    """
-
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.CASCADE, related_name="trials"
-    )
-    judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.CASCADE, related_name="trials")
-    profile = models.JSONField(default=dict, blank=True)
-    members = models.JSONField(null=True, blank=True)
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="trials"
-    )
-    outcome = models.JSONField(null=True, blank=True)
-    fault = models.CharField(max_length=2000, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("-id",)
-
-    def __str__(self) -> str:
-        return f"trial {self.public_id}"
-
-    @property
-    def why_failed(self) -> str:
-        """Its fault, or why its job failed where no worker lived to write one."""
-        if self.fault or self.outcome is not None:
-            return self.fault
-        return next((job.error for job in self.jobs.all() if job.state == Job.State.FAILED), "")
-
-    @property
-    def is_over(self) -> bool:
-        return self.outcome is not None or bool(self.why_failed)
-
-
 class Job(PublicRow):
     """A piece of long work that ends once, whichever worker dies on the way.
 
@@ -207,9 +172,6 @@ class Job(PublicRow):
     import_row = models.ForeignKey(
         Import, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
-    trial = models.ForeignKey(
-        JudgeTrial, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
-    )
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -217,7 +179,6 @@ class Job(PublicRow):
     total = models.PositiveIntegerField(default=0, help_text="Peer summaries to judge.")
     done = models.PositiveIntegerField(default=0)
     unscored = models.PositiveIntegerField(default=0)
-    reserved_cost = models.FloatField(default=0.0, help_text="What its calls under way may cost at most.")
     error = models.CharField(max_length=1000, blank=True)
     request_id = models.CharField(
         max_length=64,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from evaluation.judging._formats import OPTIONAL, KnownFormat, KnownParameters
-from evaluation.judging._pace import Pace
 from evaluation.judging._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
 from evaluation.judging._windows import estimated_tokens
 from evaluation.judging.errors import JudgeRefused, JudgeUnavailable
+from evaluation.judging.pace import Pace
 from evaluation.judging.parsing import storable
 from evaluation.judging.prompts import Prompt, canonical
 from evaluation.judging.protocol import (
@@ -23,10 +23,8 @@ from evaluation.judging.protocol import (
     CallStore,
     Json,
     Limits,
-    Pacing,
     Price,
     ReplyFormat,
-    Slots,
     StoredCall,
     Usage,
     note_made,
@@ -66,8 +64,7 @@ class Settings:
     budget: Budget | None = None
     reply_format: ReplyFormat | None = None
     remember_format: Callable[[ReplyFormat], None] | None = None
-    slots: Slots | None = None
-    pace: Pacing | None = None
+    pace: Pace | None = None
     refused: Collection[str] = ()
     remember_refused: Callable[[tuple[str, ...]], None] | None = None
 
@@ -113,7 +110,7 @@ class _Session:
         self.service = Service(
             settings.base_url, settings.api_key, limits.timeout_seconds, settings.http_client
         )
-        self.slots = settings.slots or asyncio.Semaphore(limits.concurrency)
+        self.slots = asyncio.Semaphore(limits.concurrency)
         self.first = asyncio.Lock()
         self.resume_at = 0.0
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()

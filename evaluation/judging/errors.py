@@ -12,7 +12,6 @@ from evaluation.errors import JudgeError
 # ├── JudgeSettings       judge_settings       settings that no judge can work with
 # │   └── UnusablePrompt  unusable_prompt      words that a step cannot be told in
 # ├── JudgeRefused        judge_refused        the service turned us away for good: key, permission, quota
-# │   └── ModelChanged    model_changed        it answers with another model than before
 # ├── JudgeUnavailable    judge_unavailable    the service could not be reached, or kept failing
 # ├── BudgetSpent         budget_spent         the next call could exceed the sum allowed
 # └── UnusableReply       unusable_reply       a text could not be cut into claims, twice in a row
@@ -38,12 +37,6 @@ class JudgeRefused(JudgeError):
     """The judge's service will not answer us, or its replies cannot be kept; a run stops at once."""
 
     code: ClassVar[str] = "judge_refused"
-
-
-class ModelChanged(JudgeRefused):
-    """The server answers with another model than before, whose verdicts nobody has compared with people's."""
-
-    code: ClassVar[str] = "model_changed"
 
 
 class JudgeUnavailable(JudgeError):

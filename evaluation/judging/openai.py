@@ -31,6 +31,7 @@ from evaluation.judging._windows import (
     windows,
 )
 from evaluation.judging.errors import JudgeSettings, UnusableReply
+from evaluation.judging.pace import Pace
 from evaluation.judging.parsing import Answer, parse_claims, parse_reason, parse_verdicts, storable
 from evaluation.judging.prompts import (
     Pieces,
@@ -59,11 +60,9 @@ from evaluation.judging.protocol import (
     Limits,
     MemoryCallStore,
     MoneyCap,
-    Pacing,
     Price,
     ReplyFormat,
     Side,
-    Slots,
     StoredCall,
     Text,
     Verdict,
@@ -91,7 +90,7 @@ class OpenAIJudge:
     - `custom_instruction`: added to every step; `prompts`: other words for steps, see `Prompt.reworded`.
     - `price`: makes the cost of calls known, so that a `budget` can cap it.
     - `reply_format`, `refused`: what `remember_…` was once told of the server (in the event loop; it must not raise).
-    - `slots`, `pace`: take the place of `limits` for calls at once and by the minute, where several processes share it.
+    - `pace`: takes the place of `limits` for calls by the minute, where several judges share it.
     Raises JudgeSettings; `extract` and `check` raise JudgeRefused and JudgeUnavailable, `extract` UnusableReply.
     Example: `OpenAIJudge("llama3.1", "http://127.0.0.1:11434/v1", seed=1)`.
     """
@@ -118,8 +117,7 @@ class OpenAIJudge:
         remember_format: Callable[[ReplyFormat], None] | None = None,
         refused: Collection[str] = (),
         remember_refused: Callable[[tuple[str, ...]], None] | None = None,
-        slots: Slots | None = None,
-        pace: Pacing | None = None,
+        pace: Pace | None = None,
     ) -> None:
         _check_texts(
             model=model or "",
@@ -149,7 +147,6 @@ class OpenAIJudge:
         self._remember_format = remember_format
         self._refused = tuple(refused)
         self._remember_refused = remember_refused
-        self._slots = slots
         self._pace = pace
         self._identity = canonical(
             {"base_url": self._base_url, "max_tokens": self._limits.max_tokens, **self._parameters}
@@ -401,7 +398,6 @@ class OpenAIJudge:
                     self._budget,
                     self._reply_format,
                     self._remember_format,
-                    self._slots,
                     self._pace,
                     self._refused,
                     self._remember_refused,

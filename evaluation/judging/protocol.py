@@ -387,26 +387,6 @@ class Budget(Protocol):
         ...
 
 
-class Slots(Protocol):
-    """How many calls may be made at once: `async with slots` is held as long as an attempt takes."""
-
-    async def __aenter__(self) -> object:
-        """Waits until another call may be made."""
-        ...
-
-    async def __aexit__(self, *_: object) -> None:
-        """Lets the next one go."""
-        ...
-
-
-class Pacing(Protocol):
-    """When calls may go, so that a service's limits by the minute hold."""
-
-    async def turn(self, tokens: int) -> None:
-        """Returns when a call with so many tokens may go, and counts it."""
-        ...
-
-
 def cost_of_next_call(cost: float) -> str:
     """A sentence for budgets that have no room: what the next call is expected to cost."""
     return f"The next one is expected to cost {cost:.4g}: its prompt, and a reply as long as those so far."

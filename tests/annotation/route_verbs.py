@@ -29,7 +29,6 @@ POSTED = {
     "start-run",
     "cancel-run",
     "resume-run",
-    "follow-model",
     "assign",
     "recall-sitting",
     "reassign-sitting",
@@ -58,12 +57,9 @@ POSTED = {
     "write-guidelines",
     "comment-claim",
     "withdraw-comment",
-    "preview-prompt",
-    "reword-prompt",
-    "restore-prompt",
+    "save-prompt",
     "let-decide",
     "archive-judge",
-    "permit-texts",
     "teach-judge",
 }
 """Routes that answer POST; all others answer GET."""
@@ -91,7 +87,7 @@ WEB = {
     **dict.fromkeys(("document-sets", "side-by-side"), Verb.VIEW_SCORES),
     **dict.fromkeys(("ask-questions", "retire-question"), Verb.CHANGE_PROJECT),
     **dict.fromkeys(("runs", "run"), Verb.VIEW_RUNS),
-    **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate", "run-permission"), Verb.RUN),
+    **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate"), Verb.RUN),
     "run-calls": Verb.VIEW_SCORES,
     **dict.fromkeys(("assignments", "assign"), Verb.ASSIGN),
     **dict.fromkeys(("recall-sitting", "reassign-sitting", "requeue-sitting"), Verb.ASSIGN),
@@ -118,16 +114,13 @@ WEB = {
         (
             "add-judge",
             "judge-profile",
-            "judge-trial",
             "archive-judge",
             "let-decide",
-            "follow-model",
         ),
         Verb.CHANGE_PROJECT,
     ),
-    "permit-texts": Verb.RUN,
     "teach-judge": Verb.CHANGE_PROJECT,
-    **dict.fromkeys(("preview-prompt", "reword-prompt", "restore-prompt"), Verb.CHANGE_PROJECT),
+    "save-prompt": Verb.CHANGE_PROJECT,
     **dict.fromkeys(("league-file", "differences", "agreement", "agreement-file"), Verb.VIEW_SCORES),
     **dict.fromkeys(("judge", "judge-file"), Verb.VIEW_SCORES),
 }
@@ -136,7 +129,6 @@ WEB = {
 OWN = {
     **dict.fromkeys(("assess", "assess-source", "judge-unit", "answer-quality", "answer-unmarked"), "ana"),
     **dict.fromkeys(("close-sitting", "take-up-sitting", "give-back-sitting", *SCRIPTED), "ana"),
-    "judge-trial": "mona",
     **dict.fromkeys(("withdraw-verdict", "withdraw-comment"), "rex"),
 }
 """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""

@@ -294,8 +294,6 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
         "projects/",
         "closed-projects/",
         "tokens/current/",
-        "judges/{judge}/try/",
-        "judges/trials/{trial}/",
     )
     for ask in api_asks(world, outside=outside):
         answer = ask.sent_by(Client())

@@ -19,7 +19,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_systems_from_draw,
 )
 from evaluation.statistics.estimates._ranges import FEWEST_EXPECTED
-from evaluation.statistics.estimates._sampling import active_probabilities, fixed_size_draw
+from evaluation.statistics.estimates._sampling import fixed_size_draw
 from tests.bench import Row
 
 STUDIES = 2_000
@@ -93,7 +93,7 @@ def _of_sample(claims: Claims, drawn: int, seed: int) -> dict[str, Bounds]:
         even = dict.fromkeys(places, drawn / len(places))
         said = {(row, claim): float(claims.said[row, place, claim]) for row, claim in places}
         spreads = {key: (said[key] * (1 - said[key])) ** 0.5 / claims.counts[key[0]] for key in places}
-        chances = active_probabilities(spreads, size=drawn)
+        chances = inclusion_probabilities(spreads, dict.fromkeys(spreads, ""), size=drawn, design="active")
         for items, probabilities in ((uniform, even), (unsure, chances)):
             chosen = fixed_size_draw(probabilities, seed=4 * seed + place)
             items[system] = [

@@ -134,10 +134,6 @@ class TeachingRequest(serializers.Serializer[Any]):
     max_cost = serializers.FloatField(
         required=False, allow_null=True, help_text="Cost cap; the run stops before exceeding it."
     )
-    send_texts = serializers.BooleanField(
-        default=False,
-        help_text="Allow sending texts to the judge's server, if not allowed yet.",
-    )
 
 
 class TeachingStarted(serializers.Serializer[Any]):

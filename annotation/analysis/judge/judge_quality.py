@@ -170,7 +170,7 @@ def _place(report: JudgeReport, name: str) -> tuple[float, str]:
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
     """The project's own prompts that a version was told, as `step v2`; built-in ones are not named."""
     runs = Run.objects.filter(project=project, verdicts__judge=version[0], verdicts__origin_name=version[1])
-    words = runs.filter(prompt_versions__is_built_in=False).order_by("prompt_versions__step")
+    words = runs.filter(prompt_versions__isnull=False).order_by("prompt_versions__step")
     rows = words.values_list("prompt_versions__step", "prompt_versions__number").distinct()
     return tuple(f"{step} v{number}" for step, number in rows)
 

@@ -20,7 +20,6 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.examples import examples_of, prompts_with
-from annotation.judging.queries.judges import not_permitted
 from annotation.judging.queries.run_estimate import CHARACTERS_A_TOKEN
 from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import copy_judge
@@ -51,15 +50,13 @@ def teach_judge(
     judge: Judge,
     by: User | None,
     max_cost: float | None = None,
-    send_texts: bool = False,
 ) -> Run:
     """A judge of the project's own like this one, told examples and the guideline in force; its trial.
 
     The trial asks about the summaries alone whose answers by people show what the examples gain. Of a judge that is
-    told examples already its base is taught again. Where texts may be sent to the judge's server they may be to the
-    new one's, which is the same. Raises Invalid (code `no_examples`) for a judge that is no language model, and where
-    it and people have answered a finished random sample, or everything, in fewer than five document sets; else as
-    `start_run`.
+    told examples already its base is taught again. Raises Invalid (code `no_examples`) for a judge that is no language
+    model, and where it and people have answered a finished random sample, or everything, in fewer than five document
+    sets; else as `start_run`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
@@ -84,7 +81,6 @@ def teach_judge(
         judge=taught,
         metrics=lesson.metrics,
         max_cost=max_cost,
-        send_texts=send_texts or not not_permitted(project, base),
         trial_of=lesson.measured.peers,
         by=by,
     )

@@ -1,40 +1,45 @@
-"""Judges: those that a project may use, its own to add and change, and a sample question to one.
+"""Judges: those that a project may use, its own to add and change, and whether a server answers.
 
 Addresses and the names of keys' variables are told to those who may change the project, and of its own judges alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery, only
-from annotation.api.fields import LabelField, NamedChoice
+from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb, is_blind
-from annotation.core.refusals import Invalid, NotAllowed, NotFound
-from annotation.judging.queries.judges import destinations, judges_of, members_of, not_permitted
-from annotation.judging.services.judges import judge_by_name
-from annotation.judging.services.permit_texts import end_permission, permit_texts
-from annotation.judging.services.request_trial import request_trial
+from annotation.core.refusals import Invalid
+from annotation.judging.queries.judges import (
+    addresses_of,
+    judges_of,
+    members_of,
+    served_models,
+)
+from annotation.judging.queries.prompts import RUN_STEPS, versions_of
+from annotation.judging.services.check_connection import Connection, check_connection
 from annotation.judging.services.save_judge import (
+    PROFILE,
     add_judge,
     archive_judge,
     change_judge,
-    profile_faults,
     restore_judge,
 )
-from annotation.judging.services.try_judge import may_try
-from annotation.models import Judge, JudgeTrial, Project
+from annotation.models import Judge, Project, PromptVersion
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MOST_MEMBERS = 20
+
+NamedRow = TypeVar("NamedRow", Judge, PromptVersion)
 
 
 class JudgeRow(serializers.Serializer[Judge]):
@@ -60,52 +65,27 @@ class JudgeRow(serializers.Serializer[Judge]):
         return judge.project_id is None
 
 
-class JudgeProfile(serializers.Serializer[Any]):
-    """What is said of a judge with a server, or of a panel. What is left out stays, or is as for a new one."""
+class JudgeProfile(serializers.ModelSerializer[Judge]):
+    """A judge with a server, or a panel. What is left out stays, or is as for a new one. Keys are never sent here."""
 
     name = serializers.CharField(max_length=60)
-    model = serializers.CharField(max_length=200, allow_blank=True, required=False)
-    base_url = serializers.CharField(
-        max_length=500,
-        allow_blank=True,
-        required=False,
-        help_text="One that the operator allows in COVERDICT_JUDGE_URLS; empty for OpenAI's own.",
-    )
-    api_key_env = serializers.CharField(
-        max_length=100,
-        allow_blank=True,
-        required=False,
-        help_text="Name of the environment variable that holds the key, one that the operator binds to the base URL in "
-        "COVERDICT_JUDGE_KEYS; empty for none. Keys themselves are never sent here.",
-    )
-    temperature = serializers.FloatField(required=False, allow_null=True, help_text="Null: not sent.")
-    seed = serializers.IntegerField(required=False, allow_null=True)
-    concurrency = serializers.IntegerField(required=False, help_text="Concurrent calls.")
-    timeout_seconds = serializers.FloatField(required=False)
-    max_tokens = serializers.IntegerField(required=False, help_text="Maximum tokens per reply.")
-    calls_per_minute = serializers.IntegerField(required=False, allow_null=True)
-    tokens_per_minute = serializers.IntegerField(required=False, allow_null=True)
-    context_tokens = serializers.IntegerField(
-        required=False, allow_null=True, help_text="Maximum tokens per call, request and reply."
-    )
-    prompt_price = serializers.FloatField(required=False, help_text="Per million prompt tokens.")
-    completion_price = serializers.FloatField(required=False, help_text="Per million reply tokens.")
-    custom_instruction = serializers.CharField(required=False, allow_blank=True)
-    may_change_model = serializers.BooleanField(
-        required=False,
-        help_text="Continue if its server switches to another model. Otherwise the run stops.",
-    )
     members = serializers.ListField(
         child=serializers.CharField(),
         required=False,
         max_length=MOST_MEMBERS,
         help_text="Names of a panel's members.",
     )
-    ask_next_below = serializers.FloatField(
+    prompts = serializers.ListField(
+        child=serializers.CharField(),
         required=False,
-        allow_null=True,
-        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; null: it asks all.",
+        max_length=len(RUN_STEPS),
+        help_text="Ids of versions of the project's prompts, one of each step at most; built-in ones for other steps.",
     )
+
+    class Meta:
+        model = Judge
+        fields: tuple[str, ...] = (*(each for each in PROFILE if each != "kind"), "members", "prompts")
+        validators = ()
 
 
 class NewJudge(JudgeProfile):
@@ -113,106 +93,51 @@ class NewJudge(JudgeProfile):
         "OwnJudgeKind", [(kind.value, kind.label) for kind in (Judge.Kind.OPENAI, Judge.Kind.PANEL)]
     )
 
+    class Meta(JudgeProfile.Meta):
+        fields = (*JudgeProfile.Meta.fields, "kind")
 
-class JudgeDetail(JudgeRow):
-    base_url = serializers.CharField(help_text="Empty: OpenAI.")
+
+class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
     api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
-    temperature = serializers.FloatField(allow_null=True)
-    seed = serializers.IntegerField(allow_null=True)
-    concurrency = serializers.IntegerField()
-    timeout_seconds = serializers.FloatField()
-    max_tokens = serializers.IntegerField()
-    calls_per_minute = serializers.IntegerField(allow_null=True)
-    tokens_per_minute = serializers.IntegerField(allow_null=True)
-    context_tokens = serializers.IntegerField(allow_null=True)
-    prompt_price = serializers.FloatField()
-    completion_price = serializers.FloatField()
-    custom_instruction = serializers.CharField()
-    may_change_model = serializers.BooleanField()
-    ask_next_below = serializers.FloatField(allow_null=True)
-    served_model = serializers.CharField(help_text="The model that its server named in its first reply.")
-    reply_format = serializers.CharField(help_text="The best format that its server accepts.")
+    served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
     refused_parameters = serializers.ListField(
         child=serializers.CharField(), help_text="Parameters that its server rejects; omitted from requests."
     )
     members = serializers.SerializerMethodField(help_text="Names of a panel's members.")
+    prompts = serializers.SerializerMethodField(help_text="Ids of the versions of prompts that it uses.")
     addresses = serializers.SerializerMethodField(help_text="Addresses that it sends texts to.")
-    may_receive_texts = serializers.SerializerMethodField(
-        help_text="Whether the project allows sending its texts to all of these."
-    )
+
+    class Meta:
+        model = Judge
+        fields = (
+            "id",
+            *PROFILE,
+            "is_deciding",
+            "is_shared",
+            "archived_at",
+            "served_models",
+            "reply_format",
+            "refused_parameters",
+            "members",
+            "prompts",
+            "addresses",
+        )
+        read_only_fields = fields
 
     def get_api_key_env(self, judge: Judge) -> str:
         return "" if judge.project_id is None else judge.api_key_env
 
+    def get_served_models(self, judge: Judge) -> list[str]:
+        return served_models(judge)
+
     def get_members(self, judge: Judge) -> list[str]:
         return [member.name for member in members_of(judge)] if judge.kind == Judge.Kind.PANEL else []
 
+    def get_prompts(self, judge: Judge) -> list[str]:
+        return list(judge.prompts.values_list("public_id", flat=True))
+
     def get_addresses(self, judge: Judge) -> list[str]:
-        return sorted({each.address for each in destinations(judge)})
-
-    def get_may_receive_texts(self, judge: Judge) -> bool:
-        project: Project = self.context["project"]
-        return not not_permitted(project, judge)
-
-
-class MayReceive(serializers.Serializer[Any]):
-    may_receive_texts = serializers.BooleanField()
-
-
-class TrialAnswer(serializers.Serializer[Any]):
-    answer = LabelField(
-        source="label",
-        allow_null=True,
-        help_text="For the sample claim; null if no answer was usable.",
-    )
-    probability = serializers.FloatField(allow_null=True, help_text="Of yes, where the judge gave one.")
-    reason = serializers.CharField()
-    seconds = serializers.FloatField(help_text="Total time, including connecting.")
-    calls = serializers.IntegerField()
-    format = serializers.CharField(
-        help_text="json_schema, json_object or text: the best that the server takes. Empty without a server."
-    )
-    prompt_tokens = serializers.IntegerField()
-    completion_tokens = serializers.IntegerField()
-    cost = serializers.FloatField()
-
-
-class TrialRow(serializers.Serializer[JudgeTrial]):
-    id = serializers.CharField(source="public_id")
-    is_over = serializers.BooleanField(
-        help_text="Whether the judge has answered or failed; ask again until then."
-    )
-    outcome = TrialAnswer(allow_null=True, help_text="What it answered; null until then and where it failed.")
-    fault = serializers.CharField(source="why_failed", help_text="Why it did not answer; empty otherwise.")
-
-
-class SharedJudgeTrial(ApiView):
-    tag = "judges"
-
-    @operation("try_judge", responses={202: TrialRow})
-    def post(self, request: Request, name: str) -> Response:
-        """Ask a shared judge one sample question.
-
-        For those who may start runs in some project. A worker asks; `GET judges/trials/{id}/` tells whether it answers,
-        how long that takes and which reply format its server supports.
-        """
-        if not may_try(self.person):
-            # Whoever may try none learns no names of judges either.
-            raise NotAllowed("Only people who can start runs in a project can try a judge.")
-        return _begun(request_trial(judge=judge_by_name(name), by=self.person))
-
-
-class OneTrial(ApiView):
-    tag = "judges"
-
-    @operation("get_judge_trial", responses=TrialRow)
-    def get(self, request: Request, public_id: str) -> Response:
-        """Show a trial of a judge that you have asked for in the last day."""
-        trials = JudgeTrial.objects.filter(requested_by=self.person)
-        row = trials.filter(public_id=public_id).first()
-        if row is None:
-            raise NotFound("There is no such trial of yours.")
-        return Response(TrialRow(row).data)
+        return addresses_of(judge)
 
 
 class Judges(ApiView):
@@ -236,28 +161,8 @@ class Judges(ApiView):
         Needs the verb "change project". Its base URL and its key are of those that the operator allows.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
-        profile, members = _told(project, self.body(NewJudge))
-        judge = add_judge(project=project, by=self.person, members=members or (), **profile)
+        judge = add_judge(project=project, by=self.person, **_told(project, self.body(NewJudge)))
         return _shown(self.person, project, judge, status.HTTP_201_CREATED)
-
-
-class JudgeTrialBefore(ApiView):
-    tag = "judges"
-
-    @operation("try_new_judge", request=NewJudge, responses={202: TrialRow})
-    def post(self, request: Request, slug: str) -> Response:
-        """Ask a judge one sample question before it is added.
-
-        Needs the verb "change project". Neither the judge nor the answer is kept, and no text of the project is sent.
-        """
-        project = self.enter(Verb.CHANGE_PROJECT)
-        profile, members = _told(project, self.body(NewJudge))
-        judge = Judge(project=project, **profile)
-        for fault in profile_faults(judge, members or ()):
-            raise fault
-        asked = members if judge.kind == Judge.Kind.PANEL else None
-        trial = request_trial(judge=None, project=project, by=self.person, profile=profile, members=asked)
-        return _begun(trial)
 
 
 class OneJudge(ApiView):
@@ -280,11 +185,11 @@ class OneJudge(ApiView):
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
-        changes, members = _told(project, self.body(JudgeProfile, partial=True))
+        changes = _told(project, self.body(JudgeProfile, partial=True))
         return _shown(
             self.person,
             project,
-            change_judge(judge=judge, by=self.person, members=members, **changes),
+            change_judge(judge=judge, by=self.person, **changes),
         )
 
 
@@ -315,59 +220,51 @@ class JudgeRestore(ApiView):
         return _shown(self.person, project, restore_judge(judge=_judge(project, public_id), by=self.person))
 
 
-class JudgeTexts(ApiView):
+class ConnectionRow(serializers.Serializer[Connection]):
+    seconds = serializers.FloatField(help_text="Until the server had answered, connecting included.")
+    format = serializers.CharField(help_text="json_schema, json_object or text: the best that it accepts.")
+
+
+class JudgeConnection(ApiView):
     tag = "judges"
 
-    @operation("permit_texts", request=MayReceive, responses=JudgeDetail)
+    @operation("check_connection", responses=ConnectionRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Permit that the project's texts are sent to a judge's server, or end that.
+        """Ask a judge's server one tiny question, for at most 20 seconds.
 
-        Needs the verb "run". A permission holds for the address that the judge has now, and is logged.
+        Needs the verb "run". No text of the project is sent. Refused (422) where the server gives no usable answer.
         """
         project = self.enter(Verb.RUN)
         judge = _judge(project, public_id)
-        act = permit_texts if self.body(MayReceive)["may_receive_texts"] else end_permission
-        act(project=project, judge=judge, by=self.person)
-        return _shown(self.person, project, judge)
-
-
-class OwnJudgeTrial(ApiView):
-    tag = "judges"
-
-    @operation("try_project_judge", responses={202: TrialRow})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Ask a judge of the project one sample question.
-
-        Needs the verb "run". Nothing is kept but which reply format its server takes.
-        """
-        project = self.enter(Verb.RUN)
-        return _begun(request_trial(judge=_judge(project, public_id), project=project, by=self.person))
-
-
-def _begun(trial: JudgeTrial) -> Response:
-    return Response(TrialRow(trial).data, status=status.HTTP_202_ACCEPTED)
+        return Response(ConnectionRow(check_connection(project=project, judge=judge, by=self.person)).data)
 
 
 def _judge(project: Project, public_id: str) -> Judge:
     return only(judges_of(project).select_related("project"), public_id, "judge")
 
 
-def _told(project: Project, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Judge] | None]:
-    """The profile, and the members where any are named. Raises Invalid for a name that no judge of the project has."""
-    names = given.get("members")
-    profile = {name: value for name, value in given.items() if name != "members"}
-    if names is None:
-        return profile, None
-    found = {judge.name: judge for judge in judges_of(project).filter(name__in=names)}
-    missing = [name for name in names if name not in found]
+def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The profile with rows for what it names. Raises Invalid for a judge or a version that the project has not."""
+    told = dict(given)
+    if "members" in told:
+        rows = {judge.name: judge for judge in judges_of(project).filter(name__in=told["members"])}
+        told["members"] = _named(rows, told["members"], "members", "judge")
+    if "prompts" in told:
+        versions = {row.public_id: row for row in versions_of(project).filter(public_id__in=told["prompts"])}
+        told["prompts"] = _named(versions, told["prompts"], "prompts", "version of a prompt")
+    return told
+
+
+def _named(rows: Mapping[str, NamedRow], names: Sequence[str], field: str, noun: str) -> list[NamedRow]:
+    missing = [name for name in names if name not in rows]
     if missing:
-        raise Invalid(f"There is no judge {missing[0]!r}.", field="members", code="invalid_judge")
-    return profile, list(found.values())
+        raise Invalid(f"There is no {noun} {missing[0]!r}.", field=field, code="invalid_judge")
+    return list(rows.values())
 
 
 def _context(project: Project, person: User) -> dict[str, Any]:
     is_hidden = is_blind(person, project)
-    return {"deciding_judge_id": project.deciding_judge_id, "is_blind": is_hidden, "project": project}
+    return {"deciding_judge_id": project.deciding_judge_id, "is_blind": is_hidden}
 
 
 def _shown(person: User, project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:

@@ -18,7 +18,6 @@ from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.prompts import own_versions_of
 from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
-from annotation.judging.services.follow_model import follow_model
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
@@ -129,11 +128,6 @@ class NewRun(serializers.Serializer[Any]):
     max_cost = serializers.FloatField(
         allow_null=True, default=None, help_text="Cost cap; the run stops before exceeding it."
     )
-    send_texts = serializers.BooleanField(
-        default=False,
-        help_text="Allow sending the project's texts to the judge's server from now on. Without permission, "
-        "such a run is refused (texts_not_permitted, with the addresses).",
-    )
     decides_after = serializers.BooleanField(
         default=False,
         help_text='The judge becomes the deciding judge when the run finishes. Needs the verb "change project".',
@@ -170,7 +164,6 @@ class Runs(ApiView):
             metrics=wanted.get("metrics", project.usual_metrics),
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
-            send_texts=wanted["send_texts"],
             decides_after=wanted["decides_after"],
             by=self.person,
         )
@@ -287,20 +280,6 @@ class RunResume(ApiView):
         run = only(_runs_of(project), public_id, "run")
         run = resume_run(run=run, max_cost=self.body(Resumed)["max_cost"], by=self.person)
         return Response(RunDetail(run).data)
-
-
-class RunFollow(ApiView):
-    tag = "runs"
-
-    @operation("follow_model", responses={201: RunDetail})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Judge with the model that the server of a stopped run answers with by now, as a judge of its own.
-
-        Needs the verbs "change project" and "run". The new judge decides nothing until it is chosen to.
-        """
-        project = self.enter(Verb.CHANGE_PROJECT)
-        run = follow_model(run=only(_runs_of(project), public_id, "run"), by=self.person)
-        return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
 
 
 def _judge(name: str, project: Project) -> Judge:

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from django.db.models import Min, Q, QuerySet
 
-from django.db.models import Q, QuerySet
-
-from annotation.models import Judge, Project, TextPermission
+from annotation.models import Judge, Project
 from evaluation.judging.openai import DEFAULT_BASE_URL
-
-
-class Destination(NamedTuple):
-    """A server that is sent texts, and the judge behind which it stands."""
-
-    judge: Judge
-    address: str
 
 
 def judges_of(project: Project | None) -> QuerySet[Judge]:
@@ -46,25 +36,13 @@ def address_of(judge: Judge) -> str:
     return judge.base_url or DEFAULT_BASE_URL
 
 
-def destinations(judge: Judge) -> list[Destination]:
+def served_models(judge: Judge) -> list[str]:
+    """The models that its server named in the replies, in the order of their first."""
+    named = judge.calls.exclude(served_model="").values("served_model").annotate(first=Min("pk"))
+    return list(named.order_by("first").values_list("served_model", flat=True))
+
+
+def addresses_of(judge: Judge) -> list[str]:
     """The servers that a judge, or each member of a panel, sends texts to; none for the lexical one."""
-    return [
-        Destination(member, address_of(member))
-        for member in members_of(judge)
-        if member.kind == Judge.Kind.OPENAI
-    ]
-
-
-def not_permitted(project: Project, judge: Judge) -> list[Destination]:
-    """Those of the judge's servers that the project has not permitted to receive its texts; one query or two."""
-    wanted = destinations(judge)
-    if not wanted:
-        return []
-    permitted = permitted_in(project, [each.judge.pk for each in wanted])
-    return [each for each in wanted if (each.judge.pk, each.address) not in permitted]
-
-
-def permitted_in(project: Project, judges: Sequence[int]) -> set[tuple[int, str]]:
-    """Which of some judges, by key, the project has permitted to receive its texts, and at which addresses."""
-    rows = TextPermission.objects.filter(project=project, judge_id__in=judges)
-    return set(rows.values_list("judge_id", "address"))
+    members = (member for member in members_of(judge) if member.kind == Judge.Kind.OPENAI)
+    return sorted({address_of(member) for member in members})

@@ -14,8 +14,7 @@ from django.utils import timezone
 from annotation.core.jobs import workers_alive
 from annotation.core.paging import page_after
 from annotation.core.run_answers import answers, most_common_reason, usable_in, why_unusable
-from annotation.judging.queries.judges import members_of
-from annotation.models import Event, Job, Judge, JudgeCall, JudgeExamples, Project, Run, Summary, Verdict
+from annotation.models import Event, Job, Judge, JudgeCall, Project, Run, Summary, Verdict
 from evaluation.judging import Usage
 
 FAILURES_SHOWN = 50
@@ -223,23 +222,6 @@ def _served(run: Run) -> list[ServedModel]:
     before = Subquery(earlier.order_by("-pk").values("served_model")[:1])
     judges = Judge.objects.filter(pk__in=first).annotate(before=before).order_by("name")
     return [ServedModel(judge.name, tuple(names[judge.pk]), judge.before or "") for judge in judges]
-
-
-def other_models(run: Run) -> dict[Judge, str]:
-    """The judges asked in a run whose servers named a model last that is not theirs, and that model.
-
-    None where examples are told: its base is followed, and taught again.
-    """
-    members = members_of(run.judge)
-    if JudgeExamples.objects.filter(judge__in=members).exists():
-        return {}
-    found = {}
-    for judge in members:
-        calls = JudgeCall.objects.filter(judge=judge).exclude(served_model__in=("", judge.served_model))
-        named = calls.order_by("-pk").values_list("served_model", flat=True).first()
-        if judge.served_model and named:
-            found[judge] = named
-    return found
 
 
 def latest_run(project: Project) -> Run | None:

@@ -17,7 +17,6 @@ from django.db import Error, InterfaceError, OperationalError, connection, trans
 from annotation.core.shared.clock import shared_now
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import CallClaim, Judge, JudgeCall, Run
-from evaluation.judging.errors import ModelChanged
 from evaluation.judging.protocol import StoredCall
 
 CLAIM_SECONDS = 10.0
@@ -37,12 +36,10 @@ class RowCallStore:
     Whoever finds no reply to a question claims it, and asks; others who come with the same question wait
     for the reply. The claim ends with the reply, with the task that asked, or with the lease of a process
     that died. Calls of a project's own judge serve that project alone, even where another has one just like it.
-    A reply of another model than the judge's first one raises ModelChanged, whether it is new or kept.
     """
 
     def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
         self._judge = judge
-        self._served_model = judge.served_model
         self._run_id = None if run is None else run.pk
         self._token = secrets.token_hex(16)
         self._asking: dict[asyncio.Task[object], str] = {}
@@ -71,8 +68,6 @@ class RowCallStore:
             call, is_ours = await self._read_or_claim_for_task(key)
             if is_ours:
                 self._begin_question(key)
-            if call is not None:
-                self._refuse_another_model(call)
             if call is not None or is_ours:
                 return call
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
@@ -82,14 +77,7 @@ class RowCallStore:
         self._tell(call)
         self._asking.pop(_current_task(), None)
         # The call is paid for, so it is kept even where the task is cancelled now.
-        key = self._kept_under(call.key)
-        if self._is_of_another_model(call):
-            # Under a key of its own: were the judge's model to answer again, its question would be open still.
-            await self._paid.do_surely(replace(call, key=_digest(call.model, key)))
-            self._thread.begin(lambda: self._give_up(key))
-        else:
-            await self._paid.do_surely(replace(call, key=key))
-        self._refuse_another_model(call)
+        await self._paid.do_surely(replace(call, key=self._kept_under(call.key)))
 
     def _tell(self, call: StoredCall) -> None:
         """In the log, without a word of what was asked and answered, and in the figures."""
@@ -106,21 +94,9 @@ class RowCallStore:
             seconds=round(call.seconds, 3),
         )
 
-    def _is_of_another_model(self, call: StoredCall) -> bool:
-        named = call.model[:LONGEST_MODEL]
-        return not self._judge.may_change_model and bool(named) and self._served_model not in ("", named)
-
-    def _refuse_another_model(self, call: StoredCall) -> None:
-        if self._is_of_another_model(call):
-            raise ModelChanged(
-                f"The server of judge {self._judge.name} answers with the model {call.model[:LONGEST_MODEL]}, not with "
-                f"{self._served_model} as before. Verdicts of two models must not be mixed. Add the new model "
-                "as a separate judge and compare both with people's answers."
-            )
-
     def _kept_under(self, key: str) -> str:
-        space = self._judge.call_space or self._judge.project_id
-        return key if space is None else _digest(space, key)
+        project = self._judge.project_id
+        return key if project is None else hashlib.sha256(f"{project}:{key}".encode()).hexdigest()
 
     # A call that the server rejected, or that failed, is never put: the question of a task is over when the
     # task asks the next one, or ends.
@@ -237,7 +213,6 @@ class RowCallStore:
                 with transaction.atomic():
                     JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
                     CallClaim.objects.filter(key__in=[row.key for row in rows], token=self._token).delete()
-                    self._learn_model(rows)
             except (OperationalError, InterfaceError):
                 # They are paid for; and while this thread waits for the database no further call begins.
                 connection.close()
@@ -246,19 +221,6 @@ class RowCallStore:
                 time.sleep(LOOK_AGAIN_SECONDS)
             else:
                 return [None] * len(rows)
-
-    def _learn_model(self, rows: Sequence[JudgeCall]) -> None:
-        """The first reply of all says which model the judge is."""
-        named = next((row.served_model for row in rows if row.served_model), "")
-        if self._served_model or not named:
-            return
-        judge = Judge.objects.filter(pk=self._judge.pk)
-        judge.filter(served_model="").update(served_model=named)
-        self._served_model = judge.values_list("served_model", flat=True).get()
-
-
-def _digest(space: object, key: str) -> str:
-    return hashlib.sha256(f"{space}:{key}".encode()).hexdigest()
 
 
 def _current_task() -> asyncio.Task[object]:

@@ -41,7 +41,6 @@ from annotation.judging.services.judge_document_set import (
 from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
 from annotation.judging.services.kept_answers import Given, Judged, write
 from annotation.judging.services.let_decide import decide_after
-from annotation.judging.services.spend import paying_job
 from annotation.models import DocumentSet, Job, Judge, Run, Score, Summary
 from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
@@ -57,7 +56,6 @@ UNAVAILABLE_IN_A_ROW = 10
 LOOK_SECONDS = 1.0
 GATHER_SECONDS = 0.03
 """What is answered so soon after an answer is written together with it."""
-SHARE_WITHIN_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +66,7 @@ StepKind = TypeVar("StepKind", bound=Step)
 class _Flow:
     """One job under way; `written` are the peers that are done, `unscored` and `usable` count their answers.
 
-    `context` tells its calls whom they are made for, and whose `turn` it is where money is short.
+    `context` tells its calls whose `turn` it is where money is short.
     """
 
     claimed: jobs.Claimed
@@ -83,7 +81,6 @@ class _Flow:
     @classmethod
     def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
         context = contextvars.copy_context()
-        context.run(paying_job.set, claimed.job.pk)
         context.run(bind_contextvars, **jobs.told_of(claimed.job))
         turn = context.run(take_turn, claimed.job.pk)
         return cls(claimed, work, work.steps(), context, turn)
@@ -104,8 +101,7 @@ class _DueSteps:
 
 def judge_run(run: Run, *, most: int | None = None, is_stopping: Callable[[], bool] = lambda: False) -> bool:
     """Have the run's judge answer document sets, as many side by side as fill its calls, until none of the run waits or
-    the turn is over; at most `most` of them. False where the judge's server is away, or others use all that the judge
-    may be asked at once.
+    the turn is over; at most `most` of them. False where the judge's server is away.
     """
     try:
         with one_pass(), at_work(run.judge, run=run) as judge:
@@ -145,8 +141,6 @@ class _Turn:
 
     def pull(self, *, most: int | None, is_stopping: Callable[[], bool]) -> bool:
         """Take and do jobs until none waits, the turn is over, or no more can be asked."""
-        if not self.judge.wait_for_a_share(SHARE_WITHIN_SECONDS):
-            return False
         end = time.monotonic() + TURN_SECONDS
         room = self._sets_at_once() if most is None else most
         is_more = True
@@ -154,7 +148,7 @@ class _Turn:
             is_open = is_more and time.monotonic() < end and not is_stopping() and not self._is_over
             free = room - self._weight()
             # A fourth at a time, so that many are read together.
-            if is_open and self.judge.can_ask and (free >= room / 4 or not self.flows):
+            if is_open and (free >= room / 4 or not self.flows):
                 taken = jobs.take(run=self.run, most=max(1, free), token=self.token)
                 is_more = bool(taken) and most is None
                 self.begin(taken)

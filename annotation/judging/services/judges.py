@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import os
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, contextmanager
@@ -17,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.db.models import F
 
+from annotation.core.jobs import workers_alive
 from annotation.core.refusals import Invalid, NotFound, Refusal
 from annotation.judging.queries.examples import examples_of, prompts_with
 from annotation.judging.queries.judges import (
@@ -24,17 +24,16 @@ from annotation.judging.queries.judges import (
     is_of,
     judges_of,
     members_of,
-    not_permitted,
 )
 from annotation.judging.queries.prompts import own_prompts
 from annotation.judging.services.database_thread import DatabaseThread
 from annotation.judging.services.judge_calls import RowCallStore
-from annotation.judging.services.shared_limits import RowPace, RowSlots
 from annotation.judging.services.spend import RunBudget
 from annotation.models import DocumentSet, Judge, JudgeExamples, Project, Run
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.openai import ANY_PORT, OpenAIJudge, base_url_fault
+from evaluation.judging.pace import Pace
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.prompts import Prompt, Step
 from evaluation.judging.protocol import (
@@ -43,20 +42,18 @@ from evaluation.judging.protocol import (
     CallStore,
     Limits,
     MemoryCallStore,
-    Pacing,
     Price,
     ReplyFormat,
-    Slots,
 )
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
 LEXICAL = "lexical"
-TEXTS_NOT_PERMITTED = "texts_not_permitted"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
-LOOK_SECONDS = 0.05
 LOOK_ALIVE_SECONDS = 1.0
 _PORTS = {"http": 80, "https": 443}
+
+_PACES: dict[int | None, Pace] = {}
 
 JudgeReply = TypeVar("JudgeReply")
 FoundOut = Mapping[str, Any]
@@ -93,30 +90,13 @@ def require_of(judge: Judge, project: Project) -> None:
         raise NotFound("There is no such judge in this project.", code="no_such_judge")
 
 
-def require_permitted(project: Project, judge: Judge) -> None:
-    """Refuse to send texts to a server that somebody has yet to permit for the project.
-
-    Raises Invalid (code `texts_not_permitted`, with the addresses).
-    """
-    missing = not_permitted(project, judge)
-    if missing:
-        addresses = sorted({each.address for each in missing})
-        raise Invalid(
-            f"Nobody has permitted yet that texts of {project.name} are sent to {', '.join(addresses)}. An owner or "
-            "manager permits it when the run is started, or on the page Judges.",
-            field="send_texts",
-            code=TEXTS_NOT_PERMITTED,
-            details={"addresses": addresses},
-        )
-
-
-def require_usable(judge: Judge, members: Sequence[Judge] | None = None) -> None:
+def require_usable(judge: Judge) -> None:
     """Refuse a judge that no worker could ask: archived, its address not allowed, its key not bound to it.
 
-    The key itself is not looked for, since it may be in the workers' environment alone. `members` are those of a panel
-    that is not saved. Raises Invalid (code `unusable_judge`).
+    The key itself is not looked for, since it may be in the workers' environment alone. Raises Invalid (code
+    `unusable_judge`).
     """
-    fault = _fault(judge, members)
+    fault = _fault(judge)
     if fault:
         raise Invalid(fault, field="judge", code="unusable_judge")
 
@@ -138,43 +118,31 @@ def build(
     judge: Judge,
     *,
     store_of: Callable[[Judge], CallStore] | None = None,
-    shared_by: Callable[[Judge], tuple[Slots, Pacing | None]] | None = None,
     remember: Remember | None = None,
     budget: Budget | None = None,
-    prompts: Mapping[Step, Prompt] | None = None,
+    told: Mapping[Step, Prompt] | None = None,
     finds_formats_anew: bool = False,
-    members: Sequence[Judge] | None = None,
 ) -> AnsweringJudge:
-    """The judge that the row describes, ready to answer; a panel with all its members, of which `members` takes the
-    place where it is not saved.
+    """The judge that the row describes, ready to answer; a panel with all its members.
 
-    Calls are kept in memory unless `store_of` gives a store for each judge that makes any; `shared_by` gives what
-    several processes share of its limits. `remember` is told, from the event loop, which reply format a judge's server
-    was found to take and what it refuses, as columns of the row; `finds_formats_anew` leaves aside what is remembered
-    of that. `prompts` take the place of built-in ones, for members of a panel too; the lexical judge reads none.
+    Calls are kept in memory unless `store_of` gives a store for each judge that makes any. `remember` is called, from
+    the event loop, with the reply format that a judge's server was found to take and what it refuses, as columns of
+    the row; `finds_formats_anew` leaves aside what is remembered of that. `told` takes the place of the prompts that
+    its row names.
     Raises JudgeSettings where its address is not allowed or its key is missing; the message names
     the variable, never the key.
     """
-    fault = _fault(judge, members)
+    fault = _fault(judge)
     if fault:
         raise JudgeSettings(fault)
     if judge.kind == Judge.Kind.LEXICAL:
         return LexicalJudge()
     if judge.kind == Judge.Kind.PANEL:
         built = [
-            build(
-                member,
-                store_of=store_of,
-                shared_by=shared_by,
-                remember=remember,
-                budget=budget,
-                prompts=prompts,
-                finds_formats_anew=finds_formats_anew,
-            )
-            for member in (members_of(judge) if members is None else members)
+            build(member, store_of=store_of, remember=remember, budget=budget) for member in members_of(judge)
         ]
         return JudgePanel(built, name=judge.name, ask_next_below=judge.ask_next_below)
-    slots, pace = (None, None) if shared_by is None else shared_by(judge)
+    limits = _limits(judge)
     return OpenAIJudge(
         judge.model,
         judge.base_url or None,
@@ -182,14 +150,13 @@ def build(
         name=judge.name,
         temperature=judge.temperature,
         seed=judge.seed,
-        limits=_limits(judge),
+        limits=limits,
         store=MemoryCallStore() if store_of is None else store_of(judge),
         custom_instruction=judge.custom_instruction or None,
-        prompts=prompts,
+        prompts={**prompts_of(judge), **(told or {})},
         price=Price(judge.prompt_price, judge.completion_price) if judge.has_price else None,
         budget=budget if judge.has_price else None,
-        slots=slots,
-        pace=pace,
+        pace=_pace(judge, limits),
         reply_format=None if finds_formats_anew else _known_format(judge),
         remember_format=None if remember is None else lambda found: remember(judge, {"reply_format": found}),
         refused=() if finds_formats_anew else judge.refused_parameters,
@@ -199,15 +166,33 @@ def build(
     )
 
 
+def prompts_of(judge: Judge) -> dict[Step, Prompt]:
+    """The words that the judge's row names in the place of built-in ones."""
+    return {} if judge._state.adding else own_prompts(judge.prompts.all())
+
+
 def _limits(judge: Judge) -> Limits:
+    """This process's part of what the judge's service allows: the others that work have as much each."""
+    workers = max(1, workers_alive())
+
+    def part(limit: int) -> int:
+        return max(1, limit // workers)
+
     return Limits(
-        concurrency=judge.concurrency,
+        concurrency=part(judge.concurrency),
         timeout_seconds=judge.timeout_seconds,
         max_tokens=judge.max_tokens,
-        calls_per_minute=judge.calls_per_minute,
-        tokens_per_minute=judge.tokens_per_minute,
+        calls_per_minute=judge.calls_per_minute and part(judge.calls_per_minute),
+        tokens_per_minute=judge.tokens_per_minute and part(judge.tokens_per_minute),
         context_tokens=judge.context_tokens,
     )
+
+
+def _pace(judge: Judge, limits: Limits) -> Pace:
+    """The one of this process: a turn remembers the calls of the one before."""
+    pace = _PACES.setdefault(judge.pk, Pace(None, None))
+    pace.calls, pace.tokens = limits.calls_per_minute, limits.tokens_per_minute
+    return pace
 
 
 def _known_format(judge: Judge) -> ReplyFormat | None:
@@ -228,27 +213,12 @@ class JudgeAtWork:
     row: Judge
     loop: asyncio.AbstractEventLoop
     thread: threading.Thread
-    slots: Sequence[RowSlots] = ()
     of_cluster: Mapping[str, AnsweringJudge] = field(default_factory=dict)
 
     def judge_of(self, document_set: DocumentSet) -> JudgeAtWork:
         """The judge as it is told of this set: without examples that are its own, or its group's."""
-        # Folds that were stored before groups and sets were told apart have bare names.
-        bare = document_set.group or document_set.external_id
-        told = self.of_cluster.get(document_set.cluster) or self.of_cluster.get(bare)
+        told = self.of_cluster.get(document_set.cluster)
         return self if told is None else replace(self, judge=told)
-
-    @property
-    def can_ask(self) -> bool:
-        """Whether other processes leave this one any calls to make."""
-        return all(slots.allowed for slots in self.slots)
-
-    def wait_for_a_share(self, seconds: float) -> bool:
-        """Whether others have left this process some calls before so many seconds are over."""
-        end = time.monotonic() + seconds
-        while not self.can_ask and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
-        return self.can_ask
 
     def require_asking(self) -> None:
         """Raise RuntimeError where the thread that asks has died: nothing that was asked will be answered."""
@@ -282,26 +252,18 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
     """The judge, built and with an event loop of its own; everything that it opened is closed at the end.
 
     Its calls are kept as rows, and its row which reply format its server takes; how many it makes at once and in a
-    minute is shared with all other processes. Calls made for a run are counted with it and held to its cap, and told in
-    the words that the run began with.
-    Raises JudgeSettings as `build`, and for a judge that the run's project may not use or not send its texts to.
+    minute is its limit divided by the workers alive. Calls made for a run are counted with it and held to its cap.
+    Raises JudgeSettings as `build`, and for a judge that the run's project may not use.
     """
     if run is not None:
         try:
             require_of(judge, run.project)
-            require_permitted(run.project, judge)
         except Refusal as refusal:
             raise JudgeSettings(refusal.message) from refusal
     with ExitStack() as opened:
-        slots: list[RowSlots] = []
 
         def store_of(member: Judge) -> RowCallStore:
             return opened.enter_context(closing(RowCallStore(member, run=run)))
-
-        def shared_by(member: Judge) -> tuple[RowSlots, RowPace | None]:
-            slots.append(opened.enter_context(closing(RowSlots(member))))
-            is_paced = member.calls_per_minute or member.tokens_per_minute
-            return slots[-1], opened.enter_context(closing(RowPace(member))) if is_paced else None
 
         notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
 
@@ -310,23 +272,13 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             notes.begin(lambda: remember_server(member, found))
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
-        prompts = {} if run is None else own_prompts(run.prompt_versions.all())
         examples = None if run is None else examples_of(judge)
-        told = {} if examples is None else prompts_with(examples, examples.chosen[-1], prompts)
-        built = build(
-            judge,
-            store_of=store_of,
-            shared_by=shared_by,
-            remember=remember,
-            budget=budget,
-            prompts={**prompts, **told},
-        )
-        of_cluster = _of_clusters(built, judge, examples, prompts)
+        told = {} if examples is None else prompts_with(examples, examples.chosen[-1], prompts_of(judge))
+        built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told)
+        of_cluster = _of_clusters(built, judge, examples)
         loop, thread = opened.enter_context(_loop_in_thread())
-        for each in slots:
-            asyncio.run_coroutine_threadsafe(each.keep_even(), loop)
         try:
-            yield JudgeAtWork(built, judge, loop, thread, slots, of_cluster)
+            yield JudgeAtWork(built, judge, loop, thread, of_cluster)
         finally:
             ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
             while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:
@@ -334,14 +286,14 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
 
 def _of_clusters(
-    built: AnsweringJudge, judge: Judge, examples: JudgeExamples | None, prompts: Mapping[Step, Prompt]
+    built: AnsweringJudge, judge: Judge, examples: JudgeExamples | None
 ) -> dict[str, AnsweringJudge]:
     """By document set or group that lent answers, the judge as it is without having learned from these."""
     of_fold: list[AnsweringJudge] = []
     folds: Mapping[str, int] = {}
     if examples is not None and isinstance(built, OpenAIJudge):
-        folds = examples.folds
-        of_fold += [built.reworded(prompts_with(examples, told, prompts)) for told in examples.chosen[:-1]]
+        folds, own = examples.folds, prompts_of(judge)
+        of_fold += [built.reworded(prompts_with(examples, told, own)) for told in examples.chosen[:-1]]
     return {cluster: of_fold[fold] for cluster, fold in folds.items()}
 
 
@@ -394,12 +346,12 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
     return False
 
 
-def _fault(judge: Judge, members: Sequence[Judge] | None = None) -> str:
+def _fault(judge: Judge) -> str:
     """Why the judge cannot be asked from here, or nothing."""
     if judge.archived_at is not None:
         return f"The judge {judge.name!r} is archived. Unarchive it, or choose another."
     if judge.kind == Judge.Kind.PANEL:
-        return _fault_of_panel(judge, members_of(judge) if members is None else members)
+        return _fault_of_panel(judge, members_of(judge))
     if judge.kind == Judge.Kind.OPENAI:
         return url_fault(address_of(judge)) or key_fault(judge.api_key_env, address_of(judge))
     return ""

@@ -22,7 +22,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import address_of, judges_of, members_of
 from annotation.judging.services.judges import LEXICAL, is_allowed_url, key_fault, url_fault
-from annotation.models import Judge, JudgeExamples, Project, Run
+from annotation.models import Judge, JudgeExamples, Project, PromptVersion, Run
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -47,10 +47,9 @@ PROFILE = (
     *LIMITS,
     *PRICES,
     "custom_instruction",
-    "may_change_model",
     "ask_next_below",
 )
-"""What can be said of a judge, beside the members of a panel."""
+"""The columns of a judge that people fill in."""
 
 LONGEST_STEM = 55
 
@@ -76,40 +75,37 @@ NUMBER_BOUNDS: dict[str, tuple[Callable[[float], bool], str]] = {
 
 @transaction.atomic
 def add_judge(
-    *, project: Project | None, by: User | None, members: Sequence[Judge] = (), **profile: object
+    *,
+    project: Project | None,
+    by: User | None,
+    members: Sequence[Judge] = (),
+    prompts: Sequence[PromptVersion] = (),
+    **profile: object,
 ) -> Judge:
     """Make a judge of the project's own; without a project one that all projects share, for administrators.
 
-    `profile` holds what `PROFILE` names; `members` are the judges that a panel asks. Raises Invalid for the first
+    `profile` holds what `PROFILE` names; `members` are the judges that a panel asks, `prompts` the versions of
+    the project's prompts that it uses. Raises Invalid for the first
     of `profile_faults`.
     """
     _require(project, by)
     _refuse_unknown(profile)
     judge = Judge(project=project, **profile)
-    for fault in profile_faults(judge, members):
+    for fault in profile_faults(judge, members, prompts):
         raise fault
-    _save(judge, members)
+    _save(judge, members, prompts)
     _log(judge, by, "add judge", {"kind": judge.kind, "model": judge.model, "address": judge.base_url})
     return judge
 
 
-@transaction.atomic
-def copy_judge(
-    *, project: Project, judge: Judge, stem: str, by: User | None, members: Sequence[Judge] = ()
-) -> Judge:
-    """A judge of the project's own that asks the same model in the same way, by the first free name of this stem.
-
-    A panel's copy asks these members.
-    """
+def copy_judge(*, project: Project, judge: Judge, stem: str, by: User | None) -> Judge:
+    """A judge of the project's own that asks the same model in the same way, by the first free name of this stem."""
     profile = {each: getattr(judge, each) for each in PROFILE if each != "name"}
-    made = add_judge(project=project, by=by, members=members, name=free_name(project, stem), **profile)
-    made.served_model, made.call_space = judge.served_model, judge.call_space
-    made.save(update_fields=["served_model", "call_space"])
-    return made
+    prompts, name = list(judge.prompts.all()), _free_name(project, stem)
+    return add_judge(project=project, by=by, name=name, prompts=prompts, **profile)
 
 
-def free_name(project: Project, stem: str) -> str:
-    """The stem, with a number where a judge that the project may use has it."""
+def _free_name(project: Project, stem: str) -> str:
     stem = stem[:LONGEST_STEM]
     taken = set(judges_of(project).filter(name__startswith=stem).values_list("name", flat=True))
     names = chain([stem], (f"{stem}-{number}" for number in count(2)))
@@ -122,6 +118,7 @@ def change_judge(
     judge: Judge,
     by: User | None,
     members: Sequence[Judge] | None = None,
+    prompts: Sequence[PromptVersion] | None = None,
     **changes: object,
 ) -> Judge:
     """Change what is said of a judge; what is left out stays.
@@ -146,13 +143,17 @@ def change_judge(
             code="judge_used",
         )
     new = asked if members is None else list(members)
-    for fault in profile_faults(wanted, new):
+    used = list(judge.prompts.all())
+    words = used if prompts is None else list(prompts)
+    for fault in profile_faults(wanted, new, words):
         raise fault
     if set(SERVER) & set(moved):
-        wanted.reply_format, wanted.refused_parameters, wanted.served_model = "", [], ""
-    _save(wanted, new)
+        wanted.reply_format, wanted.refused_parameters = "", []
+    _save(wanted, new, words)
     if {one.pk for one in asked} != {one.pk for one in new}:
         moved["members"] = [sorted(one.name for one in asked), sorted(one.name for one in new)]
+    if set(used) != set(words):
+        moved["prompts"] = [sorted(map(str, used)), sorted(map(str, words))]
     if moved:
         _log(wanted, by, "change judge", {"changed": moved})
     return wanted
@@ -207,9 +208,14 @@ def as_changed(judge: Judge, changes: Mapping[str, object]) -> Judge:
     return wanted
 
 
-def profile_faults(judge: Judge, members: Sequence[Judge]) -> list[Invalid]:
-    """Everything that keeps the row from being saved with these members, each with the field that is wrong."""
-    return [Invalid(told, field=field, code="invalid_judge") for field, told in _faults(judge, members)]
+def profile_faults(
+    judge: Judge, members: Sequence[Judge], prompts: Sequence[PromptVersion] = ()
+) -> list[Invalid]:
+    """Everything that keeps the row from being saved with these members and prompts, each with the field that is
+    wrong.
+    """
+    found = chain(_faults(judge, members), _prompt_faults(judge, prompts))
+    return [Invalid(told, field=field, code="invalid_judge") for field, told in found]
 
 
 def keys_for(url: str) -> list[str]:
@@ -312,6 +318,15 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
         )
 
 
+def _prompt_faults(judge: Judge, prompts: Sequence[PromptVersion]) -> Iterator[tuple[str, str]]:
+    if prompts and judge.kind != Judge.Kind.OPENAI:
+        yield "prompts", "Only an OpenAI-compatible judge has prompts."
+    elif any(row.project_id != judge.project_id for row in prompts):
+        yield "prompts", "A judge uses prompts of its own project."
+    elif len({row.step for row in prompts}) < len(prompts):
+        yield "prompts", "Choose one version of each step."
+
+
 def _price_faults(prompt: float | None, completion: float | None) -> Iterator[tuple[str, str]]:
     """A cap would not hold what seems to be free."""
     if prompt and prompt > 0 and completion == 0:
@@ -343,7 +358,7 @@ def _refuse_unknown(profile: Mapping[str, object]) -> None:
         raise Invalid(f"A judge has no {unknown[0]!r}.", field=unknown[0])
 
 
-def _save(judge: Judge, members: Sequence[Judge]) -> None:
+def _save(judge: Judge, members: Sequence[Judge], prompts: Sequence[PromptVersion]) -> None:
     try:
         with transaction.atomic():
             judge.save()
@@ -352,6 +367,7 @@ def _save(judge: Judge, members: Sequence[Judge]) -> None:
             f"Someone has just added a judge named {judge.name}. Choose another name.", code="name_taken"
         ) from error
     judge.members.set(members)
+    judge.prompts.set(prompts)
 
 
 def _log(judge: Judge, by: User | None, verb: str, data: Mapping[str, object]) -> None:

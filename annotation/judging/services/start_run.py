@@ -15,17 +15,16 @@ from annotation.core import jobs
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
-from annotation.judging.queries.prompts import versions_in_force
+from annotation.judging.queries.judges import members_of
 from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import (
     has_price,
     require_of,
-    require_permitted,
     require_usable,
     without_a_price,
 )
 from annotation.judging.services.let_decide import decide
-from annotation.judging.services.permit_texts import permit_texts
+from annotation.judging.services.spend import cost_of_calls
 from annotation.models import (
     Job,
     Judge,
@@ -49,38 +48,27 @@ def start_run(
     metrics: Sequence[str] = ("coverage",),
     n_questions: int | None = None,
     max_cost: float | None = None,
-    send_texts: bool = False,
     trial_of: Collection[int] | None = None,
     decides_after: bool = False,
     by: User | None,
 ) -> Run:
     """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
 
-    What this judge has answered already is not asked again; it is told in the project's own words as they are now. It
-    becomes the deciding judge where there was none, and stops before its calls could cost more than `max_cost`. Up to
-    `n_questions` questions a document set it makes up what is missing; without it only where nobody has given any.
-    `send_texts` permits from now on that the project's texts go to its server; who starts a run at the machine's own
-    shell permits it by naming the judge. A trial asks about the peer summaries with these keys alone, and decides
-    nothing. With `decides_after` the judge becomes the deciding one once the run is finished, which takes the verb
-    "change project".
+    What this judge has answered already is not asked again. It becomes the deciding judge where there was none, and
+    stops before its calls could cost more than `max_cost`. Up to `n_questions` questions a document set it makes up
+    what is missing; without it only where nobody has given any. A trial asks about the peer summaries with the keys
+    `trial_of` alone, and decides nothing. With `decides_after`, which takes the verb "change project", the judge
+    becomes the deciding one once the run is finished.
     Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
-    `unusable_judge`, `texts_not_permitted` with the addresses, `invalid_cap`, `no_summaries`); Conflict (`run_active`,
-    with the run's id) while this judge is at work here.
+    `unusable_judge`, `invalid_cap`, `no_summaries`); Conflict (`run_active`, with the run's id) while this judge is at
+    work here.
     """
     require(by, project, Verb.RUN)
     if decides_after:
         require(by, project, Verb.CHANGE_PROJECT)
     require_of(judge, project)
-    is_permitted_now = send_texts or by is None
-    for fault in faults_of_start(
-        project=None if is_permitted_now else project,
-        judge=judge,
-        metrics=metrics,
-        n_questions=n_questions,
-        max_cost=max_cost,
-    ):
+    for fault in faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost):
         raise fault
-    wanted = names_once(metrics)
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
@@ -89,13 +77,11 @@ def start_run(
             raise Invalid(
                 f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
             )
-        if is_permitted_now:
-            permit_texts(project=project, judge=judge, by=by)
         told = {"n_questions": n_questions, "document_sets": len(totals), "max_cost": max_cost}
         run = Run(
             project=project,
             judge=judge,
-            metrics=wanted,
+            metrics=names_once(metrics),
             n_questions=n_questions,
             max_cost=max_cost,
             is_trial=trial_of is not None,
@@ -116,24 +102,18 @@ def start_run(
 
 def faults_of_start(
     *,
-    project: Project | None,
     judge: Judge,
     metrics: Sequence[str],
     n_questions: int | None,
     max_cost: float | None,
 ) -> list[Invalid]:
-    """Everything that is wrong with what a run is asked to do, whatever texts the project holds.
-
-    Without a project it is permitted with the start that its texts go to the judge.
-    """
+    """Everything that is wrong with what a run is asked to do, whatever texts the project holds."""
     refusals: list[Callable[[], None]] = [
         partial(_refuse_metrics, metrics),
         partial(_refuse_questions, n_questions, metrics),
         partial(require_usable, judge),
         partial(_refuse_cap, max_cost, judge),
     ]
-    if project is not None:
-        refusals.append(partial(require_permitted, project, judge))
     found = []
     for refuse in refusals:
         try:
@@ -174,9 +154,9 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     project = _locked(run.project)
     run = _locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
-    if by is None:
-        permit_texts(project=project, judge=run.judge, by=None)
-    require_permitted(project, run.judge)
+    if not Job.objects.filter(run=run, state=Job.State.WORKING).exists():
+        # What dead workers held back comes free.
+        run.cost = cost_of_calls(run)
     if max_cost is not None:
         _refuse_cap(max_cost, run.judge)
         if max_cost <= run.cost:
@@ -192,7 +172,7 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     run.state = Run.State.ACTIVE
     run.stop_reason = ""
     run.finished_at = None
-    run.save(update_fields=["state", "stop_reason", "finished_at", "max_cost"])
+    run.save(update_fields=["state", "stop_reason", "finished_at", "max_cost", "cost"])
     log(project=run.project, actor=by, verb="resume run", target=run, data={"jobs": len(again)})
     jobs.enqueue(again)
     jobs.settle(run)
@@ -205,7 +185,7 @@ def _begin(
     """Save a new run with the words that it asks in, and a job for each document set and its count of peers."""
     run.started_by = by
     run.save()
-    prompts = _own_prompts(run.project, run.judge)
+    prompts = PromptVersion.objects.filter(judges__in=members_of(run.judge)).distinct()
     run.prompt_versions.set(prompts)
     queued = Job.objects.bulk_create(
         [Job(run=run, document_set_id=key, total=total) for key, total in totals], batch_size=500
@@ -285,13 +265,6 @@ def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
             field="max_cost",
             code="invalid_cap",
         )
-
-
-def _own_prompts(project: Project, judge: Judge) -> list[PromptVersion]:
-    """The project's own words at this moment, for a judge that reads any."""
-    if judge.kind == Judge.Kind.LEXICAL:
-        return []
-    return list(versions_in_force(project).filter(is_built_in=False))
 
 
 def _locked(project: Project) -> Project:

@@ -1,8 +1,7 @@
-"""The judges of a project: which there are and which decides; adding, trying and changing one of its own."""
+"""The judges of a project: which there are and which decides; adding and changing one of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +15,19 @@ from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, judges_of, members_of, permitted_in
+from annotation.judging.queries.judges import address_of, addresses_of, judges_of, members_of, served_models
+from annotation.judging.queries.prompts import known_step, versions_of
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
-    is_worker_alive,
     metrics_from_now_on,
     not_judged_by,
     trial_to_go_on_from,
 )
 from annotation.judging.recipes import RECIPES
+from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.let_decide import let_decide
-from annotation.judging.services.permit_texts import end_permission, permit_texts
-from annotation.judging.services.request_trial import request_trial
 from annotation.judging.services.save_judge import (
     IDENTITY,
     LIMITS,
@@ -45,12 +43,11 @@ from annotation.judging.services.save_judge import (
     restore_judge,
 )
 from annotation.judging.services.start_run import cap_in
-from annotation.judging.services.try_judge import TRIAL_CLAIM, TRIAL_TEXT, Trial
 from annotation.judging.services.use_judge import use_judge
-from annotation.judging.words import format_in_words
-from annotation.models import Judge, JudgeTrial, Project, Run, Summary
+from annotation.judging.words import STEP_WORDS, format_in_words
+from annotation.models import Judge, Project, PromptVersion, Run, Summary
 from annotation.web.confirm import ask_to_confirm, is_confirmed
-from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.htmx import Request
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -62,9 +59,9 @@ else:
 
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """What a project can have of its own: the lexical judge is built in, and there is one."""
-OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "may_change_model")
+OF_SERVER = ("model", "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "prompts")
 OF_PANEL = ("members", "ask_next_below")
-ADVANCED = (*LIMITS, "custom_instruction", "may_change_model")
+ADVANCED = (*LIMITS, "custom_instruction", "prompts")
 """What most people leave as it is."""
 
 LABELS = {
@@ -78,8 +75,8 @@ LABELS = {
     "timeout_seconds": "Timeout in seconds",
     "max_tokens": "Maximum reply length in tokens",
     "context_tokens": "Context length in tokens",
-    "may_change_model": "Continue if the model changes",
     "members": "Members",
+    "prompts": "Prompts",
     "ask_next_below": "Ask the next member below confidence",
 }
 HINTS = {
@@ -90,6 +87,7 @@ HINTS = {
     "calls_per_minute": "Per 60 seconds; empty: no limit.",
     "tokens_per_minute": "Per 60 seconds; empty: no limit.",
     "ask_next_below": "0 to 1, cheapest member first; empty: every member answers everything.",
+    "prompts": "Built-in where no version is chosen.",
     "context_tokens": "Maximum size of request and reply; longer texts are split into windows.",
 }
 """What a label does not say already."""
@@ -119,6 +117,7 @@ class ProfileForm(JudgeModelForm):
             field.required = False
         else:
             self._offer_addresses()
+            self._offer_prompts()
         if is_used(self.instance):
             for name in set(IDENTITY) & set(self.fields):
                 self.fields[name].disabled = True
@@ -140,22 +139,35 @@ class ProfileForm(JudgeModelForm):
             help_text="The environment variable with the key on the workers. The key itself is never stored.",
         )
 
+    def _offer_prompts(self) -> None:
+        assert self.instance.project is not None, "a judge of a project's own"
+        versions = versions_of(self.instance.project)
+        if not versions.exists():
+            del self.fields["prompts"]
+            return
+        field: Any = self.fields["prompts"]
+        field.widget = forms.CheckboxSelectMultiple()
+        field.queryset = versions
+        field.label_from_instance = _prompt_in_words
+
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         told = {name: value for name, value in cleaned.items() if name in PROFILE}
-        for fault in profile_faults(as_changed(self.instance, told), list(cleaned.get("members") or ())):
+        members, prompts = (list(cleaned.get(name) or ()) for name in ("members", "prompts"))
+        for fault in profile_faults(as_changed(self.instance, told), members, prompts):
             if fault.field not in self.errors:
                 self.add_error(fault.field if fault.field in self.fields else None, fault.message)
         return cleaned
 
     @property
     def profile(self) -> dict[str, Any]:
-        """What was typed, as the service takes it; kind and members are not among it."""
+        """What was typed, as the service takes it; kind, members and prompts are not among it."""
         return {name: value for name, value in self.cleaned_data.items() if name in PROFILE}
 
     @property
-    def members(self) -> list[Judge]:
-        return list(self.cleaned_data.get("members") or ())
+    def chosen(self) -> dict[str, Any]:
+        """Members and prompts."""
+        return {name: list(self.cleaned_data.get(name) or ()) for name in ("members", "prompts")}
 
     @property
     def plain(self) -> list[Any]:
@@ -179,16 +191,10 @@ class ProfileForm(JudgeModelForm):
 
 @dataclass(frozen=True, slots=True)
 class JudgeLine:
-    """A judge in the list. `addresses` are where it sends texts, each with whether the project permits it."""
-
     judge: Judge
     is_shared: bool
     is_deciding: bool
-    addresses: list[tuple[str, bool]]
-
-    @property
-    def needs_permission(self) -> bool:
-        return any(not is_permitted for _, is_permitted in self.addresses)
+    addresses: list[str]
 
 
 @screen("GET")
@@ -222,14 +228,20 @@ def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     row = _judge(room, judge_id)
     if row.project_id is None:
-        if request.method == "POST" and request.POST.get("act") != "try":
+        if request.method == "POST" and request.POST.get("act") != "test":
             raise NotAllowed(
                 "This judge is shared by all projects. Only administrators can change it.",
                 code="shared_judge",
             )
-        trial = _tried(request, room, row) if request.method == "POST" else {}
-        context = {"room": room, "judge": row, "members": members_of(row), "address": _shown_address(row)}
-        return render(request, "judging/judges/shared.html", {**context, **trial})
+        checked = _checked(request, room, row) if request.method == "POST" else {}
+        context = {
+            "room": room,
+            "judge": row,
+            "members": members_of(row),
+            "addresses": addresses_of(row),
+            "served_models": served_models(row),
+        }
+        return render(request, "judging/judges/shared.html", {**context, **checked})
     form = ProfileForm(request.POST or None, instance=_judge(room, judge_id))
     return _form(request, room, row, form)
 
@@ -239,15 +251,6 @@ def archive(request: Request, slug: str, judge_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
     act = restore_judge if "restore" in request.POST else archive_judge
     act(judge=_judge(room, judge_id), by=request.user)
-    return redirect("judges", slug=slug)
-
-
-@screen("POST")
-def permit(request: Request, slug: str, judge_id: str) -> HttpResponse:
-    """Let the judge receive the project's texts, or end that where the form says so."""
-    room = enter(request, slug, Verb.RUN, here="judges")
-    act = end_permission if "end" in request.POST else permit_texts
-    act(project=room.project, judge=_judge(room, judge_id), by=request.user)
     return redirect("judges", slug=slug)
 
 
@@ -309,22 +312,22 @@ def _onwards(project: Project) -> HttpResponse:
 
 
 def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
-    """The form of a judge of the project's own: shown, tried, or saved."""
+    """The form of a judge of the project's own: shown, tested, or saved."""
     context: dict[str, object] = {
         "room": room,
         "judge": row,
         "form": form,
         "recipes": RECIPES if row.kind == Judge.Kind.OPENAI else (),
         "allowed": settings.COVERDICT_JUDGE_URLS,
-        "kinds": [(kind, kind.label) for kind in KINDS],
         "is_used": is_used(row),
+        "served_models": [] if row._state.adding else served_models(row),
     }
     status = 200
     if request.method == "POST":
         if not form.is_valid():
             status = 422
-        elif request.POST.get("act") == "try":
-            context |= _tried(request, room, row, form.profile, form.members)
+        elif request.POST.get("act") == "test":
+            context |= _checked(request, room, as_changed(row, form.profile))
         else:
             refusal = _saved(request, room, row, form)
             if refusal is None:
@@ -335,62 +338,32 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
 
 
 def _saved(request: Request, room: Room, row: Judge, form: ProfileForm) -> Invalid | Conflict | None:
-    members = form.members
     try:
         if row._state.adding:
             made = add_judge(
-                project=room.project, by=request.user, kind=row.kind, members=members, **form.profile
+                project=room.project, by=request.user, kind=row.kind, **form.chosen, **form.profile
             )
             if room.project.deciding_judge_id is None:
                 let_decide(project=room.project, judge=made, by=request.user)
         else:
-            change_judge(judge=row, by=request.user, members=members, **form.profile)
+            change_judge(judge=row, by=request.user, **form.chosen, **form.profile)
     except (Invalid, Conflict) as refusal:
         return refusal
     messages.success(request, f"Judge {form.cleaned_data['name']} is saved.")
     return None
 
 
-def _tried(
-    request: Request,
-    room: Room,
-    judge: Judge,
-    profile: dict[str, Any] | None = None,
-    members: Sequence[Judge] | None = None,
-) -> dict[str, object]:
-    """The trial that was asked for, or why none can be."""
+def _prompt_in_words(row: PromptVersion) -> str:
+    return f"{STEP_WORDS[known_step(row.step)].name}, version {row.number}"
+
+
+def _checked(request: Request, room: Room, judge: Judge) -> dict[str, object]:
+    """How long the server took to answer and in which format, or why it did not."""
     try:
-        trial = request_trial(
-            judge=None if judge._state.adding else judge,
-            project=room.project,
-            by=request.user,
-            profile=None if profile is None else {**profile, "kind": judge.kind},
-            members=members if judge.kind == Judge.Kind.PANEL else None,
-        )
+        found = check_connection(project=room.project, judge=judge, by=request.user)
     except Invalid as refusal:
-        return {"trial_fault": refusal.message}
-    return _trial_facts(trial)
-
-
-def _trial_facts(trial: JudgeTrial) -> dict[str, object]:
-    facts: dict[str, object] = {"trial": trial, "claim": TRIAL_CLAIM, "text": TRIAL_TEXT}
-    if fault := trial.why_failed:
-        return {**facts, "trial_fault": fault}
-    if trial.outcome is None:
-        return {**facts, "is_worker_alive": is_worker_alive()}
-    said = Trial(**trial.outcome)
-    return {**facts, "said": said, "takes": format_in_words(said.format)}
-
-
-@screen("GET")
-def trial(request: Request, slug: str, trial_id: str) -> HttpResponse:
-    """What the judge said, once it did, to whoever had it asked."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
-    row = found(room.project.trials.filter(requested_by=request.user), trial_id, "trial")
-    context = {"room": room, **_trial_facts(row)}
-    return page_or_fragment(
-        request, page="judging/judges/trial.html", fragment="judging/judges/_trial.html", context=context
-    )
+        return {"connection_fault": refusal.message}
+    return {"connection": found, "takes": format_in_words(found.format)}
 
 
 def _lines(room: Room) -> list[JudgeLine]:
@@ -398,31 +371,18 @@ def _lines(room: Room) -> list[JudgeLine]:
     rows = list(judges_of(room.project).prefetch_related("members"))
     if not any(row.name == LEXICAL for row in rows):
         rows.insert(0, Judge(name=LEXICAL, kind=Judge.Kind.LEXICAL))
-    asked = {
-        row: [row] if row.kind != Judge.Kind.PANEL else list(row.members.all())
-        for row in (row for row in rows if row.pk)
-    }
-    permitted = permitted_in(room.project, [one.pk for each in asked.values() for one in each])
+    # Which one decides is hidden from the blind.
+    deciding = room.project.deciding_judge_id if Verb.VIEW_SCORES in room.verbs else None
     return [
-        JudgeLine(
-            judge=row,
-            is_shared=row.project_id is None,
-            # Which one decides is hidden from the blind.
-            is_deciding=Verb.VIEW_SCORES in room.verbs
-            and room.project.deciding_judge_id is not None
-            and row.pk == room.project.deciding_judge_id,
-            addresses=[
-                (address_of(one), (one.pk, address_of(one)) in permitted)
-                for one in (asked[row] if row.pk else ())
-                if one.kind == Judge.Kind.OPENAI
-            ],
-        )
+        JudgeLine(row, row.project_id is None, deciding is not None and row.pk == deciding, _addresses(row))
         for row in rows
     ]
 
 
-def _shown_address(judge: Judge) -> str:
-    return address_of(judge) if judge.kind == Judge.Kind.OPENAI else ""
+def _addresses(judge: Judge) -> list[str]:
+    """Where it sends texts; a panel's members are prefetched."""
+    asked = judge.members.all() if judge.kind == Judge.Kind.PANEL else [judge]
+    return [address_of(one) for one in asked if one.kind == Judge.Kind.OPENAI]
 
 
 def _judge(room: Room, public_id: str) -> Judge:

@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar, cast
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.judges import judges_of, not_permitted
+from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.prompts import known_step, own_versions_of
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
     calls_of,
     is_worker_alive,
     last_reply,
-    other_models,
     past_runs,
     run_progress,
 )
-from annotation.judging.services.follow_model import follow_model
 from annotation.judging.services.judge_document_set import parts_of
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
 from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run
@@ -47,7 +44,7 @@ def runs(request: Request, slug: str) -> HttpResponse:
         "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
         "metrics": room.project.usual_metrics,
     }
-    context = _list_context(room, decides, form)
+    context = _list_context(room, form)
     return page_or_fragment(
         request, page="judging/runs/list.html", fragment="judging/runs/_past.html", context=context
     )
@@ -61,34 +58,25 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         "metrics": request.POST.getlist("metrics"),
         "n_questions": request.POST.get("n_questions", ""),
         "max_cost": request.POST.get("max_cost", ""),
-        "send_texts": request.POST.get("send_texts", ""),
         "confirmed": request.POST.get("confirmed", ""),
     }
     judge = judge_by_name(str(form["judge"]), room.project)
-    # A tick holds for the judge beside whose addresses it stood.
-    send_texts = form["send_texts"] == judge.name
     metrics = request.POST.getlist("metrics")
     n_questions, no_number = _read(_questions, request)
     max_cost, no_cap = _read(cap_in, request)
     faults = [
         *no_number,
         *no_cap,
-        *faults_of_start(
-            project=None if send_texts else room.project,
-            judge=judge,
-            metrics=metrics,
-            n_questions=n_questions,
-            max_cost=max_cost,
-        ),
+        *faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost),
     ]
     if faults:
-        return _refused(request, room, form, judge, faults)
+        return _refused(request, room, form, faults)
     # Money is spent only by somebody who has seen how much, for just this.
     choice = _choice(request)
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(metrics))
     if found.cost and form["confirmed"] != choice:
         form["confirmed"] = choice
-        context = {**_list_context(room, judge, form), "to_confirm": found}
+        context = {**_list_context(room, form), "to_confirm": found}
         return page_or_fragment(
             request, page="judging/runs/list.html", fragment="judging/runs/_start.html", context=context
         )
@@ -99,11 +87,10 @@ def start_run(request: Request, slug: str) -> HttpResponse:
             metrics=metrics,
             n_questions=n_questions,
             max_cost=max_cost,
-            send_texts=send_texts,
             by=request.user,
         )
     except Invalid as refusal:
-        return _refused(request, room, form, judge, [refusal])
+        return _refused(request, room, form, [refusal])
     response = redirect("run", slug=slug, run_id=run.public_id)
     return _follow(request, response)
 
@@ -115,15 +102,6 @@ def estimate(request: Request, slug: str) -> HttpResponse:
     judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(request.GET.getlist("metrics")))
     return render(request, "judging/runs/_estimate.html", {"estimate": found})
-
-
-@screen("GET")
-def permission(request: Request, slug: str) -> HttpResponse:
-    """What is to be permitted before the judge that the form names is sent texts; empty where nothing is."""
-    room = enter(request, slug, Verb.RUN, here="runs")
-    judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
-    context = {"form": {"judge": judge.name}, "to_permit": not_permitted(room.project, judge)}
-    return render(request, "judging/runs/_permission.html", context)
 
 
 @screen("GET")
@@ -159,20 +137,9 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)
 
 
-@screen("POST")
-def follow(request: Request, slug: str, run_id: str) -> HttpResponse:
-    """Judge with the model that the run's server answers with by now, and lead to that run."""
-    room = enter(request, slug, Verb.CHANGE_PROJECT, here="runs")
-    run = follow_model(run=_run(room, run_id), by=request.user)
-    messages.success(request, f"Judge {run.judge.name} is running. Its verdicts do not affect scores yet.")
-    return redirect("run", slug=slug, run_id=run.public_id)
-
-
-def _refused(
-    request: Request, room: Room, form: dict[str, object], judge: Judge, faults: list[Invalid]
-) -> HttpResponse:
+def _refused(request: Request, room: Room, form: dict[str, object], faults: list[Invalid]) -> HttpResponse:
     context = {
-        **_list_context(room, judge, form),
+        **_list_context(room, form),
         "refusals": faults,
         "faulty": {fault.field for fault in faults},
     }
@@ -229,7 +196,6 @@ def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = N
         "is_worker_alive": is_worker_alive(),
         "is_live": run.state == Run.State.ACTIVE,
         "is_of_use": progress.usable and progress.outcome != "unusable",
-        "other_models": list(other_models(run).values()) if run.state == Run.State.STOPPED else [],
         "has_price": has_price(run.judge),
         "own_prompts": [(STEP_WORDS[known_step(row.step)].name, row) for row in own_versions_of(run)],
     }
@@ -247,7 +213,7 @@ def _run(room: Room, public_id: str) -> Run:
     return found(rows, public_id, "run")
 
 
-def _list_context(room: Room, chosen: Judge | None, form: Mapping[str, object]) -> dict[str, object]:
+def _list_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
     usable = judges_of(room.project).filter(archived_at=None)
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
@@ -262,7 +228,6 @@ def _list_context(room: Room, chosen: Judge | None, form: Mapping[str, object]) 
         "runs": past,
         "is_live": not past or any(run.state == Run.State.ACTIVE for run in past),
         "judges": judges,
-        "to_permit": not_permitted(room.project, chosen) if chosen is not None else [],
         "usual_metrics": usual,
         "more_metrics": more,
         "is_more_open": bool(form.get("n_questions")) or not set(ticked) <= set(USUAL_METRICS),

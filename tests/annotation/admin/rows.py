@@ -16,7 +16,6 @@ from annotation.models import (
     Analysis,
     CachedValue,
     CallClaim,
-    CallStart,
     Draw,
     DrawnCheck,
     Export,
@@ -25,8 +24,6 @@ from annotation.models import (
     Judge,
     JudgeCall,
     JudgeExamples,
-    JudgeShare,
-    JudgeTrial,
     PromptVersion,
     Question,
     QuestionAnswer,
@@ -34,7 +31,6 @@ from annotation.models import (
     Run,
     SetupLink,
     SummaryJudgment,
-    TextPermission,
     Worker,
 )
 from annotation.projects.services.invite import invite
@@ -80,8 +76,6 @@ def _fill_what_is_worked_on(world: World) -> None:
         project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"
     )
     CallClaim.objects.create(key="k", token="secret-token", lease_until=timezone.now())
-    CallStart.objects.create(judge=world.judge, at=timezone.now(), tokens=10)
-    JudgeShare.objects.create(judge=world.judge, token="secret-token", calls=1, lease_until=timezone.now())
     question = Question.objects.create(
         document_set=world.sets["port"], position=1, text="Did it rain?", origin="judge"
     )
@@ -95,8 +89,6 @@ def _fill_what_is_kept(world: World) -> None:
     CachedValue.objects.create(cache_key="counted", value="", expires=timezone.now())
     own = Judge.objects.create(project=world.project, name="own", kind="openai", model="m")
     JudgeExamples.objects.create(judge=own, base=world.judge)
-    TextPermission.objects.create(project=world.project, judge=world.judge, address="http://localhost:1/v1")
-    JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona)
     Worker.objects.create(name="worker-1", started_at=timezone.now(), seen_at=timezone.now())
 
 

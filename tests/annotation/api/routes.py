@@ -20,7 +20,6 @@ from annotation.models import (
     Draw,
     Export,
     Judge,
-    JudgeTrial,
     Membership,
     Project,
     Role,
@@ -128,20 +127,15 @@ IN_PROJECT = (
     Route("delete", _in("invitations/{invitation}/"), (Verb.MANAGE_MEMBERS,)),
     Route("get", _in("judges/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("judges/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
-    Route("post", _in("judges/try/"), (Verb.CHANGE_PROJECT,), NEW_JUDGE),
     Route("get", _in("judges/{own_judge}/"), (Verb.CHANGE_PROJECT,)),
     Route("patch", _in("judges/{own_judge}/"), (Verb.CHANGE_PROJECT,), {"concurrency": 2}),
     Route("post", _in("judges/{own_judge}/archive/"), (Verb.CHANGE_PROJECT,)),
     Route("post", _in("judges/{own_judge}/restore/"), (Verb.CHANGE_PROJECT,)),
-    Route("post", _in("judges/{own_judge}/texts/"), (Verb.RUN,), {"may_receive_texts": True}),
-    Route("post", _in("judges/{own_judge}/try/"), (Verb.RUN,)),
+    Route("post", _in("judges/{own_judge}/connection/"), (Verb.RUN,)),
     Route("post", _in("judges/{own_judge}/examples/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("prompts/"), (Verb.VIEW_RUNS,)),
     # Steps are the same in every project, so their names are no ids of rows.
-    Route("get", _in("prompts/extract/"), (Verb.VIEW_RUNS,)),
-    Route("post", _in("prompts/extract/versions/"), (Verb.CHANGE_PROJECT,), {"system": "Cut into claims."}),
-    Route("post", _in("prompts/extract/preview/"), (Verb.CHANGE_PROJECT,), {"system": "Cut into claims."}),
-    Route("post", _in("prompts/extract/restore/"), (Verb.CHANGE_PROJECT,)),
+    Route("post", _in("prompts/extract/"), (Verb.CHANGE_PROJECT,), {"system": "Cut into claims."}),
     Route("get", _in("runs/"), (Verb.VIEW_RUNS,)),
     Route("post", _in("runs/"), (Verb.RUN,), {"judge": "lexical"}),
     Route("get", _in("runs/estimate/"), (Verb.RUN,)),
@@ -149,7 +143,6 @@ IN_PROJECT = (
     Route("get", _in("runs/{run}/calls/"), (Verb.VIEW_SCORES,)),
     Route("post", _in("runs/{run}/cancel/"), (Verb.RUN,)),
     Route("post", _in("runs/{run}/resume/"), (Verb.RUN,)),
-    Route("post", _in("runs/{run}/follow-model/"), (Verb.CHANGE_PROJECT,)),
     Route("get", _in("scores/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("leaderboard/differences/"), (Verb.VIEW_SCORES,)),
@@ -249,8 +242,6 @@ OUTSIDE = (
         (),
         {"secret": "x", "username": "eve", "password": "six tall harbours"},
     ),
-    Route("post", "judges/{judge}/try/", ()),
-    Route("get", "judges/trials/{trial}/", ()),
 )
 
 LISTS = ("document-sets/", "summaries/", "claims/", "checks/", "judges/", "runs/", "scores/", "exports/")
@@ -296,8 +287,6 @@ def ids_of(world: World) -> dict[str, str]:
         "member": member.public_id,
         "invitation": invitation.public_id,
         "comment": said.public_id,
-        "judge": world.judge.name,
-        "trial": JudgeTrial.objects.create(judge=world.judge, requested_by=world.mona).public_id,
         "own_judge": own_panel(world).public_id,
         "document_set": world.sets["port"].public_id,
         "summary": world.peers["port", "alder"].public_id,
@@ -350,11 +339,7 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 
 def as_pattern(route: Route) -> tuple[str, str]:
     """The route as the URL configuration writes it."""
-    path = (
-        route.path.replace("{slug}", "<slug:slug>")
-        .replace("{judge}", "<slug:name>")
-        .replace("{trial}", "<slug:public_id>")
-    )
+    path = route.path.replace("{slug}", "<slug:slug>")
     path = path.replace("{sample}", "<slug:name>").replace("{token}", "<slug:key>")
     path = path.replace("prompts/extract/", "prompts/<slug:step>/")
     for name in (

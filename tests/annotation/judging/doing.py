@@ -8,7 +8,6 @@ from annotation.core import jobs
 from annotation.judging.services import judge_many
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import at_work
-from annotation.judging.services.request_trial import perform_trials
 from annotation.judging.services.start_run import start_run
 from annotation.models import Comparison, Document, DocumentSet, Job, Judge, Project, Run, Summary, System
 from evaluation.judging.protocol import one_pass
@@ -56,12 +55,6 @@ def judge_all(run: Run) -> None:
     while run.jobs.filter(state=Job.State.WAITING, attempt=0).exists():
         assert judge_run(run)
     run.refresh_from_db()
-
-
-def perform_asked() -> None:
-    """Ask the judges that somebody wants to try, one after the other: threads would not see the test's rows."""
-    while taken := jobs.take(lane=jobs.Lane.TRIALS):
-        perform_trials(taken)
 
 
 def add_document_set(

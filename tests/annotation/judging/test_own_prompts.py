@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.judging.queries.prompts import own_versions_of
-from annotation.judging.services.change_prompt import restore_prompt, reword_prompt
 from annotation.judging.services.judges import judge_by_name
-from annotation.judging.services.start_run import start_run
-from annotation.models import Judge, JudgeCall, Project, Verdict
+from annotation.judging.services.save_prompt import save_prompt
+from annotation.models import Judge, JudgeCall, Project, PromptVersion, Verdict
 from evaluation.judging.prompts import PROMPTS
-from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, run_to_end
 
 if TYPE_CHECKING:
     from tests.llm_server import LLMServer
@@ -34,8 +33,13 @@ def project(db: None) -> Project:
     return made
 
 
-def reword(project: Project, step: str = "check_covered", system: str = COVERED) -> None:
-    reword_prompt(project=project, step=step, by=None, system=system)
+def reword(
+    judge: Judge, project: Project, step: str = "check_covered", system: str = COVERED, **parts: str
+) -> PromptVersion:
+    """A version that the judge uses beside those that it has."""
+    row = save_prompt(project=project, step=step, by=None, system=system, parts=parts)
+    judge.prompts.add(row)
+    return row
 
 
 def told(llm_server: LLMServer) -> list[str]:
@@ -45,7 +49,7 @@ def told(llm_server: LLMServer) -> list[str]:
 def test_own_words_are_sent_and_kept_with_the_call(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    reword(project)
+    reword(llm_judge, project)
     run_to_end(project, llm_judge)
     words = COVERED.removesuffix("$custom_instruction")
     # One text's claims are taken in the built-in words, two summaries are checked in the project's own.
@@ -59,7 +63,7 @@ def test_own_words_are_sent_and_kept_with_the_call(
 def test_a_second_run_in_the_same_words_makes_no_call(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    reword(project)
+    reword(llm_judge, project)
     run_to_end(project, llm_judge)
     made, verdicts = len(llm_server.calls), Verdict.objects.count()
     run_to_end(project, llm_judge)
@@ -72,10 +76,10 @@ def test_new_words_are_asked_anew_and_going_back_costs_nothing(
     made = []
     run_to_end(project, llm_judge)
     made.append(len(llm_server.calls))
-    reword(project)
+    reword(llm_judge, project)
     run_to_end(project, llm_judge)
     made.append(len(llm_server.calls))
-    restore_prompt(project=project, step="check_covered", by=None)
+    llm_judge.prompts.clear()
     run_to_end(project, llm_judge)
     made.append(len(llm_server.calls))
     # Claims of one model summary and two checks; then the two checks in new words; then nothing.
@@ -85,67 +89,34 @@ def test_new_words_are_asked_anew_and_going_back_costs_nothing(
     assert len(set(Verdict.objects.values_list("origin_name", flat=True))) == 2
 
 
-def test_words_of_another_project_are_not_told_here(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    reword(Project.objects.create(slug="other", name="Other"))
-    run_to_end(project, llm_judge)
-    assert COVERED.removesuffix("$custom_instruction") not in told(llm_server)
-
-
-def test_members_of_a_panel_are_told_in_own_words_too(
+def test_each_member_of_a_panel_is_asked_in_its_own_words(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     other = Judge.objects.create(name="other", kind="openai", model="other", base_url=llm_server.base_url)
     panel = Judge.objects.create(name="three", kind="panel")
     panel.members.set([judge_by_name("lexical"), llm_judge, other])
-    reword(project)
-    run_to_end(project, panel)
+    row = reword(llm_judge, project)
+    run = run_to_end(project, panel)
     own = [call for call in llm_server.calls if "claims" in call.question]
-    assert {call.body["model"] for call in own} == {"scripted", "other"}
-    assert {call.body["messages"][0]["content"] for call in own} == {
-        COVERED.removesuffix("$custom_instruction")
-    }
-
-
-def test_a_run_keeps_the_words_that_it_began_with(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    reword(project)
-    run = start_run(project=project, judge=llm_judge, by=None)
-    reword(project, system="Something else altogether.")
-    perform_all(run)
-    assert "Something else altogether." not in told(llm_server)
-    assert [(row.step, row.number) for row in own_versions_of(run)] == [("check_covered", 1)]
-
-
-def test_a_run_in_built_in_words_names_no_version(project: Project, llm_judge: Judge) -> None:
-    reword(project)
-    restore_prompt(project=project, step="check_covered", by=None)
-    assert own_versions_of(start_run(project=project, judge=llm_judge, by=None)) == []
-
-
-def test_the_lexical_judge_reads_no_prompts(project: Project) -> None:
-    before = run_to_end(project, judge_by_name("lexical"))
-    verdicts = Verdict.objects.count()
-    reword(project)
-    after = run_to_end(project, judge_by_name("lexical"))
-    assert own_versions_of(before) == own_versions_of(after) == []
-    assert Verdict.objects.count() == verdicts
+    words = {(call.body["model"], call.body["messages"][0]["content"]) for call in own}
+    assert ("scripted", COVERED.removesuffix("$custom_instruction")) in words
+    assert ("other", PROMPTS["check_covered"].render()) in words
+    assert own_versions_of(run) == [row]
 
 
 def test_merged_steps_are_told_in_own_words(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    reword(project, "align_summary", "Align, please. $parts")
-    reword_prompt(
-        project=project,
-        step="read_document",
-        by=None,
-        system="Read, please. $parts",
-        parts={"reference_claims": "Take atomic claims of the reference.", "n_questions": "Make questions."},
+    reword(llm_judge, project, "align_summary", "Align, please. $parts")
+    reword(
+        llm_judge,
+        project,
+        "read_document",
+        "Read, please. $parts",
+        reference_claims="Take atomic claims of the reference.",
+        n_questions="Make questions.",
     )
-    reword(project, "cover_summary", "Cover, please. $parts")
+    reword(llm_judge, project, "cover_summary", "Cover, please. $parts")
     run = run_to_end(project, llm_judge, ["summarization", "question_coverage"])
     assert run.state == "finished"
     begun = sorted(words.split(",")[0] for words in told(llm_server))

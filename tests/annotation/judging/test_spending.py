@@ -5,24 +5,22 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import closing, contextmanager
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connection, transaction
-from django.utils import timezone
 
 from annotation.core.refusals import Invalid
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.manifest import about
 from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.judge_many import judge_run
-from annotation.judging.services.spend import RunBudget, paying_job
-from annotation.judging.services.start_run import resume_run, start_run
-from annotation.models import ClaimSet, Job, Judge, JudgeCall, Run, Verdict
+from annotation.judging.services.spend import RunBudget
+from annotation.judging.services.start_run import cancel_run, resume_run, start_run
+from annotation.models import ClaimSet, Judge, JudgeCall, Run, Verdict
 from evaluation.judging import turns
 from evaluation.judging.errors import BudgetSpent
-from tests.annotation.judging.doing import add_document_set, claim_job, judge_to_end, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, judge_to_end, perform_all, run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,9 +115,13 @@ def test_a_cap_is_a_number_above_0(world: World, priced: Judge, cap: float) -> N
     assert not Run.objects.exists()
 
 
-def test_a_cap_on_a_judge_without_a_price_is_refused(world: World) -> None:
+def test_a_cap_on_a_judge_without_a_price_is_refused(world: World, priced: Judge) -> None:
     with pytest.raises(Invalid, match="has no price"):
         start_run(project=world.project, judge=world.judge, max_cost=1.0, by=None)
+    Judge.objects.filter(pk=priced.pk).update(completion_price=0.0)
+    priced.refresh_from_db()
+    with pytest.raises(Invalid, match="The replies of scripted have no price"):
+        start_run(project=world.project, judge=priced, max_cost=1.0, by=None)
 
 
 def test_the_manifest_of_an_export_tells_what_judging_cost(world: World, priced: Judge) -> None:
@@ -149,12 +151,9 @@ def test_the_manifest_of_an_export_tells_what_judging_cost(world: World, priced:
 def budget(transactional_db: None, world: World) -> Iterator[RunBudget]:
     run = start_run(project=world.project, judge=world.judge, by=None)
     Run.objects.filter(pk=run.pk).update(max_cost=1.0)
-    for job in run.jobs.all():
-        assert claim_job(job)
+    run.refresh_from_db()
     made = RunBudget(run)
-    paying = paying_job.set(run.jobs.order_by("pk")[0].pk)
     yield made
-    paying_job.reset(paying)
     made.close()
 
 
@@ -167,63 +166,54 @@ def test_what_is_set_aside_leaves_less_for_others_until_it_is_given_back(budget:
         await waiting
 
     asyncio.run(reserve_and_wait())
-    assert Run.objects.get().cost == pytest.approx(0.1)
-    assert reserved() == pytest.approx(0.5)
+    assert cost() == pytest.approx(0.1 + 0.5)
 
 
-def test_a_call_that_can_never_fit_is_refused_at_once(budget: RunBudget) -> None:
-    asyncio.run(budget.reserve(0.6))
+def test_a_call_that_can_never_fit_is_refused(budget: RunBudget) -> None:
     with pytest.raises(BudgetSpent):
         asyncio.run(budget.reserve(1.1))
 
 
-def test_what_another_worker_has_set_aside_counts(budget: RunBudget) -> None:
-    other = Job.objects.order_by("pk")[1]
-    Job.objects.filter(pk=other.pk).update(reserved_cost=0.9)
-
-    async def is_waiting() -> bool:
-        waiting = asyncio.create_task(budget.reserve(0.2))
-        _, pending = await asyncio.wait([waiting], timeout=0.3)
-        waiting.cancel()
-        await asyncio.wait([waiting])
-        return bool(pending)
-
-    assert asyncio.run(is_waiting())
-    assert reserved() == pytest.approx(0.9)
-    # Of one that is dead nothing comes back to wait for.
-    Job.objects.filter(pk=other.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+def test_what_another_worker_holds_back_leaves_less(budget: RunBudget) -> None:
+    with closing(RunBudget(Run.objects.get())) as other:
+        asyncio.run(other.reserve(0.9))
     with pytest.raises(BudgetSpent):
         asyncio.run(budget.reserve(0.2))
-    # A worker that dies gives it back: nobody works on its job until the next attempt, which begins at 0.
-    Job.objects.filter(pk=other.pk).update(state="waiting", token="", lease_until=None)
-    asyncio.run(budget.reserve(0.2))
-    assert claim_job(other)
-    other.refresh_from_db()
-    assert other.reserved_cost == 0
+    asyncio.run(budget.reserve(0.1))
+
+
+def test_what_a_dead_worker_held_back_comes_free_when_the_run_is_resumed(world: World, priced: Judge) -> None:
+    run = start_run(project=world.project, judge=priced, max_cost=1.0, by=None)
+    judge_run(run, most=1)
+    paid = paid_by(run)
+    Run.objects.filter(pk=run.pk).update(cost=0.99)
+    cancel_run(run=run, by=None)
+    assert resume_run(run=run, by=None).cost == pytest.approx(paid)
+    perform_all(run)
+    assert (run.state, run.cost) == ("finished", pytest.approx(paid_by(run)))
 
 
 def test_of_many_calls_at_once_only_those_that_fit_are_let_go_ahead(budget: RunBudget) -> None:
-    async def call(cost: float) -> bool:
+    async def call(price: float) -> bool:
         try:
             await budget.reserve(0.3)
         except BudgetSpent:
             return False
-        assert await asyncio.to_thread(_reserved_in_thread) <= 0.9 + 1e-9
-        await budget.settle(0.3, cost)
+        assert await asyncio.to_thread(_cost_in_thread) <= 1.0 + 1e-9
+        await budget.settle(0.3, price)
         return True
 
-    async def made(cost: float) -> int:
-        return sum(await asyncio.gather(*(call(cost) for _ in range(10))))
+    async def made(price: float) -> int:
+        return sum(await asyncio.gather(*(call(price) for _ in range(10))))
 
     # Three times .3 fit into 1 at once; one after the other so many that 1 - .1·n leaves .3: 8.
     assert asyncio.run(made(0.1)) == 8
-    assert Run.objects.get().cost == pytest.approx(0.8)
-    assert reserved() == 0
+    assert cost() == pytest.approx(0.8)
 
 
-def _reserved_in_thread() -> float:
+def _cost_in_thread() -> float:
     with closing(connection):
-        return reserved()
+        return cost()
 
 
 # A cap and many at once
@@ -276,8 +266,8 @@ def test_a_cap_scores_many_at_once_too(
     assert [calls for calls in (4, 16) if scored(calls) < alone / 2] == []
 
 
-def reserved() -> float:
-    return sum(Job.objects.values_list("reserved_cost", flat=True))
+def cost() -> float:
+    return Run.objects.values_list("cost", flat=True).get()
 
 
 def everything_is_done(budget: RunBudget) -> None:
@@ -316,7 +306,7 @@ def test_the_loop_goes_on_while_the_database_waits(budget: RunBudget) -> None:
 
     with locked_run() as release:
         asyncio.run(ask(release))
-    assert reserved() == pytest.approx(0.2)
+    assert cost() == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("asked_before", [0, 1], ids=["begun", "not yet begun"])
@@ -336,7 +326,7 @@ def test_who_is_cancelled_while_setting_aside_has_set_nothing_aside(
     with locked_run() as release:
         asyncio.run(ask(release))
     everything_is_done(budget)
-    assert reserved() == pytest.approx(0.1 * asked_before)
+    assert cost() == pytest.approx(0.1 * asked_before)
 
 
 def test_who_is_cancelled_while_settling_has_settled(budget: RunBudget) -> None:
@@ -352,5 +342,4 @@ def test_who_is_cancelled_while_settling_has_settled(budget: RunBudget) -> None:
     with locked_run() as release:
         asyncio.run(settle(release))
     everything_is_done(budget)
-    assert reserved() == 0.0
-    assert Run.objects.get().cost == pytest.approx(0.4)
+    assert cost() == pytest.approx(0.4)

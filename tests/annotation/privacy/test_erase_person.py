@@ -129,7 +129,6 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Run.started_by",
     "Sitting.assessor",
     "System.person",
-    "TextPermission.given_by",
     "Verdict.person",
 }
 FREE_TEXTS_OF_PEOPLE = {
@@ -140,7 +139,6 @@ FREE_TEXTS_OF_PEOPLE = {
     # With the account, or emptied.
     "AccountEvent.note",
     "Invitation.note",
-    "JudgeTrial.fault",
     # The project's own: docs/privacy.md leaves them to the operator.
     "Guideline.note",
     "Guideline.text",

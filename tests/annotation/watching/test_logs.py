@@ -74,7 +74,7 @@ def test_an_import_is_judged_under_one_id_and_no_text_is_logged(
     client = client_of("olga")
     pushed = client.post(f"{HERE}push/", {"rows": [ROW]}, format="json")
     assert pushed.status_code == 200, pushed.content
-    body = {"judge": judge.name, "send_texts": True}
+    body = {"judge": judge.name}
     started = client.post(f"{HERE}runs/", body, format="json", headers={"X-Request-ID": OF_PROXY})
     assert (started.status_code, started["X-Request-ID"]) == (201, OF_PROXY)
     run = Run.objects.get()

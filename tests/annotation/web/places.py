@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Draw, Export, JudgeTrial
+from annotation.models import Dispute, Draw, Export
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -70,9 +70,6 @@ class Ids:
                 "system_id": world.systems["alder"].public_id,
                 "summary_id": world.peers["port", "alder"].public_id,
                 "run_id": run.public_id,
-                "trial_id": JudgeTrial.objects.create(
-                    project=world.project, judge=world.judge, requested_by=world.mona
-                ).public_id,
                 "judge_id": own_panel(world).public_id,
                 "step": "extract",
                 "export_id": export.public_id,

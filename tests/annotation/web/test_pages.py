@@ -28,7 +28,6 @@ NOT_PAGES = {
     "export-manifest",
     "import-rejects",
     "run-estimate",
-    "run-permission",
     "judge-file",
     "league-file",
 }

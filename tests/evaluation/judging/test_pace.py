@@ -7,9 +7,8 @@ from itertools import pairwise
 import pytest
 
 from evaluation import Limits, MoneyCap
-from evaluation.judging import BudgetSpent
-from evaluation.judging import _pace as pace
-from evaluation.judging._pace import Pace
+from evaluation.judging import BudgetSpent, pace
+from evaluation.judging.pace import Pace
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import LLMServer
 

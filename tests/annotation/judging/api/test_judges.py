@@ -1,16 +1,13 @@
-"""Judges over the API: added, tried, changed, archived; and none of another project's."""
+"""Judges over the API: added, tested, changed, archived; and none of another project's."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from annotation.judging.services.save_judge import add_judge
-from annotation.models import Judge, TextPermission
-from tests.annotation.judging.doing import perform_asked
+from annotation.models import Judge
 
 if TYPE_CHECKING:
-    from rest_framework.test import APIClient
-
     from tests.annotation.cast import World
     from tests.annotation.conftest import ApiDoor
     from tests.llm_server import LLMServer
@@ -22,40 +19,19 @@ def new(server: LLMServer, **changes: object) -> dict[str, object]:
     return {"name": "mine", "kind": "openai", "model": "scripted", "base_url": server.base_url, **changes}
 
 
-def tried(client: APIClient, path: str, body: dict[str, object] | None = None) -> dict[str, Any]:
-    """What the judge answered, once a worker had asked it."""
-    begun = client.post(path, body or {})
-    assert begun.status_code == 202
-    perform_asked()
-    outcome: dict[str, Any] = client.get(f"/api/v1/judges/trials/{begun.json()['id']}/").json()["outcome"]
-    return outcome
-
-
-def test_a_judge_is_tried_added_changed_and_used(
+def test_a_judge_is_added_tested_changed_and_used(
     world: World, client_of: ApiDoor, llm_server: LLMServer
 ) -> None:
     client = client_of("mona")
-    trial = tried(client, f"{AT}try/", new(llm_server))
-    assert (trial["answer"], trial["format"]) == ("yes", "json_schema")
-    assert not Judge.objects.filter(name="mine").exists()
     made = client.post(AT, new(llm_server, prompt_price=1, completion_price=2))
     assert made.status_code == 201
     shown = made.json()
-    assert (shown["is_shared"], shown["addresses"], shown["may_receive_texts"]) == (
-        False,
-        [llm_server.base_url],
-        False,
-    )
+    assert (shown["is_shared"], shown["addresses"]) == (False, [llm_server.base_url])
     here = f"{AT}{shown['id']}/"
     assert client.patch(here, {"concurrency": 2}).json()["concurrency"] == 2
-    assert tried(client, f"{here}try/")["answer"] == "yes"
-    refused = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine"})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "texts_not_permitted")
-    started = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine", "send_texts": True})
+    assert client.post(f"{here}connection/").json()["format"] == "json_schema"
+    started = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine"})
     assert started.status_code == 201
-    assert client.get(here).json()["may_receive_texts"] is True
-    client.post(f"{here}texts/", {"may_receive_texts": False})
-    assert not TextPermission.objects.exists()
     assert client.post(f"{here}archive/").status_code == 409
     world.project.runs.update(state="cancelled")
     assert client.post(f"{here}archive/").json()["archived_at"]
@@ -70,10 +46,9 @@ def test_what_is_wrong_names_its_field(world: World, client_of: ApiDoor, llm_ser
         ({"kind": "panel", "base_url": "", "members": ["nobody"]}, "members"),
         ({"timeout_seconds": 0}, "timeout_seconds"),
     ):
-        for path in ("", "try/"):
-            answer = client_of("mona").post(f"{AT}{path}", new(llm_server, **changes))
-            assert (changes, answer.status_code) == (changes, 422)
-            assert field in str(answer.json()["error"])
+        answer = client_of("mona").post(AT, new(llm_server, **changes))
+        assert (changes, answer.status_code) == (changes, 422)
+        assert field in str(answer.json()["error"])
     assert client_of("mona").post(AT, {**new(llm_server), "kind": "lexical"}).status_code == 400
     assert llm_server.connections == 0
 
@@ -100,12 +75,10 @@ def test_another_projects_judge_is_nowhere(world: World, client_of: ApiDoor, llm
         ("get", ""),
         ("patch", ""),
         ("post", "archive/"),
-        ("post", "texts/"),
-        ("post", "try/"),
+        ("post", "connection/"),
     ):
         assert getattr(client, method)(f"{AT}{theirs.public_id}/{path}", {}).status_code == 404
-    assert client.post("/api/v1/judges/dans/try/").status_code == 404
-    run = client.post("/api/v1/projects/harbour/runs/", {"judge": "dans", "send_texts": True})
+    run = client.post("/api/v1/projects/harbour/runs/", {"judge": "dans"})
     assert run.json()["error"]["code"] == "no_such_judge"
     decide = client.patch("/api/v1/projects/harbour/", {"deciding_judge": "dans"})
     assert "no judge" in str(decide.json()["error"])

@@ -50,14 +50,6 @@ def test_a_manager_asks(world: World, client_of: ApiDoor) -> None:
     assert Question.objects.get().public_id == told["id"]
 
 
-@pytest.mark.parametrize("retire", [True, False])
-def test_those_made_up_stay_if_wanted(world: World, client_of: ApiDoor, retire: bool) -> None:
-    Question.objects.create(document_set=world.sets["port"], position=1, text="Is it old?", origin="judge")
-    body = {"questions": ["Is it so?"], "retire_made_up": retire}
-    assert client_of("mona").post(place(world), body, format="json").status_code == 201
-    assert Question.objects.filter(retired_at=None).count() == (1 if retire else 2)
-
-
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -75,21 +67,6 @@ def test_what_cannot_be_asked_is_refused(
 ) -> None:
     assert client_of("mona").post(place(world), body, format="json").status_code == status
     assert not Question.objects.exists()
-
-
-def test_what_is_asked_already_conflicts(world: World, client_of: ApiDoor) -> None:
-    [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=None)
-    answered = client_of("mona").post(place(world), {"questions": ["Is it so?"]}, format="json")
-    assert answered.status_code == 409
-    error = answered.json()["error"]
-    assert (error["code"], error["details"]["questions"]) == ("asked_already", [question.public_id])
-
-
-def test_retiring_twice_changes_nothing(world: World, client_of: ApiDoor) -> None:
-    [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=None)
-    for _ in range(2):
-        assert client_of("mona").delete(f"{HERE}questions/{question.public_id}/").status_code == 204
-    assert Question.objects.get().retired_at is not None
 
 
 def test_a_summarys_answers_and_ratings(world: World, client_of: ApiDoor) -> None:
@@ -125,14 +102,3 @@ def test_a_model_summary_answers_nothing(world: World, client_of: ApiDoor) -> No
 def test_a_run_is_asked_for_questions(world: World, client_of: ApiDoor) -> None:
     body = {"judge": "lexical", "metrics": ["question_coverage"], "n_questions": 7}
     assert client_of("mona").post(f"{HERE}runs/", body, format="json").json()["n_questions"] == 7
-
-
-@pytest.mark.parametrize(
-    ("n_questions", "metrics", "status"),
-    [(51, "question_coverage", 400), (-1, "coverage", 400), (3, "coverage", 422)],
-)
-def test_a_number_of_questions_that_makes_no_sense_is_refused(
-    world: World, client_of: ApiDoor, n_questions: int, metrics: str, status: int
-) -> None:
-    body = {"judge": "lexical", "metrics": [metrics], "n_questions": n_questions}
-    assert client_of("mona").post(f"{HERE}runs/", body, format="json").status_code == status

@@ -1,4 +1,4 @@
-"""What the pages of judging show and the API tells: estimates, calls and previews."""
+"""Estimates and calls of runs over the API."""
 
 from __future__ import annotations
 
@@ -41,13 +41,3 @@ def test_the_calls_of_a_run_are_told_word_for_word(world: World, client_of: ApiD
     assert client_of("rex").get(f"{PROJECT}runs/{run.public_id}/calls/").status_code == 403
     told = client_of("mona").get(f"{PROJECT}runs/{run.public_id}/calls/").json()
     assert [call["reply"] for call in told["results"]] == ["1", "0"]
-
-
-def test_other_words_are_previewed_and_not_kept(world: World, client_of: ApiDoor) -> None:
-    words = {"system": "Cut into claims. $custom_instruction", "custom_instruction": "In Dutch."}
-    told = client_of("mona").post(f"{PROJECT}prompts/extract/preview/", words).json()
-    assert told["system"].startswith("Cut into claims.")
-    assert "In Dutch." in told["system"]
-    assert client_of("mona").get(f"{PROJECT}prompts/extract/").json()["number"] == 0
-    refused = client_of("mona").post(f"{PROJECT}prompts/extract/preview/", {"system": "$nonsense"})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "unusable_prompt")

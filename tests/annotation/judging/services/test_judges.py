@@ -21,7 +21,9 @@ from annotation.judging.services.judges import (
     key_fault,
 )
 from annotation.models import DocumentSet, Judge
+from annotation.workers import report_alive
 from evaluation.judging.errors import JudgeSettings
+from evaluation.judging.openai import OpenAIJudge
 from evaluation.judging.protocol import Text
 
 
@@ -46,24 +48,38 @@ def test_an_unknown_judge_is_refused_with_those_that_are(db: None) -> None:
     assert refused.value.code == "no_such_judge"
 
 
+# Limits
+
+
+def test_each_worker_keeps_its_part_of_the_limits(db: None) -> None:
+    row = openai_row(concurrency=5, calls_per_minute=60, tokens_per_minute=None)
+    row.save()
+    alone = build(row)
+    assert isinstance(alone, OpenAIJudge)
+    assert (alone.concurrency, alone._limits.calls_per_minute) == (5, 60)
+    for name in ("ada:1", "bob:1"):
+        report_alive(name)
+    one_of_two = build(row)
+    assert isinstance(one_of_two, OpenAIJudge)
+    assert (one_of_two.concurrency, one_of_two._limits.calls_per_minute) == (2, 30)
+    # The minute goes on from turn to turn.
+    assert one_of_two._pace is alone._pace
+    assert alone._pace is not None
+    assert (alone._pace.calls, alone._pace.tokens) == (30, None)
+
+
 # What it is told of
 
 
 def test_a_set_and_a_group_of_one_name_have_folds_of_their_own() -> None:
-    now, earlier = (
-        JudgeAtWork(
-            judge=cast("Any", "all"), row=Judge(), loop=cast("Any", None), thread=Thread(), of_cluster=of
-        )
-        for of in cast("list[Any]", [{"set port": "one", "group port": "other"}, {"port": "first"}])
-    )
+    of_cluster = cast("Any", {"set port": "one", "group port": "other"})
+    working = JudgeAtWork(cast("Any", "all"), Judge(), cast("Any", None), Thread(), of_cluster)
     sets = [
         DocumentSet(external_id="port"),
         DocumentSet(external_id="a", group="port"),
         DocumentSet(external_id="a"),
     ]
-    assert [now.judge_of(each).judge for each in sets] == ["one", "other", "all"]
-    # Folds that were stored with bare names stay valid.
-    assert [earlier.judge_of(each).judge for each in sets] == ["first", "first", "all"]
+    assert [working.judge_of(each).judge for each in sets] == ["one", "other", "all"]
 
 
 # Where it may call
@@ -141,7 +157,7 @@ def test_a_judge_answers_under_its_row_s_name_and_model(db: None) -> None:
     assert judge.signature != build(openai_row(seed=8)).signature
 
 
-def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_names_the_variable(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("A_KEY", raising=False)
     with pytest.raises(JudgeSettings, match="the environment variable A_KEY, which is not set"):
         build(openai_row(api_key_env="A_KEY"))

@@ -8,9 +8,9 @@ import pytest
 
 from annotation.config.environment import judge_keys
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judges import at_work, judge_by_name
 from annotation.judging.services.let_decide import let_decide
-from annotation.judging.services.permit_texts import end_permission, permit_texts
 from annotation.judging.services.save_judge import (
     add_judge,
     archive_judge,
@@ -18,13 +18,11 @@ from annotation.judging.services.save_judge import (
     keys_for,
     restore_judge,
 )
-from annotation.judging.services.start_run import resume_run, start_run
-from annotation.judging.services.try_judge import try_judge
-from annotation.models import Event, Judge, JudgeCall, Run, TextPermission
+from annotation.judging.services.start_run import start_run
+from annotation.models import Event, Judge, JudgeCall, Run
 from annotation.projects.services.change_project import change_project
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.protocol import Text
-from tests.annotation.judging.doing import perform_all
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -95,7 +93,7 @@ def test_a_row_that_was_written_past_the_service_sends_no_key_either(
         api_key_env="HERE_KEY",
     )
     with pytest.raises(Invalid, match="HERE_KEY may not be sent"):
-        try_judge(judge=thief, by=world.mona)
+        check_connection(project=world.project, judge=thief, by=world.mona)
     with pytest.raises(JudgeSettings, match="HERE_KEY may not be sent"), at_work(thief):
         pass
     assert llm_server.connections == 0
@@ -138,7 +136,6 @@ def test_others_change_none(world: World, name: str, refusal: type[Exception]) -
         lambda: added(world.project, person, name="theirs"),
         lambda: change_judge(judge=judge, by=person, concurrency=1),
         lambda: archive_judge(judge=judge, by=person),
-        lambda: permit_texts(project=world.project, judge=judge, by=person),
         lambda: let_decide(project=world.project, judge=judge, by=person),
     ):
         with pytest.raises(refusal):
@@ -163,12 +160,11 @@ def test_another_projects_judge_is_not_there(world: World) -> None:
         judge_by_name("own", world.project)
     assert "own" not in refused.value.message.partition("Known judges")[2].split(".")[0].split(", ")
     for act in (
-        lambda: start_run(project=world.project, judge=theirs, send_texts=True, by=world.olga),
+        lambda: start_run(project=world.project, judge=theirs, by=world.olga),
         lambda: start_run(project=world.project, judge=theirs, by=None),
-        lambda: permit_texts(project=world.project, judge=theirs, by=world.olga),
         lambda: let_decide(project=world.project, judge=theirs, by=world.olga),
         lambda: change_judge(judge=theirs, by=world.olga, concurrency=1),
-        lambda: try_judge(judge=theirs, by=world.olga),
+        lambda: check_connection(project=world.project, judge=theirs, by=world.olga),
     ):
         with pytest.raises(NotFound):
             act()
@@ -239,68 +235,15 @@ def test_the_archive_takes_a_judge_out_of_use_and_gives_it_back(world: World) ->
     judge = added(world.project, world.olga)
     judge = archive_judge(judge=judge, by=world.olga)
     with pytest.raises(Invalid, match="archived"):
-        start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)
+        start_run(project=world.project, judge=judge, by=world.olga)
     judge = restore_judge(judge=judge, by=world.olga)
     let_decide(project=world.project, judge=judge, by=world.olga)
     with pytest.raises(Conflict, match="Choose another deciding judge first"):
         archive_judge(judge=judge, by=world.olga)
     let_decide(project=world.project, judge=world.judge, by=world.olga)
-    start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)
+    start_run(project=world.project, judge=judge, by=world.olga)
     with pytest.raises(Conflict, match="own is running"):
         archive_judge(judge=judge, by=world.olga)
-
-
-# Where texts go
-
-
-def test_no_text_is_sent_before_somebody_permits_it(world: World, llm_server: LLMServer) -> None:
-    judge = added(world.project, world.olga, base_url=llm_server.base_url)
-    with pytest.raises(Invalid) as refused:
-        start_run(project=world.project, judge=judge, by=world.mona)
-    assert (refused.value.code, refused.value.details) == (
-        "texts_not_permitted",
-        {"addresses": [llm_server.base_url]},
-    )
-    run = Run.objects.create(project=world.project, judge=judge, metrics=["coverage"])
-    with pytest.raises(JudgeSettings, match="Nobody has permitted"), at_work(judge, run=run):
-        pass
-    assert llm_server.connections == 0
-    run.delete()
-    start_run(project=world.project, judge=judge, send_texts=True, by=world.mona)
-    permission = TextPermission.objects.get()
-    assert (permission.given_by, permission.address) == (world.mona, llm_server.base_url)
-
-
-def test_the_lexical_judge_needs_no_permission_and_a_panel_one_for_each_server(world: World) -> None:
-    start_run(project=world.project, judge=world.judge, by=world.mona)
-    near, far = added(world.project, world.olga), added(world.project, world.olga, name="far", base_url=THERE)
-    panel = add_judge(
-        project=world.project, by=world.olga, name="all", kind="panel", members=[world.judge, near, far]
-    )
-    permit_texts(project=world.project, judge=near, by=world.olga)
-    with pytest.raises(Invalid, match="9002") as refused:
-        start_run(project=world.project, judge=panel, by=world.mona)
-    assert refused.value.details == {"addresses": [THERE]}
-
-
-def test_a_permission_ends_with_the_address_and_by_hand(
-    world: World, transactional_db: None, llm_server: LLMServer
-) -> None:
-    judge = added(world.project, world.olga)
-    run = start_run(project=world.project, judge=judge, send_texts=True, by=world.olga)
-    change_judge(judge=judge, by=world.olga, base_url=llm_server.base_url)
-    perform_all(run)
-    assert run.state == "stopped"
-    assert "Nobody has permitted" in run.stop_reason
-    with pytest.raises(Invalid, match="Nobody has permitted"):
-        resume_run(run=run, by=world.olga)
-    permit_texts(project=world.project, judge=judge, by=world.olga)
-    end_permission(project=world.project, judge=judge, by=world.mona)
-    assert list(Event.objects.filter(verb="end text permission").values_list("actor", flat=True)) == [
-        world.mona.pk
-    ]
-    assert not TextPermission.objects.exists()
-    assert llm_server.connections == 0
 
 
 @pytest.mark.parametrize("url", ["http://user:pw-of-mine@127.0.0.1/v1", "http://127.0.0.1/v1?key=pw-of-mine"])

@@ -1,17 +1,13 @@
-"""The page Judges: adding one after a trial, choosing the one that decides, permitting that texts are sent."""
+"""The page Judges: adding one, choosing the one that decides."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from annotation.judging.services.save_judge import add_judge
-from annotation.models import Judge, JudgeTrial, TextPermission
-from annotation.workers import report_alive
-from tests.annotation.conftest import HTMX
-from tests.annotation.judging.doing import perform_asked
+from annotation.models import Judge, JudgeCall
 from tests.annotation.statements import statements_of
 from tests.says import says
 
@@ -48,21 +44,11 @@ def profile(server: LLMServer, **changes: str) -> dict[str, str]:
     return {**shown, **changes}
 
 
-def tried(client: Client, page: str, typed: dict[str, Any] | None = None) -> tuple[str, str]:
-    """The page that asked for a trial, and what was put into it once a worker had asked the judge."""
-    asked = client.post(page, {**(typed or {}), "act": "try"}).content.decode()
-    found = re.search(r'hx-get="([^"]+/trials/[^"]+)"', asked)
-    assert found is not None
-    assert "hx-trigger" in client.get(found[1], headers=HTMX).content.decode()
-    perform_asked()
-    said = client.get(found[1], headers=HTMX).content.decode()
-    assert "hx-trigger" not in said
-    return asked, said
-
-
-def test_a_judge_is_tried_before_it_is_saved(mona: Client, world: World, llm_server: LLMServer) -> None:
-    _, page = tried(mona, f"{AT}add/", profile(llm_server))
-    assert "Answer: yes." in page
+def test_a_connection_is_tested_before_the_judge_is_saved(
+    mona: Client, world: World, llm_server: LLMServer
+) -> None:
+    page = mona.post(f"{AT}add/", {**profile(llm_server), "act": "test"}).content.decode()
+    assert "The server answers." in page
     assert "answers by JSON schema" in page
     assert not Judge.objects.filter(name="mine").exists()
     assert mona.post(f"{AT}add/", {**profile(llm_server), "act": "save"}).status_code == 302
@@ -70,26 +56,11 @@ def test_a_judge_is_tried_before_it_is_saved(mona: Client, world: World, llm_ser
     assert (made.project, made.kind, made.completion_price) == (world.project, "openai", 8.0)
 
 
-def test_a_trial_that_fails_says_why_and_keeps_what_was_typed(mona: Client, llm_server: LLMServer) -> None:
+def test_a_failed_connection_says_why_and_keeps_what_was_typed(mona: Client, llm_server: LLMServer) -> None:
     llm_server.api_key = "another"
-    page, said = tried(mona, f"{AT}add/", profile(llm_server))
-    assert "No answer." in said
-    assert "401" in said
+    page = mona.post(f"{AT}add/", {**profile(llm_server), "act": "test"}).content.decode()
+    assert "401" in page
     assert 'value="mine"' in page
-
-
-def test_a_trial_is_for_whoever_asked_and_has_a_page(
-    mona: Client, world: World, signed_in: Callable[[User], Client]
-) -> None:
-    mona.post(f"{AT}{world.judge.public_id}/", {"act": "try"})
-    trial = JudgeTrial.objects.get()
-    here = f"{AT}trials/{trial.public_id}/"
-    assert "No worker is running." in mona.get(here).content.decode()
-    report_alive("ada:1")
-    assert "Asking the judge" in mona.get(here).content.decode()
-    assert signed_in(world.olga).get(here).status_code == 404
-    perform_asked()
-    assert "<h1>Judge trial</h1>" in mona.get(here).content.decode()
 
 
 def test_all_that_is_wrong_is_named_at_once(mona: Client, llm_server: LLMServer) -> None:
@@ -110,9 +81,8 @@ def test_a_form_shows_what_its_kind_needs_alone(mona: Client) -> None:
     assert mona.get(f"{AT}add/?kind=lexical").status_code == 422
 
 
-def test_a_panel_is_tried_and_saved(mona: Client, world: World) -> None:
+def test_a_panel_is_saved(mona: Client, world: World) -> None:
     asked = {"name": "several", "members": [str(world.judge.pk)]}
-    assert "Answer: yes." in tried(mona, f"{AT}add/?kind=panel", asked)[1]
     assert mona.post(f"{AT}add/?kind=panel", {**asked, "act": "save"}).status_code == 302
     assert list(Judge.objects.get(name="several").members.all()) == [world.judge]
 
@@ -135,10 +105,7 @@ def test_a_judge_is_changed_archived_and_taken_back(
     assert (made.concurrency, made.archived_at is None) == (2, False)
     assert "Unarchive" in mona.get(AT).content.decode()
     mona.post(f"{page}archive/", {"restore": "1"})
-    mona.post(f"{page}texts/")
-    assert TextPermission.objects.get().address == llm_server.base_url
-    mona.post(f"{page}texts/", {"end": "1"})
-    assert not TextPermission.objects.exists()
+    assert "Unarchive" not in mona.get(AT).content.decode()
 
 
 def test_one_click_chooses_the_built_in_judge(world: World, signed_in: Callable[[User], Client]) -> None:
@@ -150,10 +117,14 @@ def test_one_click_chooses_the_built_in_judge(world: World, signed_in: Callable[
     assert "No judge yet?" not in dan.get("/p/quarry/settings/judges/").content.decode()
 
 
-def test_a_shared_judge_is_shown_and_tried_and_not_changed(mona: Client, world: World) -> None:
+def test_a_shared_judge_is_shown_and_tested_and_not_changed(
+    mona: Client, world: World, llm_server: LLMServer
+) -> None:
     page = f"{AT}{world.judge.public_id}/"
+    remote = Judge.objects.create(name="remote", kind="openai", model="m", base_url=llm_server.base_url)
     assert "The built-in offline judge" in mona.get(page).content.decode()
-    assert "Answer: yes." in tried(mona, page)[1]
+    tested = mona.post(f"{AT}{remote.public_id}/", {"act": "test"})
+    assert "The server answers." in tested.content.decode()
     assert mona.post(page, {"act": "save", "name": "mine-now"}).status_code == 403
 
 
@@ -183,8 +154,8 @@ def test_another_projects_judge_is_on_no_page(mona: Client, world: World, llm_se
     )
     for page in (AT, "/p/harbour/runs/", "/p/harbour/settings/", f"{AT}add/?kind=panel"):
         assert not says(mona.get(page).content.decode(), "dans")
-    for path in ("", "archive/", "texts/"):
-        assert mona.post(f"{AT}{theirs.public_id}/{path}", {"act": "try"}).status_code == 404
+    for path in ("", "archive/"):
+        assert mona.post(f"{AT}{theirs.public_id}/{path}", {"act": "test"}).status_code == 404
     assert mona.post(f"{AT}decide/", {"judge": "dans"}).status_code == 404
     assert mona.post("/p/harbour/runs/start/", {"judge": "dans", "metrics": ["coverage"]}).status_code == 404
     panel = mona.post(f"{AT}add/?kind=panel", {"name": "p", "members": [str(theirs.pk)], "act": "save"})
@@ -209,3 +180,12 @@ def test_the_list_asks_no_more_with_more_judges(mona: Client, world: World) -> N
 def test_a_temperature_may_be_left_empty(mona: Client, llm_server: LLMServer) -> None:
     assert mona.post(f"{AT}add/", {**profile(llm_server, temperature=""), "act": "save"}).status_code == 302
     assert Judge.objects.get(name="mine").temperature is None
+
+
+def test_a_change_of_the_served_model_is_shown(mona: Client, world: World, llm_server: LLMServer) -> None:
+    shared = Judge.objects.create(name="remote", kind="openai", model="m", base_url=llm_server.base_url)
+    page = f"{AT}{shared.public_id}/"
+    for model in ("gpt-may", "gpt-may", "gpt-june", ""):
+        key = f"{model} {JudgeCall.objects.count()}"
+        JudgeCall.objects.create(judge=shared, key=key, step="extract", served_model=model)
+    assert "several models: gpt-may, then gpt-june." in mona.get(page).content.decode()

@@ -16,15 +16,15 @@ class Pace:
     """
 
     def __init__(self, calls: int | None, tokens: int | None) -> None:
-        self._calls = calls
-        self._tokens = tokens
+        self.calls = calls
+        self.tokens = tokens
         self._gone: deque[tuple[float, int]] = deque()
         self._sum = 0
         self._guard = threading.Lock()
 
     async def turn(self, tokens: int) -> None:
         """Returns when a call with so many tokens may go, and counts it."""
-        if self._calls is None and self._tokens is None:
+        if self.calls is None and self.tokens is None:
             return
         wait = self._wait(tokens)
         while wait > 0:
@@ -46,5 +46,5 @@ class Pace:
     def _has_room(self, tokens: int) -> bool:
         if not self._gone:
             return True
-        calls_fit = self._calls is None or len(self._gone) < self._calls
-        return calls_fit and (self._tokens is None or self._sum + tokens <= self._tokens)
+        calls_fit = self.calls is None or len(self._gone) < self.calls
+        return calls_fit and (self.tokens is None or self._sum + tokens <= self.tokens)

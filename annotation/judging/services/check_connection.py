@@ -1,0 +1,76 @@
+"""Ask a judge's server one tiny question, to see whether it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Invalid
+from annotation.judging.services.judges import FoundOut, build, remember_server, require_of, require_usable
+from annotation.models import Judge, Project
+from evaluation.errors import JudgeError
+from evaluation.judging.protocol import Judge as AnsweringJudge
+from evaluation.judging.protocol import Text, Verdict
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+CLAIM = "The bridge was closed on Monday."
+TEXT = "On Monday the old bridge was closed for repairs. It opens again in spring."
+LONGEST_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """`format` is the best reply format that the server accepts."""
+
+    seconds: float
+    format: str
+
+
+def check_connection(*, project: Project, judge: Judge, by: User | None) -> Connection:
+    """Ask the server of a judge, which need not be saved, about a fixed claim; no text of a project is sent.
+
+    The reply format and the refused parameters of a saved judge are found anew and stored. Raises NotFound for a judge
+    of another project; Invalid where it cannot be asked (code `unusable_judge`) or gave no usable answer
+    (`judge_failed`).
+    """
+    require(by, project, Verb.RUN)
+    require_of(judge, project)
+    if judge.kind != Judge.Kind.OPENAI:
+        raise Invalid(f"The judge {judge.name!r} has no server.", field="judge", code="unusable_judge")
+    require_usable(judge)
+    found: dict[str, object] = {}
+
+    def remember(_: Judge, taken: FoundOut) -> None:
+        found.update(taken)
+
+    began = time.monotonic()
+    try:
+        verdict = asyncio.run(_ask(build(judge, remember=remember, finds_formats_anew=True)))
+    except TimeoutError as late:
+        raise _failed(f"The server gave no answer within {LONGEST_SECONDS:g} seconds.") from late
+    except JudgeError as failure:
+        raise _failed(str(failure)) from failure
+    finally:
+        if found:
+            remember_server(judge, {"refused_parameters": [], **found})
+    if verdict.label is None:
+        raise _failed(f"The server gave no usable answer. {verdict.reason}")
+    return Connection(time.monotonic() - began, str(found.get("reply_format", "")))
+
+
+async def _ask(judge: AnsweringJudge) -> Verdict:
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            [verdict] = await judge.check([CLAIM], Text.of(TEXT))
+        return verdict
+    finally:
+        await judge.aclose()
+
+
+def _failed(message: str) -> Invalid:
+    return Invalid(message, field="judge", code="judge_failed")
