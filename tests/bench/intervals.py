@@ -19,7 +19,7 @@ from evaluation.statistics.estimates._draw_estimates import (
     estimate_systems_from_draw,
 )
 from evaluation.statistics.estimates._ranges import FEWEST_EXPECTED
-from evaluation.statistics.estimates._sampling import fixed_size_draw
+from evaluation.statistics.estimates._sampling import fixed_size_draw, inclusion_probabilities
 from tests.bench import Row
 
 STUDIES = 2_000
