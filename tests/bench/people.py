@@ -48,7 +48,6 @@ PAGES = {
     "leaderboard": "/p/study/scores/",
     "estimate": "/p/study/scores/?by=coverage_estimate",
     "plan": "/p/study/scores/plan/",
-    "progress": "/p/study/progress/",
     "progress by day": "/p/study/progress/?view=days",
 }
 
