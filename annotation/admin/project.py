@@ -90,9 +90,7 @@ class ProjectAdmin(ToldRefusals):
     def get_exclude(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
         """Assessors are not told that anything comes twice, nor the blind which judge decides."""
         hidden = ("deciding_judge",) if obj and not is_allowed(request, obj, Verb.VIEW_SCORES) else ()
-        return (
-            hidden if self.has_change_permission(request, obj) else (*hidden, "repeat_share", "own_questions")
-        )
+        return hidden if self.has_change_permission(request, obj) else (*hidden, "own_questions")
 
     @admin.display(description="the project's own questions")
     def quality_questions(self, project: Project) -> str:

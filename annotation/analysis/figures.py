@@ -21,7 +21,6 @@ WORDS: Mapping[Analysis.Kind, Callable[[Figures], Figures]] = {
 }
 EMPTY: Figures = {
     "scales": [],
-    "repeats": [],
     "versions": [],
     "pairs": [],
     "taught": [],

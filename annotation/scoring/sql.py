@@ -81,7 +81,7 @@ FROM annotation_assignment assignment
 JOIN annotation_sitting sitting ON sitting.id = assignment.sitting_id
 JOIN annotation_unitjudgment judgment ON judgment.assignment_id = assignment.id
 WHERE assignment.comparison_id IN (SELECT id FROM comparison) AND assignment.state = 'submitted'
-    AND assignment.repeat_of_id IS NULL AND judgment.is_current AND judgment.percent IS NOT NULL
+    AND judgment.is_current AND judgment.percent IS NOT NULL
 UNION ALL
 SELECT 'published', published.id, published.comparison_id, published.unit_id, NULL, NULL, score.assessor,
     score.origin_name, NULL, published.percent, NULL

@@ -4,7 +4,6 @@
 - `systems`: differences, ranks
 - `judges`: a judge against people, calibration
 - `estimates`: draws, prediction-powered means, plans
-- `assignments`: who judges what, and in which order
 """
 
 from evaluation.statistics._intervals import (
@@ -26,14 +25,6 @@ from evaluation.statistics.agreement._alpha import (
 from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation.statistics.agreement._observed import observed_agreement, observed_agreement_interval
 from evaluation.statistics.agreement._percents import PERCENT_STEP, PercentAgreement, percent_agreement
-from evaluation.statistics.assignments._balance import balanced_plan
-from evaluation.statistics.assignments._presentation import (
-    Presented,
-    Showing,
-    drawn_repeats,
-    presentation_order,
-    repeat_count,
-)
 from evaluation.statistics.estimates._compared import compare_estimates
 from evaluation.statistics.estimates._draw_estimates import (
     FEW_DOCUMENTS,
@@ -112,15 +103,12 @@ __all__ = [
     "PercentAgreement",
     "PermutationTest",
     "PredictionPoweredMean",
-    "Presented",
     "RankRange",
     "RaterSpread",
     "Rating",
     "SettledOrder",
-    "Showing",
     "active_probabilities",
     "alpha_interval",
-    "balanced_plan",
     "bootstrap_interval",
     "bootstrap_means",
     "calibration_curve",
@@ -130,7 +118,6 @@ __all__ = [
     "compare_judges",
     "compare_systems",
     "documents_for_all",
-    "drawn_repeats",
     "estimate_from_draw",
     "estimate_systems_from_draw",
     "expanded_tails",
@@ -153,10 +140,8 @@ __all__ = [
     "percent_agreement",
     "permutation_test",
     "prediction_powered_mean",
-    "presentation_order",
     "rank_ranges",
     "rater_spread",
-    "repeat_count",
     "settled_order",
     "stratified_draw",
     "system_intervals",

@@ -1,4 +1,4 @@
-"""How far people agree: on every scale, in pairs, as time went by, with themselves, and where not at all.
+"""How far people agree: on every scale, in pairs, as time went by, and where not at all.
 
 Read from answers that were given before anything was revealed (see `ratings`). The deciding judge stands beside people
 as one more rater; it is in none of their figures.
@@ -26,11 +26,8 @@ from annotation.analysis.agreement.ratings import (
 )
 from annotation.analysis.agreement.scales import scales_of
 from annotation.analysis.intervals import shown
-from annotation.assessing.queries.self_agreement import repeated_percents
-from annotation.models import Sitting
 from evaluation.statistics import (
     Estimate,
-    PercentAgreement,
     alpha_interval,
     kappa_interval,
     observed_agreement,
@@ -96,15 +93,6 @@ class ScaleFigures:
     divided: tuple[Divided, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """How far one assessor agrees with themselves on units that came twice, unsaid."""
-
-    person: str
-    agreement: PercentAgreement
-    alpha: Estimate
-
-
 def agreement_inputs(project: Project) -> tuple[object, ...]:
     """What the agreement depends on beyond the scores: the questions, and what the deciding judge is called."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
@@ -114,9 +102,9 @@ def agreement_inputs(project: Project) -> tuple[object, ...]:
 def agreement(project: Project, key: str = "") -> dict[str, Any]:
     """The agreement in a project, as values that JSON holds. A fixed number of queries for each scale.
 
-    `scales` holds a `ScaleFigures` for each scale on which anybody answered, `repeats` a `Repeated` for each assessor
-    who was given something twice, `judge` the deciding judge's name, `touched` counts the answers to checks that
-    are left out because they were given knowing the judge's or another's, `imported` those that came with a file.
+    `scales` holds a `ScaleFigures` for each scale on which anybody answered, `judge` the deciding judge's
+    name, `touched` counts the answers to checks that are left out because they were given knowing the
+    judge's or another's, `imported` those that came with a file.
     """
     scales = scales_of(project)
     judge = project.deciding_judge.name if project.deciding_judge else ""
@@ -125,7 +113,6 @@ def agreement(project: Project, key: str = "") -> dict[str, Any]:
         "touched": touched_count(project),
         "imported": sum(rating.at is None for scale in scales for rating in scale.ratings),
         "scales": [asdict(_figures(project, scale, judge)) for scale in scales if scale.ratings],
-        "repeats": [asdict(each) for each in _repeats(project)],
     }
 
 
@@ -216,18 +203,3 @@ def _third(number: int, timed: Sequence[tuple[datetime, Sequence[RatedItem]]], s
         alpha=shown(alpha_interval(table, scale.level, [group[0].cluster for _, group in timed])),
         equal=observed_agreement(table),
     )
-
-
-def _repeats(project: Project) -> list[Repeated]:
-    sittings = Sitting.objects.filter(document_set__project=project)
-    rows = []
-    for person, both in sorted(repeated_percents(sittings).items()):
-        first, again = [each.first for each in both], [each.again for each in both]
-        rows.append(
-            Repeated(
-                person=person,
-                agreement=percent_agreement(first, again),
-                alpha=shown(alpha_interval([first, again], "interval", [each.cluster for each in both])),
-            )
-        )
-    return rows

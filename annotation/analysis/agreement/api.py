@@ -10,7 +10,6 @@ from rest_framework.response import Response
 
 from annotation.analysis.figures import answered
 from annotation.api.access import ApiView
-from annotation.api.rows import AgreementRow
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Analysis
@@ -89,14 +88,6 @@ class AgreementScale(serializers.Serializer[Any]):
     drift = serializers.CharField()
 
 
-class SelfAgreement(serializers.Serializer[Any]):
-    """How far one assessor agrees with themselves on units that came twice, unsaid."""
-
-    person = serializers.CharField()
-    agreement = AgreementRow()
-    alpha = IntervalRow()
-
-
 class AgreementFigures(serializers.Serializer[Any]):
     made_at = serializers.DateTimeField()
     is_stale = serializers.BooleanField(
@@ -108,7 +99,6 @@ class AgreementFigures(serializers.Serializer[Any]):
     )
     imported = serializers.IntegerField(help_text="Imported answers.")
     scales = AgreementScale(many=True)
-    repeats = SelfAgreement(many=True)
 
 
 class AgreementView(ApiView):
@@ -117,7 +107,7 @@ class AgreementView(ApiView):
 
     @operation("get_agreement", responses=AgreementFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show how far people agree on every scale, in pairs, over time and with themselves.
+        """Show how far people agree on every scale, in pairs and over time.
 
         Of answers alone that were given before anything was revealed.
         """

@@ -63,11 +63,6 @@ def divided_rows(made: Figures) -> Iterator[FigureRow]:
             yield {"scale": scale["key"], **item, "answers": answers}
 
 
-def repeat_rows(made: Figures) -> Iterator[FigureRow]:
-    for each in made["repeats"]:
-        yield {"person": each["person"], **each["agreement"], **interval("alpha", each["alpha"])}
-
-
 def interval(name: str, estimate: Mapping[str, Any]) -> FigureRow:
     """A figure and the ends of its interval as three columns."""
     return {
@@ -82,6 +77,5 @@ AGREEMENT_TABLES: FigureTables = {
     "pairs": pair_rows,
     "thirds": third_rows,
     "divided": divided_rows,
-    "repeats": repeat_rows,
 }
 """By the name of the table."""

@@ -48,7 +48,6 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
         "assignment__selected_by",
         "assignment__inclusion_probability",
         "is_current",
-        "assignment__repeat_of_id",
         "unit__retired_by_id",
         "guideline__version",
         "is_blind",
@@ -56,7 +55,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJud
     ):
         yield GivenJudgment(
             peer_id=row.assignment__comparison__peer_id,
-            kind="unit" if row.assignment__repeat_of_id is None else "repeat",
+            kind="unit",
             reference_id=row.assignment__comparison__model__external_id or None,
             unit=row.claim__position if row.claim__public_id else row.unit__position,
             claim_id=row.claim__public_id,
@@ -121,11 +120,10 @@ def judge_shares(peer_ids: Sequence[int]) -> Iterator[GivenJudgment]:
 def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenJudgment]:
     """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
     closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
-    answers: dict[tuple[int, int, bool, str], list[tuple[str | None, GivenJudgment]]] = defaultdict(list)
+    answers: dict[tuple[int, int, str], list[tuple[str | None, GivenJudgment]]] = defaultdict(list)
     for row in closed.order_by("pk").values_list(
         "sitting_id",
         "peer_id",
-        "is_repeat",
         "sitting__assessor_id",
         "sitting__assessor__username",
         "quality_answers",
@@ -141,12 +139,12 @@ def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[Given
             "unmarked": None if unmarked is None else str(unmarked),
         }
         for kind, value in values.items():
-            given = answers[row.sitting_id, row.peer_id, row.is_repeat, kind]
+            given = answers[row.sitting_id, row.peer_id, kind]
             if value == (given[-1][0] if given else None):
                 continue
             judgment = GivenJudgment(
                 peer_id=row.peer_id,
-                kind=f"repeat_{kind}" if row.is_repeat else kind,
+                kind=kind,
                 rater=people.name(row.sitting__assessor_id, row.sitting__assessor__username),
                 rater_kind="assessor",
                 value=value,

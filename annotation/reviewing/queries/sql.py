@@ -103,7 +103,7 @@ SELECT
         SELECT 1 FROM annotation_unitjudgment judgment
         JOIN annotation_assignment assignment ON assignment.id = judgment.assignment_id
         WHERE assignment.comparison_id = comparison.id AND judgment.{unit} = %s AND judgment.is_current
-            AND judgment.percent IS NOT NULL AND assignment.state = %s AND assignment.repeat_of_id IS NULL
+            AND judgment.percent IS NOT NULL AND assignment.state = %s
     ) OR EXISTS (
         SELECT 1 FROM annotation_publishedpercent WHERE comparison_id = comparison.id AND unit_id = %s
     )

@@ -33,11 +33,10 @@ if TYPE_CHECKING:
 
 
 class ReadingKey(NamedTuple):
-    """One peer summary in a sitting, the first time or as a hidden repeat."""
+    """One peer summary in a sitting."""
 
     sitting_id: int
     peer_id: int
-    is_repeat: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +95,11 @@ def dropped_by_reopening(summary: Summary) -> Dropped:
         "pk",
         "assignment__sitting_id",
         "assignment__comparison__peer_id",
-        "assignment__repeat_of_id",
     )
     judgments: dict[int, ReadingKey] = {}
     for rows in (_on_units(keys), _marking(keys)):
-        for key, sitting_id, peer_id, repeat_of in rows.order_by("pk").values_list(*columns):
-            judgments[key] = ReadingKey(sitting_id, peer_id, repeat_of is not None)
+        for key, *reading in rows.order_by("pk").values_list(*columns):
+            judgments[key] = ReadingKey(*reading)
     answers = _answers_with(summary, set(judgments.values()))
     readings = frozenset([*judgments.values(), *answers.values()])
     sittings = Sitting.objects.filter(pk__in={reading.sitting_id for reading in readings})
@@ -137,10 +135,8 @@ def _answers_with(summary: Summary, readings: Collection[ReadingKey]) -> dict[in
         unmarked_percent__isnull=False,
     )
     found = {
-        key: ReadingKey(sitting_id, peer_id, is_repeat)
-        for key, sitting_id, peer_id, is_repeat in rows.order_by("pk").values_list(
-            "pk", "sitting_id", "peer_id", "is_repeat"
-        )
+        key: ReadingKey(*reading)
+        for key, *reading in rows.order_by("pk").values_list("pk", "sitting_id", "peer_id")
     }
     return {key: place for key, place in found.items() if place in readings or place.peer_id == summary.pk}
 
@@ -151,16 +147,8 @@ def _count_evidence(summary: Summary) -> int:
     return sum((rows.filter(created_at__gt=opened) if opened else rows).count() for rows in counts)
 
 
-def _live(path: str) -> Q:
-    """Of work that counts or may yet: a set that lapsed can be reopened, others that were recalled cannot."""
-    return Q(**{f"{path}__recalled_at__isnull": True}) | Q(
-        **{f"{path}__recalled_as": Sitting.Recalled.LAPSED}
-    )
-
-
 def _on_units(summary_ids: Collection[int]) -> QuerySet[UnitJudgment]:
     return UnitJudgment.objects.filter(
-        _live("assignment__sitting"),
         unit__summary__in=summary_ids,
         unit__retired_by__isnull=True,
         is_current=True,
@@ -168,15 +156,13 @@ def _on_units(summary_ids: Collection[int]) -> QuerySet[UnitJudgment]:
 
 
 def _marking(summary_ids: Collection[int]) -> QuerySet[UnitJudgment]:
-    marking = UnitJudgment.objects.filter(
-        _live("assignment__sitting"), assignment__comparison__peer__in=summary_ids, is_current=True
-    )
+    marking = UnitJudgment.objects.filter(assignment__comparison__peer__in=summary_ids, is_current=True)
     return marking.exclude(marks=[])
 
 
 def _on_unmarked(summary_ids: Collection[int]) -> QuerySet[SummaryJudgment]:
     return SummaryJudgment.objects.filter(
-        _live("sitting"), peer__in=summary_ids, is_current=True, unmarked_percent__isnull=False
+        peer__in=summary_ids, is_current=True, unmarked_percent__isnull=False
     )
 
 

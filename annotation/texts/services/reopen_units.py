@@ -99,7 +99,7 @@ def reopen_units(*, summary: Summary, by: User | None, expected: int) -> Dropped
             verb="reopen sitting",
             target=sitting,
             data={
-                "assessor": sitting.assessor.username if sitting.assessor else None,
+                "assessor": sitting.assessor.username,
                 "document_set": summary.document_set.external_id,
                 "summary": summary.public_id,
             },
@@ -125,7 +125,6 @@ def _supersede(dropped: Dropped) -> None:
         SummaryJudgment(
             sitting_id=answer.sitting_id,
             peer_id=answer.peer_id,
-            is_repeat=answer.is_repeat,
             quality_answers=answer.quality_answers,
             guideline_id=answer.guideline_id,
         )
@@ -137,11 +136,11 @@ def _open_again(sittings: Sequence[Sitting]) -> None:
     now = timezone.now()
     for sitting in sittings:
         # It stays with its assessor: nobody else could take up what they said.
-        sitting.closed_at, sitting.reopened_at, sitting.is_pulled = None, now, False
-        if sitting.assessor is not None and has_sight(sitting.assessor, sitting.document_set.project):
+        sitting.closed_at, sitting.reopened_at = None, now
+        if has_sight(sitting.assessor, sitting.document_set.project):
             # It was closed, so they could look. What they said before stands as blind (`GIVEN_BLIND`).
             sitting.may_have_seen = True
-        sitting.save(update_fields=["closed_at", "reopened_at", "is_pulled", "may_have_seen"])
+        sitting.save(update_fields=["closed_at", "reopened_at", "may_have_seen"])
     submitted = Assignment.objects.filter(sitting__in=sittings, state=Assignment.State.SUBMITTED)
     submitted.update(state=Assignment.State.DRAFT)
 

@@ -22,11 +22,9 @@ def asked(world: World) -> Project:
     return world.project
 
 
-def answer(
-    world: World, sitting: Sitting, system: str, answers: Mapping[str, int], *, again: bool = False
-) -> None:
+def answer(world: World, sitting: Sitting, system: str, answers: Mapping[str, int]) -> None:
     peer = world.peers[sitting.document_set.external_id, system]
-    SummaryJudgment.objects.create(sitting=sitting, peer=peer, quality_answers=dict(answers), is_repeat=again)
+    SummaryJudgment.objects.create(sitting=sitting, peer=peer, quality_answers=dict(answers))
 
 
 def close(*sittings: Sitting) -> None:
