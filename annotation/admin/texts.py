@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django import forms
 from django.contrib import admin
-from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from annotation.admin.reach import is_allowed, person_of
 from annotation.admin.rows import NEWEST_ROWS_FIRST, READ_ANSWERS, Rows
-from annotation.assessing.services.name_author import name_author
 from annotation.core.permissions import READ_CONTENT, Verb
 from annotation.models import (
     Comparison,
@@ -49,61 +44,14 @@ class DocumentAdmin(Rows):
     search_fields = ("document_set__external_id", "public_id__exact")
 
 
-if TYPE_CHECKING:
-    SystemModelForm = forms.ModelForm[System]
-else:
-    SystemModelForm = forms.ModelForm
-
-
-class SystemForm(SystemModelForm):
-    """Who wrote the summaries is named by username: no list of all people is shown to anybody."""
-
-    written_by = forms.CharField(
-        max_length=150, required=False, help_text="Username of the member who wrote it; empty for none."
-    )
-
-    class Meta:
-        model = System
-        fields = ()
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        person = self.instance.person
-        self.fields["written_by"].initial = person.username if person else ""
-
-    def clean_written_by(self) -> User | None:
-        name: str = self.cleaned_data["written_by"]
-        if not name:
-            return None
-        member = User.objects.filter(username=name, memberships__project=self.instance.project).first()
-        if member is None:
-            raise ValidationError(f"{name} is not a member of {self.instance.project.name}.")
-        return member
-
-
 @admin.register(System)
 class SystemAdmin(Rows):
-    form = SystemForm
     project_paths = ("project",)
     view_verbs = READ_ANSWERS
-    list_display = ("name", "project", "kind", "person")
+    list_display = ("name", "project", "kind")
     list_filter = ("kind",)
-    list_select_related = ("project", "person")
+    list_select_related = ("project",)
     search_fields = ("name", "public_id__exact")
-
-    def get_fields(self, request: HttpRequest, obj: System | None = None) -> tuple[str, ...]:
-        if obj is not None and self.has_change_permission(request, obj):
-            return ("public_id", "project", "name", "kind", "written_by")
-        return ("public_id", "project", "name", "kind", "person")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: System | None = None) -> list[str]:
-        return ["public_id", "project", "name", "kind", "person"]
-
-    def has_change_permission(self, request: HttpRequest, obj: System | None = None) -> bool:
-        return obj is not None and is_allowed(request, obj.project, Verb.NAME_AUTHORS)
-
-    def save_model(self, request: HttpRequest, obj: System, form: Any, change: bool) -> None:
-        name_author(system=obj, person=form.cleaned_data["written_by"], by=person_of(request))
 
 
 @admin.register(Summary)

@@ -36,7 +36,6 @@ from annotation.models import (
     Project,
     Question,
     Run,
-    System,
     UnitJudgment,
     Verdict,
     VerdictBatch,
@@ -222,7 +221,6 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
     # Told to others, soon out of date, or made again from the rows when somebody asks. Notices begin with who did it.
     Notice.objects.filter(project__in=projects, text__startswith=f"{held.username} ").delete()
     Analysis.objects.filter(project__in=projects).delete()
-    System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
     invited = Q(accepted_by=person)
     for name in _names(held):
         invited |= Q(email__iexact=name)

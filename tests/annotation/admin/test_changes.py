@@ -334,25 +334,7 @@ class TestRuns:
         assert run.state == Run.State.ACTIVE
 
 
-class TestAuthors:
-    def test_a_member_is_named_as_the_author_of_a_system(self, world: World, staff: StaffDoor) -> None:
-        page = address(System, f"{world.systems['alder'].pk}/change/")
-        for name, person in (("ana", world.ana), ("", None)):
-            assert staff("mona").post(page, {"written_by": name}).status_code == 302
-            assert System.objects.get(name="alder").person == person
-        assert Event.objects.filter(verb="name author", actor=world.mona).count() == 2
-
-    def test_an_outsider_cannot_be_named(self, world: World, staff: StaffDoor) -> None:
-        page = address(System, f"{world.systems['alder'].pk}/change/")
-        assert b"dan is not a member" in staff("mona").post(page, {"written_by": "dan"}).content
-        assert System.objects.get(name="alder").person is None
-
-    @pytest.mark.parametrize("name", ["rex", "cleo", "vic", "ana", "dan"])
-    def test_others_change_nothing(self, world: World, staff: StaffDoor, name: str) -> None:
-        page = address(System, f"{world.systems['alder'].pk}/change/")
-        assert staff(name).post(page, {"written_by": "ana"}).status_code in (302, 403, 404)
-        assert System.objects.get(name="alder").person is None
-
+class TestSystems:
     def test_systems_come_and_go_with_imports_alone(self, world: World, staff: StaffDoor) -> None:
         system = world.systems["alder"]
         for path in ("add/", f"{system.pk}/delete/"):
