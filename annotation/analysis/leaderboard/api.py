@@ -193,7 +193,6 @@ class LeaderboardTables(serializers.Serializer[Any]):
     captions = serializers.DictField(
         child=serializers.CharField(), help_text="What the interval of each score covers."
     )
-    warnings = serializers.ListField(child=serializers.CharField(), help_text="Warnings about the averages.")
     tables = TargetScores(many=True)
     made_at = serializers.SerializerMethodField(help_text="When the figures were computed.")
     is_stale = serializers.SerializerMethodField(
@@ -359,7 +358,7 @@ class Quality(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the mean answers to the quality questions by system, one table per target length.
 
-        Of closed assignments; hidden repeats count for nothing.
+        Of closed assignments.
         """
         project = self.enter(Verb.VIEW_SCORES)
         target = self.query(LeaderboardQuery).get("target_words", ALL)

@@ -27,7 +27,6 @@ from annotation.analysis.leaderboard.averages import (
     averages_of,
     set_means,
 )
-from annotation.analysis.leaderboard.confounding import confounded_sets
 from annotation.analysis.leaderboard.people_changed import (
     NONE_TAKEN,
     PeopleChanged,
@@ -194,8 +193,7 @@ class Leaderboard:
     """One table per target length, shortest first and without a target last, and how they were made.
 
     Means never cross target lengths. Systems are ranked by `score`. `signature` names the rules that made the
-    scores; more than one only while a project is being rescored. `confounded_sets` counts the document sets whose
-    assessors did not judge the same summaries.
+    scores; more than one only while a project is being rescored.
     """
 
     project: str
@@ -205,7 +203,6 @@ class Leaderboard:
     confidence: float = CONFIDENCE
     draws: int = DRAWS
     seed: int = SEED
-    confounded_sets: int = 0
 
     @property
     def foremost(self) -> TargetTable | None:
@@ -251,7 +248,6 @@ def leaderboard(
             for target, gathered in _by_target(project, target_words).items()
         ),
         score=score,
-        confounded_sets=confounded_sets(project),
     )
 
 

@@ -44,7 +44,6 @@ from annotation.analysis.leaderboard.words import (
     changed_in_words,
     headline,
     mixed_in_words,
-    warnings_of,
 )
 from annotation.analysis.make_analysis import StoredStatistics
 from annotation.analysis.web import table_file
@@ -163,7 +162,6 @@ def scores(request: Request, slug: str) -> HttpResponse:
         if table and column in BANDS
         else [],
         "caption": caption_of(column, table) if table else "",
-        "warnings": warnings_of(shown.board),
         "mixed": mixed_in_words(table).get(column, "") if table else "",
         "changed": changed_in_words(table.changed) if table and table.changed else "",
         "estimated": estimate_in_words(estimate) if estimate else "",

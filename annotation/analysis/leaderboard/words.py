@@ -43,17 +43,6 @@ def caption_of(score: str, table: TargetTable) -> str:
     return CAPTIONS[score]
 
 
-def warnings_of(board: Leaderboard) -> list[str]:
-    """What the averages rest on and a reader should know."""
-    sets = board.confounded_sets
-    if not sets:
-        return []
-    return [
-        f"Assessors and systems may be confounded: the assessors of {_counted(sets)} did not judge the same summaries. "
-        "A strict assessor can then look like a weak system."
-    ]
-
-
 def mixed_in_words(table: TargetTable) -> dict[str, str]:
     """By score, that its values do not all mean the same, and what they mean."""
     if len(table.summarized_by) < 2:
@@ -207,16 +196,11 @@ def _percent(share: float) -> str:
     return f"{rounded} %"
 
 
-def _counted(sets: int) -> str:
-    return "1 document set" if sets == 1 else f"{sets} document sets"
-
-
 def told(board: Leaderboard) -> dict[str, Any]:
     """The leaderboard as plain values, with what it says in words; captions are those of the table shown first."""
     first = board.foremost
     return asdict(board) | {
         "captions": {name: caption_of(name, first) for name in CAPTIONS} if first else dict(CAPTIONS),
-        "warnings": warnings_of(board),
         "tables": [_told_table(table) for table in board.tables],
     }
 

@@ -31,7 +31,6 @@ from annotation.analysis.leaderboard.words import (
     mixed_in_words,
     ranking_in_words,
     told,
-    warnings_of,
 )
 from annotation.management.named import project_named
 
@@ -101,8 +100,6 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         f"The column human: {CAPTIONS['coverage_human']}.",
         width=100,
     )
-    for warning in warnings_of(board):
-        yield from textwrap.wrap(warning, width=100)
     yield f"Signature {board.signature}"
 
 
