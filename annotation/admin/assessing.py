@@ -55,16 +55,12 @@ class SittingAdmin(Rows):
 
 @admin.register(Assignment)
 class AssignmentAdmin(Rows):
-    project_paths = ("sitting__document_set__project", "checks__project")
+    project_paths = ("sitting__document_set__project",)
     view_verbs = READ_ANSWERS
-    list_display = ("public_id", "sitting", "comparison", "reviewer", "position", "state", "submitted_at")
+    list_display = ("public_id", "sitting", "comparison", "position", "state", "submitted_at")
     list_filter = ("state",)
-    list_select_related = ("sitting__assessor", "sitting__document_set", "comparison", "reviewer")
-    search_fields = ("public_id__exact", "sitting__assessor__username", "reviewer__username")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Assignment]:
-        # A batch of checks is one row, however many of its checks lie in the project.
-        return super().get_queryset(request).distinct()
+    list_select_related = ("sitting__assessor", "sitting__document_set", "comparison")
+    search_fields = ("public_id__exact", "sitting__assessor__username")
 
 
 @admin.register(UnitJudgment)
@@ -98,13 +94,12 @@ class SummaryJudgmentAdmin(Rows):
         "public_id",
         "sitting",
         "peer",
-        "is_repeat",
         "quality_answers",
         "unmarked_percent",
         "is_current",
         "created_at",
     )
-    list_filter = ("is_current", "is_repeat")
+    list_filter = ("is_current",)
     list_select_related = (
         "sitting__assessor",
         "sitting__document_set",

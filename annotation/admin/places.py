@@ -99,7 +99,7 @@ def _comment(comment: Comment) -> RowPage | None:
 
 
 def _draw(draw: Draw) -> RowPage:
-    return RowPage(Verb.ASSIGN, "check-draws" if draw.item == draw.Item.CHECK else "draws")
+    return RowPage(Verb.ASSIGN, "check-draws")
 
 
 def _run(run: Run | None) -> RowPage | None:

@@ -76,12 +76,9 @@ def members(project: Project, role: str, count: int) -> list[User]:
 
 
 def at_work(project: Project, people: list[User]) -> list[dict[str, Any]]:
-    from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
-    from annotation.assessing.services.plan_assignments import carry_out
+    from annotation.assessing.services.assign import assign_sets
 
-    names = tuple(person.username for person in people)
-    order = AssignmentOrder(way=Way.PLAN, seed=1, people=names, per_set=ASSESSORS_PER_SET)
-    carry_out(project=project, order=order, by=None)
+    assign_sets(project=project, people=people, per_set=ASSESSORS_PER_SET, by=None)
     sittings = _saving_world.judged(project)
     return [
         _saving_world.told(person, next(each for each in sittings if each.assessor == person))

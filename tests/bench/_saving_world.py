@@ -49,8 +49,7 @@ def make() -> dict[str, Any]:
 
 
 def _study(people: list[User]) -> Project:
-    from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
-    from annotation.assessing.services.plan_assignments import carry_out
+    from annotation.assessing.services.assign import assign_sets
     from annotation.models import DocumentSet, Summary, System
 
     project = _project("study", people, question_set=QUESTION_SET)
@@ -72,18 +71,11 @@ def _study(people: list[User]) -> Project:
             for nth, system in enumerate(systems)
         ]
     _with_units(rows)
-    names = tuple(person.username for person in people)
-    carry_out(
-        project=project,
-        order=AssignmentOrder(way=Way.PLAN, seed=1, people=names, per_set=ASSESSORS_PER_SET),
-        by=None,
-    )
+    assign_sets(project=project, people=people, per_set=ASSESSORS_PER_SET, by=None)
     return project
 
 
 def _queue(people: list[User]) -> None:
-    from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
-    from annotation.assessing.services.plan_assignments import carry_out
     from annotation.models import DocumentSet, Summary, System
 
     project = _project("queue", people, question_set="none")
@@ -96,7 +88,8 @@ def _queue(people: list[User]) -> None:
     _with_units(
         models + [Summary(document_set=each, is_peer=True, system=system, text=text) for each in sets]
     )
-    carry_out(project=project, order=AssignmentOrder(way=Way.QUEUE, seed=1), by=None)
+    project.assessors_per_set = 1
+    project.save(update_fields=["assessors_per_set"])
 
 
 def _project(slug: str, people: list[User], *, question_set: str) -> Project:

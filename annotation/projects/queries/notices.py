@@ -31,8 +31,9 @@ def notices_of(person: User) -> QuerySet[Notice]:
         Assignment.objects.filter(
             sitting__assessor=person,
             sitting__closed_at__isnull=True,
+            sitting__unassigned_at__isnull=True,
             sitting__document_set__project=OuterRef("project"),
-        ).exclude(state=Assignment.State.RECALLED)
+        )
     )
     rows = Notice.objects.filter(person=person, project__deleted_at__isnull=True)
     if not person.is_superuser:

@@ -52,7 +52,7 @@ PAGES: Mapping[str, Page] = {
     "check": Page("check", Verb.REVIEW),
     "comparison": Page("summary", Verb.VIEW_SCORES),
     "document set": Page("questions", Verb.VIEW_SCORES),
-    "draw": Page("draws", Verb.ASSIGN, needs_id=False),
+    "draw": Page("check-draws", Verb.ASSIGN, needs_id=False),
     "random sample of checks": Page("check-draws", Verb.ASSIGN, needs_id=False),
     "export": Page("exports", Verb.EXPORT, needs_id=False),
     "claim": Page("claims", Verb.CHANGE_CLAIMS),

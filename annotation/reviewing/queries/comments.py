@@ -246,9 +246,7 @@ def _may_read_unit(project: Project, person: User, unit: Unit) -> bool:
     verbs = verbs_in(person, project)
     if verbs & READING:
         return True
-    own = Sitting.objects.filter(
-        assessor=person, document_set=_set_of_unit(unit), closed_at__isnull=False, recalled_at__isnull=True
-    )
+    own = Sitting.objects.filter(assessor=person, document_set=_set_of_unit(unit), closed_at__isnull=False)
     return Verb.COMMENT in verbs and own.exists()
 
 

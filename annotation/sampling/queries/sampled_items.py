@@ -330,7 +330,7 @@ def _answers(project: Project, draw: Draw) -> tuple[dict[int, float], dict[int, 
     chances: dict[int, float] = {}
     open_peers: set[int] = set()
     # What goes on in another sitting is found there; what was taken away for good never gets an answer.
-    given = Assignment.objects.filter(IS_LIVE | IS_OVER, draw=draw, repeat_of__isnull=True)
+    given = Assignment.objects.filter(IS_LIVE | IS_OVER, draw=draw)
     columns = ("comparison__peer_id", "inclusion_probability", "state")
     for peer, chance, state in given.order_by("pk").values_list(*columns):
         if peer is None:

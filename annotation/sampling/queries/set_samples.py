@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 SAMPLES_ON_A_PAGE = 25
 MADE_BY = ("assign", "queue sets")
 """Verbs in the log under which draws are made."""
-IS_LIVE = Q(sitting__recalled_at__isnull=True)
+IS_LIVE = Q(sitting__unassigned_at__isnull=True)
 """Which assignments may be answered or are."""
-IS_OVER = Q(sitting__recalled_at__isnull=False, sitting__replaced_by__isnull=True)
-"""Which were taken away for good. What was given to somebody else, or went back into the queue begun, is neither: it
-goes on in another sitting."""
+IS_OVER = Q(sitting__unassigned_at__isnull=False)
+"""Which were taken away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ def _chances(keys: Sequence[int]) -> dict[tuple[int, str], list[Chance]]:
 def counts_of(keys: Sequence[int]) -> dict[int, SampleCounts]:
     """How far these samples for assessors are, by key; without those of which nothing was handed out. One query."""
     rows = (
-        Assignment.objects.filter(draw__in=keys, repeat_of__isnull=True)
+        Assignment.objects.filter(draw__in=keys)
         .order_by()
         .values_list("draw_id")
         .annotate(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q
 
 from annotation.core.events import log
-from annotation.models import Draw, DrawnCheck, Event
-from annotation.sampling.queries.set_samples import SampleCounts, counts_of, set_samples
+from annotation.models import Draw, DrawnCheck
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.models import Project, Verdict
+    from annotation.models import Verdict
 
 NEARLY = 16
 """From so few missing answers on those who give them wait for each other, or two who are last would each miss the
@@ -34,20 +32,6 @@ def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
     for draw in rows:
         if not waiting[draw.pk]:
             log(project=draw.project, actor=by, verb="finish sample", target=draw, data={"item": draw.item})
-
-
-def finish_set_samples(*, draws: Collection[int], project: Project, by: User | None) -> None:
-    """As `finish_check_samples`, of samples for assessors of which a sitting was just closed or withdrawn."""
-    rows = _held(set_samples(project).filter(pk__in=draws))
-    counts = counts_of([draw.pk for draw in rows])
-    for draw in rows:
-        given, answered, _ = counts.get(draw.pk, SampleCounts())
-        # A set may be opened again and closed again.
-        if (
-            given == answered > 0
-            and not Event.objects.filter(target_id=draw.public_id, verb="finish sample").exists()
-        ):
-            log(project=project, actor=by, verb="finish sample", target=draw, data={"item": draw.item})
 
 
 def _held(draws: QuerySet[Draw]) -> list[Draw]:

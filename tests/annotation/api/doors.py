@@ -34,11 +34,8 @@ IN_API: dict[str, str] = {
     "cancel-check-draw": "cancel_check_draw",
     "draw-plan": "draw_planned_checks",
     "assign": "assign",
-    "withdraw-waiting": "withdraw_stranded",
-    "recall-sitting": "recall_sitting",
-    "reassign-sitting": "reassign_sitting",
-    "requeue-sitting": "requeue_sitting",
-    "name-author": "name_author",
+    "assign-sets": "assign_sets",
+    "unassign": "unassign",
     # Texts
     "join-units": "join_units",
     "split-unit": "split_unit",

@@ -153,24 +153,6 @@ def test_quality_questions_come_before_the_model_summary(
     assert shown["gates"] == {"quality": "done", "units": "open", "unmarked": "shut"}
 
 
-def test_a_hidden_repeat_and_its_share_are_not_told(
-    world: World, client_of: ApiDoor, sitting: Sitting
-) -> None:
-    Project.objects.update(repeat_share=0.25)
-    original = sitting.assignments.order_by("position")[0]
-    sitting.assignments.create(comparison=original.comparison, position=3, repeat_of=original)
-    (listed,) = client_of("ana").get(f"{HERE}sittings/").json()
-    assert [(row["number"], row["part"], row["parts"]) for row in listed["assignments"]] == [
-        (number, 1, 1) for number in (1, 2, 3)
-    ]
-    assert {len(row) for row in listed["assignments"]} == {8}
-    assert [client_of(name).get(HERE).json()["repeat_share"] for name in ("ana", "vic", "mona")] == [
-        None,
-        None,
-        0.25,
-    ]
-
-
 def test_an_incomplete_sitting_is_not_closed(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     error = client_of("ana").post(f"{HERE}sittings/{sitting.public_id}/close/").json()["error"]
     assert error["code"] == "incomplete"

@@ -2,7 +2,7 @@
 
 import ast
 
-from annotation.assessing.services.recall_sitting import GIVE_BACK
+from annotation.assessing.services.queue import GIVE_BACK
 from annotation.core.event_words import EVENT_WORDS, in_words
 from annotation.models import ClaimChange, UnitChange
 from tests.sources import modules

@@ -511,9 +511,9 @@ def test_no_state_of_saving_has_a_fault(world: World, desk: Desk) -> None:
     found["contradicted"] = violations(page)
     page.get_by_role("button", name="Keep mine").click()
     saved(page)
-    Sitting.objects.filter(pk=sitting.pk).update(recalled_at=timezone.now(), recalled_as="lapsed")
+    Sitting.objects.filter(pk=sitting.pk).update(unassigned_at=timezone.now())
     press(page, "6")
-    page.locator("#keeping", has_text="returned to the queue").wait_for()
+    page.locator("#keeping", has_text="no longer assigned").wait_for()
     found["ended"] = violations(page)
     assert {state: faults for state, faults in found.items() if faults} == {}
 
@@ -641,7 +641,7 @@ def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: 
 def test_working_renews_the_lease_of_what_was_pulled(world: World, desk: Desk) -> None:
     sitting = lay_set(world)
     soon = timezone.now() + timedelta(minutes=3)
-    Sitting.objects.filter(pk=sitting.pk).update(is_pulled=True, lease_until=soon)
+    Sitting.objects.filter(pk=sitting.pk).update(lease_until=soon)
     page = ana(desk)
     page.clock.install()
     open_set(page, sitting)

@@ -17,7 +17,7 @@ from annotation.adjudicating.services.adjudicate import (
     withdraw_decision,
 )
 from annotation.adjudicating.services.take_dispute import take_next
-from annotation.assessing.services.recall_sitting import recall
+from annotation.assessing.services.unassign import unassign
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Adjudication, Dispute, Event, Membership, Project, Role, Score, Sitting
 from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_verdict
@@ -273,7 +273,7 @@ def test_also_where_their_work_was_opened_again_and_taken_away(world: World) -> 
     sitting = Sitting.objects.get(assessor=world.ana)
     model = world.models["port"]
     reopen_units(summary=model, by=world.olga, expected=dropped_by_reopening(model).number)
-    recall(sitting=sitting, by=world.olga)
+    unassign(sitting=sitting, by=world.olga)
     comparison, unit = world.comparison("port", "alder"), world.units("port")[0]
     assert not any(voice.is_own for voice in voices_on_unit(comparison, unit, world.ana))
     with pytest.raises(NotAllowed) as refused:

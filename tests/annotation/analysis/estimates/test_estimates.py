@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
@@ -11,16 +10,13 @@ from annotation.analysis.estimates.estimates import EstimateTable, estimate_tabl
 from annotation.analysis.estimates.raters import spread_of_raters
 from annotation.analysis.estimates.samples import Sample, SampleProgress
 from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
-from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
-from annotation.assessing.services.plan_assignments import carry_out
-from annotation.models import Assignment, Check, Draw, DrawnCheck
+from annotation.models import Check, Draw, DrawnCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from annotation.sampling.services.sample_checks import sample_checks
 from evaluation.statistics import DrawnItem, Rating, rater_spread
 from tests.annotation.answering import add_checks
 from tests.annotation.cast import World
-from tests.annotation.laying import judge_and_close
 
 ANSWERS = {"alder": ("yes", "no", "yes"), "birch": ("no", "yes", "no")}
 
@@ -163,30 +159,6 @@ def test_checks_that_came_after_the_draw_are_counted(world: World) -> None:
     draw.frame = draw.frame[1:]
     draw.save()
     assert framed_items(world.project, draw).came_after == 1
-
-
-@pytest.mark.django_db
-def test_whole_sets_of_assessors_are_estimated_from_their_percents(world: World) -> None:
-    order = AssignmentOrder(way=Way.PLAN, seed=4, people=("ana",))
-    sittings = carry_out(project=world.project, order=order, by=world.mona)
-    assert estimates(world.project).at(20).state == "open"
-    for sitting in sittings:
-        judge_and_close(sitting)
-    found = estimates(world.project).at(20)
-    # Ana gave every unit 20 %, in both sets.
-    assert (found.state, found.average("alder").n) == ("people", 2)
-    assert found.average("alder").mean == pytest.approx(0.2)
-    assert "4 blind judgments of document sets" in estimate_in_words(found)
-
-
-@pytest.mark.django_db
-def test_judgments_that_were_taken_away_end_a_draw(world: World) -> None:
-    order = AssignmentOrder(way=Way.PLAN, seed=4, people=("ana",))
-    first, second = carry_out(project=world.project, order=order, by=world.mona)
-    judge_and_close(first)
-    type(second).objects.filter(pk=second.pk).update(recalled_at=datetime.now(UTC))
-    Assignment.objects.filter(sitting=second).update(state=Assignment.State.RECALLED)
-    assert "were withdrawn unanswered" in estimate_in_words(estimates(world.project).at(20))
 
 
 def framed(

@@ -32,19 +32,14 @@ from annotation.models import (
 )
 from annotation.texts.services.change_units import join_units
 from evaluation.metrics import quality_questions
-from tests.annotation.cast import World, add_units, answer_rest, finish
+from tests.annotation.cast import World, add_units, finish
+from tests.annotation.laying import assign_part
 
 OWN = [{"id": name, "text": f"Is it {name}?", "answers": ["no", "yes"]} for name in ("clear", "new")]
 
 
 def sit(world: World, systems: tuple[str, ...] = ("alder",), name: str = "ana") -> Sitting:
-    return assign(
-        document_set=world.sets["port"],
-        assessor=getattr(world, name),
-        by=world.mona,
-        comparisons=[world.comparison("port", system) for system in systems],
-        seed=7,
-    )
+    return assign_part(world, "port", getattr(world, name), *systems)
 
 
 def reload(sitting: Sitting) -> Sitting:
@@ -318,29 +313,23 @@ def test_a_closed_set_takes_nothing_and_repeats_are_still_heard(world: World) ->
 def test_that_a_set_is_over_is_told_before_who_has_its_pen(world: World) -> None:
     sitting = sit(world)
     send(world, sitting, on_unit(world, sitting, 1, percent=40), client="desk")
-    Sitting.objects.update(recalled_at=timezone.now(), recalled_as="lapsed")
+    Sitting.objects.update(unassigned_at=timezone.now())
     lapsed = refusal(world, sitting, on_unit(world, sitting, 1, percent=80), client="phone")
-    assert lapsed.code == "lapsed"
+    assert lapsed.code == "unassigned"
     assert "pen" not in lapsed.details
     theirs, yours = lapsed.details["theirs"], lapsed.details["yours"]
     assert [side[0]["percent"] for side in (theirs, yours)] == [40, 80]  # type: ignore[index]
-    Sitting.objects.update(recalled_at=None, recalled_as="", closed_at=timezone.now())
+    Sitting.objects.update(unassigned_at=None, closed_at=timezone.now())
     assert refusal(world, sitting, on_unit(world, sitting, 1), client="phone").code == "closed"
 
 
-@pytest.mark.parametrize(("recalled_as", "code"), [("lapsed", "lapsed"), ("reassigned", "recalled")])
-def test_a_recalled_set_takes_nothing(world: World, recalled_as: str, code: str) -> None:
-    sitting = sit(world)
-    Sitting.objects.update(recalled_at=timezone.now(), recalled_as=recalled_as)
-    assert refusal(world, sitting, on_unit(world, sitting, 1)).code == code
-
-
-def test_a_sitting_that_went_to_somebody_else_between_reading_and_saving_is_not_there(world: World) -> None:
+def test_a_set_that_is_unassigned_between_reading_and_saving_takes_nothing(world: World) -> None:
     sitting = sit(world)
     seen = reload(sitting)
-    Sitting.objects.update(assessor=world.ben)
-    with pytest.raises(NotFound):
+    Sitting.objects.update(unassigned_at=timezone.now())
+    with pytest.raises(Conflict) as refused:
         save_acts(sitting=seen, by=world.ana, client_id="tab", acts=[on_unit(world, sitting, 1)])
+    assert refused.value.code == "unassigned"
 
 
 def test_somebody_elses_sitting_is_not_there_and_without_the_role_nothing_is_saved(world: World) -> None:
@@ -492,7 +481,7 @@ def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None
     assert send(world, sitting, on_unit(world, sitting, 3)).slips == {one: ""}
 
 
-# Several model summaries, and hidden repeats
+# Several model summaries
 
 
 @pytest.fixture
@@ -537,34 +526,6 @@ def test_marks_of_all_comparisons_of_a_peer_count_together(world: World, twofold
     assert send(world, twofold, *acts).gates[assignment_of(twofold, 2)].unmarked == "rule"
 
 
-def test_a_hidden_repeat_asks_everything_again_and_stands_for_itself(world: World) -> None:
-    Project.objects.update(question_set="own", own_questions=OWN)
-    sitting = sit(world)
-    original = sitting.assignments.get()
-    repeat = Assignment.objects.create(
-        sitting=sitting, comparison=original.comparison, position=2, repeat_of=original
-    )
-    acts: list[Act] = [
-        QualityAct(seq, original.public_id, each, 1) for seq, each in enumerate(("clear", "new"), 1)
-    ]
-    acts += [
-        on_unit(world, sitting, 3),
-        on_unit(world, sitting, 4, unit=2),
-        UnmarkedAct(5, original.public_id, 80),
-    ]
-    assert not send(world, sitting, *acts).is_complete
-    unit = world.units("port")[0].public_id
-    early = send(world, sitting, UnitAct(6, repeat.public_id, unit, 20))
-    assert said(early) == [(6, "refused", "quality_first")]
-    answer_rest(reload(sitting))
-    assert set(
-        SummaryJudgment.objects.filter(is_current=True).values_list("is_repeat", "unmarked_percent")
-    ) == {
-        (False, 80),
-        (True, None),
-    }
-
-
 # The pen, the lease, forms that number nothing
 
 
@@ -573,7 +534,7 @@ def test_a_save_renews_the_lease_of_a_pulled_set_only(world: World) -> None:
     send(world, sitting, on_unit(world, sitting, 1))
     assert reload(sitting).lease_until is None
     past = timezone.now() - timedelta(minutes=1)
-    Sitting.objects.update(is_pulled=True, lease_until=past)
+    Sitting.objects.update(lease_until=past)
     Project.objects.update(lease_minutes=45)
     send(world, sitting, on_unit(world, sitting, 2))
     left = reload(sitting).lease_until

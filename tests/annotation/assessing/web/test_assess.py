@@ -8,11 +8,10 @@ import pytest
 
 from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
-from annotation.assessing.services.plan_assignments import carry_out
-from annotation.assessing.services.pull_sitting import pull
+from annotation.assessing.services.queue import pull
 from annotation.models import Assignment, Score, Sitting, UnitJudgment
 from tests.annotation.conftest import HTMX
+from tests.annotation.laying import assign_part, open_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +56,7 @@ def test_the_list_is_empty_before_anything_is_assigned(world: World, ana: Client
 
 def test_the_list_shows_how_far_one_is(world: World, ana: Client, sitting: Sitting) -> None:
     ana.post(act(world, first(sitting)), {"percent": 40})
-    (own_set,) = ana.get("/p/harbour/work/").context["desk"].in_hand
-    work = own_set.work
+    (work,) = ana.get("/p/harbour/work/").context["desk"].drafts
     # Two peers with two model units each, one of the four judged.
     assert (work.judged, work.total, work.is_complete) == (1, 4, False)
     assert [summary.judged for summary in work.summaries] == [1, 0]
@@ -66,7 +64,7 @@ def test_the_list_shows_how_far_one_is(world: World, ana: Client, sitting: Sitti
 
 def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world: World, ana: Client) -> None:
     given = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
-    carry_out(project=world.project, order=AssignmentOrder(way=Way.QUEUE, seed=1), by=world.mona)
+    open_queue(world)
     pulled = pull(project=world.project, by=world.ana)
     page = ana.get("/p/harbour/work/").content.decode()
     minutes = world.project.lease_minutes
@@ -74,28 +72,6 @@ def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world:
     assert f"<span data-left>{minutes} minutes</span>" in page
     assert f"/sets/{pulled.public_id}/give-back/" in page
     assert page.index(f"set-{pulled.public_id}") < page.index(f"set-{given.public_id}")
-
-
-@pytest.mark.parametrize(("own", "told"), [("is_own_model", True), ("is_own_peer", False)])
-def test_whoever_wrote_the_model_summary_is_told_and_of_the_peer_nothing(
-    world: World, ana: Client, sitting: Sitting, own: str, told: bool
-) -> None:
-    plain = ana.get(form_of(first(sitting))).content
-    Assignment.objects.filter(sitting=sitting).update(**{own: True})
-    page = ana.get(form_of(first(sitting))).content
-    assert (b"You wrote this model summary." in page) is told
-    assert b"You wrote this model summary." not in plain
-
-
-def test_before_the_model_summary_is_shown_nothing_is_said_of_its_author(
-    world: World, ana: Client, sitting: Sitting
-) -> None:
-    world.project.question_set = "duc2004"
-    world.project.save()
-    Assignment.objects.filter(sitting=sitting).update(is_own_model=True)
-    page = ana.get(form_of(first(sitting)))
-    assert page.context["form"].stage == "quality"
-    assert b"You wrote" not in page.content
 
 
 def test_the_form_takes_as_long_a_note_as_the_server(ana: Client, sitting: Sitting) -> None:
@@ -240,12 +216,7 @@ def test_an_empty_peer_can_be_judged(world: World, ana: Client) -> None:
     peer.units.all().delete()
     peer.text = ""
     peer.save(update_fields=["text"])
-    assign(
-        document_set=world.sets["port"],
-        assessor=world.ana,
-        by=None,
-        comparisons=[world.comparison("port", "alder")],
-    )
+    assign_part(world, "port", world.ana, "alder")
     assignment = Assignment.objects.get()
     assert b"This peer summary is empty" in ana.get(form_of(assignment)).content
     assert ana.post(act(world, assignment), {"percent": "0"}).status_code == 302

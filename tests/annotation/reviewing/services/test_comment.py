@@ -10,7 +10,6 @@ from django.utils import timezone
 from annotation.assessing.services.assign import assign
 from annotation.core.refusals import Invalid, NotAllowed, NotFound
 from annotation.models import Check, Claim, Comment, Event, Membership, Notice, Project, Sitting
-from annotation.projects.queries.notices import notices_of, unread_count
 from annotation.reviewing.queries.comments import pieces_of, thread_of_claim, thread_of_unit
 from annotation.reviewing.services.comment import comment_on_claim, comment_on_unit, withdraw_comment
 from annotation.reviewing.services.look_at_check import disclose
@@ -78,18 +77,6 @@ def test_names_of_no_member_are_told_to_the_writer(world: World, text: str, unkn
     made = say(world, world.rex, text)
     assert made.unknown == unknown
     assert made.comment.text == text
-
-
-def test_nothing_is_told_to_the_blind_before_they_are_done(world: World) -> None:
-    Membership.objects.filter(user=world.cleo).update(roles=["adjudicator", "assessor"])
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.cleo, by=None)
-    # That she was given the set is told at once.
-    assert [notice.kind for notice in notices_of(world.cleo)] == ["assigned"]
-    say(world, world.rex, "@cleo look")
-    assert unread_count(world.cleo) == 1
-    assert [notice.kind for notice in notices_of(world.cleo)] == ["assigned"]
-    sitting.assignments.update(state="recalled")
-    assert unread_count(world.cleo) == 2
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,6 @@ def test_an_assessor_comments_on_a_unit_after_closing_the_set(world: World, sign
     assert client.get(address).status_code == 404
     sitting = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
     assert client.get(address).status_code == 403
-    sitting.assignments.update(state="recalled")
     Sitting.objects.filter(pk=sitting.pk).update(closed_at=sitting.created_at)
     client.post(f"{address}write/", {"text": "Two facts in one."})
     assert Comment.objects.get().author == world.ben
