@@ -257,7 +257,6 @@ ADMIN: dict[str, tuple[Verb, ...]] = {
 ADMIN_CHANGES: dict[str, Verb] = {
     "Project": Verb.CHANGE_PROJECT,
     "Membership": Verb.MANAGE_MEMBERS,
-    "System": Verb.NAME_AUTHORS,
     "Dispute": Verb.ADJUDICATE,
 }
 """What sends a row's form, where there is one for others than superusers."""

@@ -18,6 +18,7 @@ from annotation.models import Assignment, Comparison, DocumentSet, Project, Sitt
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 MOST_PER_SET = 20
 WRITTEN_AT_ONCE = 2000
@@ -84,7 +85,7 @@ def assign_sets(*, project: Project, people: Sequence[User], per_set: int, by: U
     if not given:
         raise Invalid("Every document set has enough assessors, or these people have had it.", field="people")
     Sitting.objects.bulk_create(given, batch_size=WRITTEN_AT_ONCE)
-    _fill(given, chance)
+    _fill(given, Comparison.objects.filter(peer__document_set__project=project), chance)
     log(
         project=project,
         actor=by,
@@ -117,7 +118,8 @@ def give(
         sitting.unassigned_at, sitting.lease_until = None, lease_until
         sitting.may_have_seen |= has_sight(person, document_set.project)
         sitting.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
-    _fill([sitting], random.Random(seed))
+    lacking = Comparison.objects.filter(peer__document_set=document_set).exclude(assignments__sitting=sitting)
+    _fill([sitting], lacking, random.Random(seed), behind=sitting.assignments.count())
     return sitting
 
 
@@ -126,33 +128,28 @@ def _require_may_assess(person: User, project: Project) -> None:
         raise Invalid(f"{person.username} is not an assessor of {project.name}.", field="assessor")
 
 
-def _fill(sittings: Sequence[Sitting], chance: random.Random) -> None:
-    """Lay the comparisons that these sittings lack behind those that they hold."""
-    held: dict[int, set[int]] = defaultdict(set)
-    rows = (
-        Assignment.objects.filter(sitting__in=sittings).order_by().values_list("sitting_id", "comparison_id")
-    )
-    for sitting_id, comparison_id in rows:
-        held[sitting_id].add(comparison_id)
-    compared: dict[int, list[Compared]] = defaultdict(list)
-    comparisons = Comparison.objects.filter(
-        peer__document_set__in={each.document_set_id for each in sittings}
-    )
-    for set_id, *columns in comparisons.order_by("pk").values_list(
-        "peer__document_set_id", "pk", "peer_id", "peer__target_words"
-    ):
-        compared[set_id].append(tuple(columns))
-    new = []
-    for sitting in sittings:
-        there = held[sitting.pk]
-        lacking = [row for row in compared[sitting.document_set_id] if row[0] not in there]
-        for position, key in enumerate(_in_order(lacking, chance), start=len(there) + 1):
-            new.append(Assignment(sitting=sitting, comparison_id=key, position=position))
-    Assignment.objects.bulk_create(new, batch_size=WRITTEN_AT_ONCE)
-
-
 Compared = tuple[int, int, int | None]
 """Comparison, peer summary, target length."""
+
+
+def _fill(
+    sittings: Iterable[Sitting], comparisons: QuerySet[Comparison], chance: random.Random, *, behind: int = 0
+) -> None:
+    """Lay those of these comparisons that belong to its set into each sitting, `behind` so many others."""
+    compared: dict[int, list[Compared]] = defaultdict(list)
+    columns = ("peer__document_set_id", "pk", "peer_id", "peer__target_words")
+    for set_id, key, peer, target in comparisons.order_by("pk").values_list(*columns):
+        compared[set_id].append((key, peer, target))
+    Assignment.objects.bulk_create(
+        (
+            Assignment(sitting=sitting, comparison_id=key, position=position)
+            for sitting in sittings
+            for position, key in enumerate(
+                _in_order(compared[sitting.document_set_id], chance), start=behind + 1
+            )
+        ),
+        batch_size=WRITTEN_AT_ONCE,
+    )
 
 
 def _in_order(comparisons: Iterable[Compared], chance: random.Random) -> list[int]:

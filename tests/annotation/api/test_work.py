@@ -65,15 +65,6 @@ def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, si
     assert (first["percent"], first["marks"], first["note"]) == (60, [1, 2], "Nearly.")
 
 
-def test_the_same_act_sent_twice_is_saved_once(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
-    client = client_of("ana")
-    act = {"unit": world.units("port")[0].public_id, "percent": 60, "client_id": "tab-1", "seq": 3}
-    address = f"{HERE}assignments/{assignments(sitting)[0]}/judgments/"
-    first, second = (client.post(address, act, format="json").json() for _ in range(2))
-    assert first == second
-    assert UnitJudgment.objects.count() == 1
-
-
 @pytest.mark.parametrize(
     ("act", "status", "field"),
     [
@@ -168,18 +159,6 @@ def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, sitti
     # Both units have 40 % from the one assessor, and people come first: coverage 0.4.
     assert world.peers["port", "birch"].score.coverage == pytest.approx(0.4)
     assert Event.objects.get(verb="close sitting").actor == world.ana
-
-
-def test_a_closed_sitting_takes_no_judgment(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
-    client = client_of("ana")
-    judge_all(client, world, sitting, percent=40)
-    client.post(f"{HERE}sittings/{sitting.public_id}/close/")
-    sent = client.post(
-        f"{HERE}assignments/{assignments(sitting)[0]}/judgments/",
-        {"unit": world.units("port")[0].public_id, "percent": 60},
-        format="json",
-    )
-    assert (sent.status_code, sent.json()["error"]["code"]) == (409, "closed")
 
 
 def test_another_assessors_work_is_not_found(world: World, client_of: ApiDoor, sitting: Sitting) -> None:

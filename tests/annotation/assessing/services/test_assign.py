@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.assessing.services.assign import assign, assign_sets
 from annotation.assessing.services.unassign import unassign
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Comparison, DocumentSet, Event, Sitting
+from annotation.models import Comparison, DocumentSet, Event, Sitting, Summary
 from tests.annotation.laying import add_assessors, add_sets, begin, judge_and_close, only_these_sets
 
 if TYPE_CHECKING:
@@ -53,11 +53,15 @@ def test_peers_of_one_length_come_at_random(world: World) -> None:
 def test_what_comes_in_later_stands_behind_what_is_there(world: World) -> None:
     add_sets(world, ["quay"], targets=(10,))
     sitting = give(world, "quay")
-    longer = Comparison.objects.filter(peer__document_set=world.sets["quay"])[0]
-    longer.peer.pk = longer.peer.public_id = None
-    longer.peer.target_words = 50
-    longer.peer.save()
-    Comparison.objects.create(peer=longer.peer, model=longer.model)
+    model = world.sets["quay"].summaries.get(is_model=True)
+    peer = Summary.objects.create(
+        document_set=world.sets["quay"],
+        system=world.systems["alder"],
+        is_peer=True,
+        target_words=50,
+        text="x",
+    )
+    Comparison.objects.create(peer=peer, model=model)
     assert give(world, "quay") == sitting
     assert targets(sitting) == [10, 10, 50]
 

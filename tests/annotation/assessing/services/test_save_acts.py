@@ -31,7 +31,6 @@ from annotation.models import (
     UnitJudgment,
 )
 from annotation.texts.services.change_units import join_units
-from evaluation.metrics import quality_questions
 from tests.annotation.cast import World, add_units, finish
 from tests.annotation.laying import assign_part
 
@@ -106,14 +105,6 @@ def test_the_same_acts_again_are_heard_and_saved_once(world: World) -> None:
     assert UnitJudgment.objects.count() == 2
 
 
-def test_of_a_batch_only_what_is_new_is_saved(world: World) -> None:
-    sitting = sit(world)
-    send(world, sitting, on_unit(world, sitting, 1))
-    again = send(world, sitting, on_unit(world, sitting, 1), on_unit(world, sitting, 2, percent=40))
-    assert said(again) == [(1, "repeated", ""), (2, "saved", "")]
-    assert percents() == [(20, False), (40, True)]
-
-
 def test_a_number_that_comes_again_with_something_else_is_shown_with_both(world: World) -> None:
     sitting = sit(world)
     send(world, sitting, on_unit(world, sitting, 1, percent=60))
@@ -154,18 +145,6 @@ def test_a_gap_is_answered_with_both_versions_and_nothing_saved(world: World) ->
     assert percents() == [(20, True)]
     # What was missing arrives, and everything after it.
     assert send(world, sitting, on_unit(world, sitting, 2, percent=40), *late).heard == 4
-
-
-def test_a_hole_inside_of_a_batch_is_a_gap_too(world: World) -> None:
-    sitting = sit(world)
-    gap = refusal(world, sitting, on_unit(world, sitting, 1), on_unit(world, sitting, 3))
-    assert (gap.code, gap.details["expected"]) == ("gap", 2)
-    assert not UnitJudgment.objects.exists()
-
-
-def test_a_form_begins_with_1(world: World) -> None:
-    sitting = sit(world)
-    assert refusal(world, sitting, on_unit(world, sitting, 5)).details["expected"] == 1
 
 
 def test_another_form_is_told_and_shown_both_versions(world: World) -> None:
@@ -440,16 +419,6 @@ def test_the_unmarked_question_opens_when_every_unit_has_a_percent(world: World)
     assert SummaryJudgment.objects.get().unmarked_percent == 40
 
 
-def test_units_and_the_unmarked_answer_may_come_in_one_batch(world: World) -> None:
-    sitting = sit(world)
-    acts = [
-        on_unit(world, sitting, 1),
-        on_unit(world, sitting, 2, unit=2),
-        UnmarkedAct(3, assignment_of(sitting), 0),
-    ]
-    assert send(world, sitting, *acts).is_complete
-
-
 @pytest.mark.parametrize("percent", [10, 50, 101, -20])
 def test_the_unmarked_percent_has_six_steps_whatever_the_scale(world: World, percent: int) -> None:
     Project.objects.update(percent_scale="free")
@@ -721,16 +690,3 @@ def at_once(*works: object) -> list[object]:
     for thread in threads:
         thread.join(60)
     return outcomes
-
-
-def test_the_published_sets_can_be_answered(world: World) -> None:
-    for name in ("duc2002", "duc2004", "duc2006", "summeval"):
-        Project.objects.update(question_set=name)
-        SummaryJudgment.objects.all().delete()
-        Sitting.objects.all().delete()
-        sitting = sit(world)
-        acts = [
-            QualityAct(seq, assignment_of(sitting), question.id, question.values[-1])
-            for seq, question in enumerate(quality_questions(name), start=1)
-        ]
-        assert send(world, sitting, *acts).gates[assignment_of(sitting)].quality == "done"

@@ -76,12 +76,6 @@ def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, sitti
     assert UnitJudgment.objects.filter(client_id="tab", active_ms=1500).count() == 2
 
 
-def test_the_same_acts_again_are_repeated(world: World, ana: Client, sitting: Sitting) -> None:
-    send(ana, sitting, on_unit(world, sitting))
-    assert send(ana, sitting, on_unit(world, sitting)).json()["results"][0]["status"] == "repeated"
-    assert UnitJudgment.objects.count() == 1
-
-
 def test_a_gap_and_another_form_are_told_with_both_versions(
     world: World, ana: Client, sitting: Sitting
 ) -> None:
@@ -162,11 +156,6 @@ def test_a_malformed_act_is_refused_with_its_place(
     answer = send(ana, sitting, {**on_unit(world, sitting), **changes})
     assert (answer.status_code, answer.json()["field"]) == (422, f"acts.0.{field}")
     assert not UnitJudgment.objects.exists()
-
-
-def test_acts_out_of_order_are_refused(world: World, ana: Client, sitting: Sitting) -> None:
-    answer = send(ana, sitting, on_unit(world, sitting, 2), on_unit(world, sitting, 1))
-    assert (answer.status_code, answer.json()["field"]) == (422, "acts")
 
 
 def test_what_is_no_json_is_refused(ana: Client, sitting: Sitting) -> None:
@@ -289,11 +278,6 @@ def test_the_unmarked_question_in_a_plain_form(world: World, ana: Client, sittin
     assert ana.post(address, {"percent": "40"})["Location"] == f"/p/harbour/work/{first(sitting)}/"
     form = page(ana, sitting).context["form"]  # type: ignore[attr-defined]
     assert (form.stage, form.unmarked.percent) == ("done", 40)
-
-
-def test_sets_stand_in_the_order_in_which_they_were_given(world: World, sitting: Sitting) -> None:
-    assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
-    assert [work.name for work in own_work(world.project, world.ana)] == ["port", "bridge"]
 
 
 def test_unassigned_work_is_gone_from_the_list_and_the_form(

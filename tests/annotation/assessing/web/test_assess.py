@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.queue import pull
 from annotation.models import Assignment, Score, Sitting, UnitJudgment
 from tests.annotation.conftest import HTMX
-from tests.annotation.laying import assign_part, open_queue
+from tests.annotation.laying import open_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,10 +73,6 @@ def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world:
     assert page.index(f"set-{pulled.public_id}") < page.index(f"set-{given.public_id}")
 
 
-def test_the_form_takes_as_long_a_note_as_the_server(ana: Client, sitting: Sitting) -> None:
-    assert f'maxlength="{LONGEST_UNIT_NOTE}"' in ana.get(form_of(first(sitting))).text
-
-
 def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Client, sitting: Sitting) -> None:
     address = act(world, first(sitting))
     answer = ana.post(address, {"percent": "60", "marks": ["1", "2"], "note": "half of it"})
@@ -85,32 +80,6 @@ def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Clien
     assert answer["Location"] == f"{form_of(first(sitting))}#unit-{unit}"
     saved = UnitJudgment.objects.get()
     assert (saved.percent, saved.marks, saved.note) == (60, [1, 2], "half of it")
-
-
-def test_marks_may_come_before_the_percent(world: World, ana: Client, sitting: Sitting) -> None:
-    ana.post(act(world, first(sitting)), {"marks": "1", "percent": ""})
-    saved = UnitJudgment.objects.get()
-    assert (saved.percent, saved.marks) == (None, [1])
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        ({"percent": "60"}, "Model unit 1 has 60 % but no peer unit is marked for it."),
-        ({"percent": "0", "marks": "1"}, "Model unit 1 has marked peer units but 0 %."),
-        ({"percent": "60", "marks": "1"}, None),
-        ({"percent": "", "marks": "1"}, None),
-    ],
-)
-def test_what_looks_like_a_slip_is_saved_and_said(
-    world: World, ana: Client, sitting: Sitting, data: dict[str, str], said: str | None
-) -> None:
-    answer = ana.post(act(world, first(sitting)), data)
-    assert (answer.status_code, UnitJudgment.objects.count()) == (302, 1)
-    page = ana.get(form_of(first(sitting)))
-    shown = page.content.decode()
-    assert ("⚠" in shown, said is None or said in shown) == (said is not None, True)
-    assert "no-store" in page["Cache-Control"]
 
 
 @pytest.mark.parametrize(
@@ -209,14 +178,3 @@ def test_another_assessors_work_is_not_found(
     assert ben.get(form_of(first(sitting))).status_code == 404
     assert ben.post(act(world, first(sitting)), {"percent": "0"}).status_code == 404
     assert ben.post(f"/p/harbour/work/sets/{sitting.public_id}/close/").status_code == 404
-
-
-def test_an_empty_peer_can_be_judged(world: World, ana: Client) -> None:
-    peer = world.peers["port", "alder"]
-    peer.units.all().delete()
-    peer.text = ""
-    peer.save(update_fields=["text"])
-    assign_part(world, "port", world.ana, "alder")
-    assignment = Assignment.objects.get()
-    assert b"This peer summary is empty" in ana.get(form_of(assignment)).content
-    assert ana.post(act(world, assignment), {"percent": "0"}).status_code == 302

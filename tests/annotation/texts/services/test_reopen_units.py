@@ -121,10 +121,9 @@ def test_a_closed_set_is_opened_again_as_a_whole_and_can_be_closed_anew(world: W
 
 def test_a_pulled_set_stays_with_its_assessor(world: World) -> None:
     sitting = judged(world, world.ana, 40, 60, 0, 0)
-    Sitting.objects.filter(pk=sitting.pk).update(lease_until=None)
     reopen(world, world.models["bridge"], 6)
     sitting.refresh_from_db()
-    assert (sitting.is_open, sitting.is_pulled) == (True, False)
+    assert (sitting.is_open, sitting.lease_until) == (True, None)
 
 
 def test_quality_answers_are_kept_and_the_unmarked_answer_is_asked_anew(world: World) -> None:
