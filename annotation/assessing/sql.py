@@ -99,7 +99,7 @@ ORDER BY piece.sitting_id, piece.position, piece.id
 
 TAKE_TURN = """
 UPDATE annotation_sitting SET pen = %s, pen_seq = %s, {renewed}
-WHERE id = %s AND assessor_id = %s AND closed_at IS NULL AND unassigned_at IS NULL{unheard}
+WHERE id = %s AND closed_at IS NULL AND unassigned_at IS NULL{unheard}
 """
 
 OUTDATE = "UPDATE annotation_unitjudgment SET is_current = %s WHERE id IN ({keys})"

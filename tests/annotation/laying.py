@@ -72,7 +72,7 @@ def assign_part(world: World, name: str, person: User, *systems: str) -> Sitting
     """The person has the set with the summaries of these systems alone."""
     sitting = assign(document_set=world.sets[name], assessor=person, by=None, seed=7)
     sitting.assignments.exclude(comparison__peer__system__name__in=systems).delete()
-    return sitting
+    return Sitting.objects.get(pk=sitting.pk)
 
 
 def begin(sitting: Sitting) -> None:

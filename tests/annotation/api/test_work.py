@@ -38,7 +38,7 @@ def judge_all(client: Any, world: World, sitting: Sitting, percent: int) -> None
 
 
 def test_a_sitting_lists_what_there_is_to_judge(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
-    (listed,) = client_of("ana").get(f"{HERE}sittings/").json()
+    (listed,) = client_of("ana").get(f"{HERE}own-work/").json()["open"]
     assert (listed["id"], listed["document_id"], listed["closed_at"]) == (sitting.public_id, "port", None)
     assert [row["id"] for row in listed["assignments"]] == assignments(sitting)
     assert [(row["judged"], row["total"]) for row in listed["assignments"]] == [(0, 2), (0, 2)]
@@ -163,7 +163,7 @@ def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, sitti
 
 def test_another_assessors_work_is_not_found(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
     client = client_of("ben")
-    assert client.get(f"{HERE}sittings/").json() == []
+    assert client.get(f"{HERE}own-work/").json()["open"] == []
     for address in (f"sittings/{sitting.public_id}/", f"assignments/{assignments(sitting)[0]}/"):
         assert client.get(HERE + address).status_code == 404
 

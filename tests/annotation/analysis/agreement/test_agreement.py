@@ -12,8 +12,8 @@ from annotation.analysis.agreement.words import told
 from annotation.models import Dispute
 from tests.annotation.answering import add_checks, answer_fourteen, look, say
 from tests.annotation.cast import add_imported_verdict, answer_rest, finish
-from tests.annotation.sitting import repeat, sit
 from tests.annotation.sitting import say as judge_units
+from tests.annotation.sitting import sit
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -37,7 +37,7 @@ def judged_by_two(world: World) -> None:
 
 def test_without_answers_there_are_no_scales(world: World) -> None:
     found = told(agreement(world.project))
-    assert (found["scales"], found["repeats"], found["touched"], found["imported"]) == ([], [], 0, 0)
+    assert (found["scales"], found["touched"], found["imported"]) == ([], 0, 0)
 
 
 def test_verdicts_by_hand(world: World) -> None:
@@ -164,21 +164,6 @@ def test_quality_answers_agree_by_question(world: World) -> None:
     # Both gave the first answer throughout: all are equal, and alpha has nothing to say.
     assert (quality["level"], quality["items"], quality["equal"]["value"]) == ("ordinal", 2, 1)
     assert quality["alpha"]["value"] is None
-
-
-def test_self_agreement_stands_apart(world: World) -> None:
-    sitting = sit(world, "ana", "port")
-    repeat(sitting, "alder")
-    judge_units(sitting, "alder", (60, [1], 0), (60, [1], 0))
-    judge_units(sitting, "birch", (0, [], 0), (0, [], 0))
-    judge_units(sitting, "alder", (60, [1], 0), (100, [1], 0), again=True)
-    finish(sitting)
-    found = told(agreement(world.project))
-    (own,) = found["repeats"]
-    assert (own["person"], own["agreement"]["items"], own["agreement"]["exact"]) == ("ana", 2, 0.5)
-    # 60 60, 60 100: 2 * (4 * 20800 - 280^2) = 4 * 2400 over all, 2 * 1600 within: 1 - 3 * 3200 / 9600.
-    assert own["alpha"]["value"] == pytest.approx(1 - 3 * 3200 / 9600)
-    assert found["scales"][0]["items"] == 0
 
 
 def test_json_holds_it_all(world: World) -> None:

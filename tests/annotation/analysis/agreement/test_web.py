@@ -143,7 +143,7 @@ def test_htmx_gets_the_fragment(answered: World, signed_in: SignedIn) -> None:
     assert client.get(JUDGE, headers=HTMX).content.decode().lstrip().startswith('<div id="judge"')
 
 
-@pytest.mark.parametrize("table", ["scales", "pairs", "thirds", "divided", "repeats"])
+@pytest.mark.parametrize("table", ["scales", "pairs", "thirds", "divided"])
 def test_agreement_comes_as_files(answered: World, signed_in: SignedIn, table: str) -> None:
     client = signed_in(answered.olga)
     told = client.get(f"{AGREEMENT}{table}/file/?format=csv").content.decode()

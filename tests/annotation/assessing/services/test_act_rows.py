@@ -76,7 +76,8 @@ def test_the_turn_sets_the_pen_and_the_lease(world: World, sitting: Sitting) -> 
 
 
 @pytest.mark.parametrize(
-    "changed", [{"pen": "phone"}, {"pen_seq": 1}, {"closed_at": timezone.now()}, {"assessor": None}]
+    "changed",
+    [{"pen": "phone"}, {"pen_seq": 1}, {"closed_at": timezone.now()}, {"unassigned_at": timezone.now()}],
 )
 def test_no_turn_where_the_sitting_has_changed(
     world: World, sitting: Sitting, changed: dict[str, object]
