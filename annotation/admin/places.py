@@ -82,8 +82,7 @@ def _claims(claim_set: ClaimSet) -> RowPage | None:
 
 
 def _judged(judgment: UnitJudgment) -> RowPage | None:
-    comparison = judgment.assignment.comparison
-    return _summary(comparison.peer) if comparison else None
+    return _summary(judgment.assignment.comparison.peer)
 
 
 def _questions(question: Question) -> RowPage:

@@ -154,13 +154,12 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User, name: str
         COUNTING, **place, assignment__comparison=comparison
     ).select_related("assignment__sitting")
     for judgment in judgments.order_by("pk"):
-        sitting = judgment.assignment.sitting
         yield _percent(
             judgment.percent or 0,
             token=_token(name, person, judgment.public_id),
             marks=judgment.marks,
             note=judgment.note,
-            is_own=sitting is not None and sitting.assessor_id == person.pk,
+            is_own=judgment.assignment.sitting.assessor_id == person.pk,
             judgment=judgment,
         )
     if not isinstance(unit, Claim):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, Max, OuterRef, Q
@@ -108,7 +108,7 @@ def set_named(project: Project, external_id: str) -> DocumentSet:
     return document_set
 
 
-def comparable_sets(project: Project) -> QuerySet[DocumentSet]:
+def comparable_sets(project: Project) -> QuerySet[Any]:
     """The sets in which there is something to judge, with the number of their `assessors`."""
     compared = Comparison.objects.filter(peer__document_set=OuterRef("pk"))
     return DocumentSet.objects.filter(Exists(compared), project=project).annotate(
@@ -116,12 +116,12 @@ def comparable_sets(project: Project) -> QuerySet[DocumentSet]:
     )
 
 
-def lacking_sets(project: Project) -> QuerySet[DocumentSet]:
+def lacking_sets(project: Project) -> QuerySet[Any]:
     """The sets in the queue: those with fewer assessors than the project wants."""
     return comparable_sets(project).filter(assessors__lt=project.assessors_per_set)
 
 
-def queued_sets(project: Project, person: User) -> QuerySet[DocumentSet]:
+def queued_sets(project: Project, person: User) -> QuerySet[Any]:
     """The sets in the queue that the person never had."""
     had = Sitting.objects.filter(assessor=person, document_set=OuterRef("pk"))
     return lacking_sets(project).filter(~Exists(had))

@@ -91,7 +91,7 @@ def judge_unit(
     With a client id, the same act (client id and sequence number) arriving twice is saved once.
     """
     sitting = assignment.sitting
-    if sitting is None or sitting.assessor_id != by.pk:
+    if sitting.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
     rows = UnitJudgment.objects.filter(assignment=assignment).select_related("unit", "claim")
     if client_id:

@@ -27,7 +27,6 @@ def sit(
 def judge_all(
     world: World, sitting: Sitting, percents: tuple[int, ...], marks: tuple[int, ...] = (1,)
 ) -> None:
-    assert sitting.assessor is not None
     for assignment in sitting.assignments.all():
         for unit, percent in zip(world.units("port"), percents, strict=True):
             judge_unit(
@@ -108,7 +107,6 @@ def test_open_work_makes_blind_until_the_set_is_closed(world: World) -> None:
 
 
 def missing_in(sitting: Sitting) -> dict[str, object]:
-    assert sitting.assessor is not None
     with pytest.raises(Invalid) as refused:
         close_sitting(sitting=sitting, by=sitting.assessor)
     assert refused.value.code == "incomplete"
