@@ -206,7 +206,7 @@ def traces(*names: str) -> dict[str, list[Any]]:
 
 def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
     before = traces("quillmaster")
-    assert {"User.username", "Event.data", "Comment.text", "Invitation.note", "Notice.text"} <= before.keys()
+    assert {"User.username", "Event.data", "Comment.text", "Invitation.note"} <= before.keys()
     gone = erase_person(person=quill, by=None)
     assert traces("quillmaster") == {}
     assert gone["annotation_accountsession"] == gone["knox_authtoken"] == gone["exported files"] == 1
