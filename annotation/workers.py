@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import Error, connection
 
 import annotation
-from annotation.assessing.services.recall_sitting import lapse_leases
+from annotation.assessing.services.queue import lapse_leases
 from annotation.core.jobs import reap
 from annotation.core.shared.clock import shared_now
 from annotation.models import Worker

@@ -8,7 +8,6 @@ from rest_framework import serializers
 
 from annotation.api.fields import LabelField, NamedChoice
 from annotation.models import Adjudication, Draw
-from evaluation.statistics import PERCENT_STEP, PercentAgreement
 
 
 class AdjudicationRow(serializers.Serializer[Adjudication]):
@@ -27,17 +26,6 @@ class AdjudicationRow(serializers.Serializer[Adjudication]):
 class ChoiceRow(serializers.Serializer[Any]):
     value = serializers.IntegerField()
     text = serializers.CharField()
-
-
-class AgreementRow(serializers.Serializer[PercentAgreement]):
-    """How far a person agrees with themselves on model units that they judged twice, in closed work."""
-
-    items = serializers.IntegerField(help_text="Units judged twice.")
-    exact = serializers.FloatField(allow_null=True, help_text="Share of equal percents.")
-    within_step = serializers.FloatField(
-        allow_null=True, help_text=f"Share of percents at most {PERCENT_STEP} points apart."
-    )
-    mean_difference = serializers.FloatField(allow_null=True, help_text="In points of percent, 0 to 100.")
 
 
 class HeldShape(serializers.Serializer[Any]):

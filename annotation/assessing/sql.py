@@ -14,7 +14,7 @@ SITTING = (
     "public_id",
     "assessor_id",
     "document_set_id",
-    "is_pulled",
+    "lease_until",
     "pen",
     "pen_seq",
     "guideline_id",
@@ -25,7 +25,7 @@ SELECT {", ".join(f"s.{name}" for name in SITTING)}, {", ".join(f"p.{name}" for 
 FROM annotation_sitting s
 JOIN annotation_documentset d ON d.id = s.document_set_id
 JOIN annotation_project p ON p.id = d.project_id
-WHERE s.public_id = %s AND s.assessor_id = %s AND p.slug = %s AND s.closed_at IS NULL AND s.recalled_at IS NULL
+WHERE s.public_id = %s AND s.assessor_id = %s AND p.slug = %s AND s.closed_at IS NULL AND s.unassigned_at IS NULL
   AND p.archived_at IS NULL AND p.deleted_at IS NULL
 """  # noqa: S608 - no input in it
 
@@ -50,12 +50,12 @@ WHERE public_id IN ({names})
 
 PROGRESS = """
 WITH piece AS (
-    SELECT a.sitting_id, a.id, a.public_id, a.state, a.position, a.repeat_of_id IS NOT NULL AS is_repeat,
+    SELECT a.sitting_id, a.id, a.public_id, a.state, a.position,
            c.peer_id, c.model_id, p.target_words
     FROM annotation_assignment a
     JOIN annotation_comparison c ON c.id = a.comparison_id
     JOIN annotation_summary p ON p.id = c.peer_id
-    WHERE a.sitting_id IN ({sittings}) AND a.state <> 'recalled'
+    WHERE a.sitting_id IN ({sittings})
 ), texts AS (
     SELECT peer_id AS id FROM piece UNION SELECT model_id FROM piece
 ), unit_counts AS (
@@ -81,7 +81,7 @@ WITH piece AS (
       AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
     GROUP BY piece.id
 )
-SELECT piece.sitting_id, piece.id, piece.public_id, piece.state, piece.is_repeat, piece.peer_id,
+SELECT piece.sitting_id, piece.id, piece.public_id, piece.state, piece.peer_id,
        piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
        COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0), said.quality_answers, said.unmarked_percent
 FROM piece
@@ -91,14 +91,13 @@ LEFT JOIN claim_counts ON claim_counts.summary_id = piece.model_id
 LEFT JOIN judged_units ON judged_units.assignment_id = piece.id
 LEFT JOIN judged_claims ON judged_claims.assignment_id = piece.id
 LEFT JOIN annotation_summaryjudgment said
-    ON said.sitting_id = piece.sitting_id AND said.peer_id = piece.peer_id
-    AND said.is_repeat = piece.is_repeat AND said.is_current
+    ON said.sitting_id = piece.sitting_id AND said.peer_id = piece.peer_id AND said.is_current
 ORDER BY piece.sitting_id, piece.position, piece.id
 """
 
 TAKE_TURN = """
 UPDATE annotation_sitting SET pen = %s, pen_seq = %s, {renewed}
-WHERE id = %s AND assessor_id = %s AND closed_at IS NULL AND recalled_at IS NULL{unheard}
+WHERE id = %s AND closed_at IS NULL AND unassigned_at IS NULL{unheard}
 """
 
 OUTDATE = "UPDATE annotation_unitjudgment SET is_current = %s WHERE id IN ({keys})"

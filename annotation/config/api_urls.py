@@ -9,7 +9,7 @@ from annotation.analysis.explanation import api as explanations
 from annotation.analysis.judge import api as judge_quality
 from annotation.analysis.leaderboard import api as scores
 from annotation.api import nowhere
-from annotation.assessing.api import assignments, progress, sittings
+from annotation.assessing.api import assignments, sittings
 from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
@@ -90,7 +90,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("exports/<slug:public_id>/file/", exports.ExportFile.as_view()),
     path("exports/<slug:public_id>/cancel/", exports.ExportCancellation.as_view()),
     path("exports/<slug:public_id>/manifest/", exports.ExportManifest.as_view()),
-    path("sittings/", sittings.Sittings.as_view()),
     path("sittings/pull/", assignments.SittingPull.as_view()),
     path("sittings/<slug:public_id>/", sittings.OneSitting.as_view()),
     path("sittings/<slug:public_id>/close/", sittings.SittingClose.as_view()),
@@ -99,20 +98,11 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("sittings/<slug:public_id>/alive/", sittings.SittingAlive.as_view()),
     path("sittings/<slug:public_id>/take-up/", assignments.SittingTakeUp.as_view()),
     path("sittings/<slug:public_id>/give-back/", assignments.SittingGiveBack.as_view()),
-    path("sittings/<slug:public_id>/recall/", assignments.SittingRecall.as_view()),
-    path("sittings/<slug:public_id>/reassign/", assignments.SittingReassign.as_view()),
-    path("sittings/<slug:public_id>/requeue/", assignments.SittingRequeue.as_view()),
+    path("sittings/<slug:public_id>/unassign/", assignments.SittingUnassign.as_view()),
     path("assignments/", assignments.Assignments.as_view()),
+    path("assignments/sets/", assignments.SetsAssigned.as_view()),
     path("assessors/", assignments.Assessors.as_view()),
-    path("queue/", assignments.QueueView.as_view()),
-    path("queue/withdraw/", assignments.QueueWithdraw.as_view()),
-    path("authors/", assignments.Authors.as_view()),
-    path("own-work/", progress.OwnWork.as_view()),
-    path("progress/sets/", progress.SetProgress.as_view()),
-    path("progress/people/", progress.PersonProgress.as_view()),
-    path("progress/systems/", progress.SystemProgress.as_view()),
-    path("progress/sittings/", progress.ClosedSittings.as_view()),
-    path("authors/<slug:public_id>/", assignments.OneAuthor.as_view()),
+    path("own-work/", sittings.OwnWork.as_view()),
     path("assignments/<slug:public_id>/", sittings.OneAssignment.as_view()),
     path("assignments/<slug:public_id>/judgments/", sittings.AssignmentJudgments.as_view()),
 ]

@@ -19,7 +19,7 @@ from django.db.models import Model, QuerySet
 from annotation.core import sql
 from annotation.core.by_hand import Part, kept_plan
 from annotation.core.refusals import NotAllowed, NotFound
-from annotation.models import Assignment, Judge, Membership, Project, Role
+from annotation.models import Judge, Membership, Project, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,8 +39,6 @@ class Verb(StrEnum):
     IMPORT = "import"
     RUN = "run"
     ASSIGN = "assign"
-    NAME_AUTHORS = "name authors"
-    VIEW_FLAGS = "view flags"
     CHANGE_UNITS = "change units"
     EXPORT = "export"
     ASSESS = "assess"
@@ -64,8 +62,6 @@ ROLE_VERBS: dict[Role, frozenset[Verb]] = {
         Verb.CHANGE_UNITS,
         Verb.RUN,
         Verb.ASSIGN,
-        Verb.NAME_AUTHORS,
-        Verb.VIEW_FLAGS,
         Verb.EXPORT,
         Verb.CHANGE_PROJECT,
         Verb.COMMENT,
@@ -104,7 +100,6 @@ ARCHIVED_VERBS = frozenset(
         Verb.VIEW_SCORES,
         Verb.VIEW_RUNS,
         Verb.VIEW_EVENTS,
-        Verb.VIEW_FLAGS,
         Verb.EXPORT,
         Verb.MANAGE_MEMBERS,
         Verb.CLOSE_PROJECT,
@@ -207,13 +202,9 @@ def standing_in(person: Person, project: Project) -> Standing:
         return _standing(person, *cursor.fetchone())
 
 
-def standing_values(person: Person, project: Project) -> dict[str, int | str | None]:
+def standing_values(person: Person, project: Project) -> dict[str, int | None]:
     """The values of `STANDING`, by name."""
-    return {**_of(person), "project": project.pk}
-
-
-def _of(person: Person) -> dict[str, int | str | None]:
-    return {"person": person.pk, "recalled": Assignment.State.RECALLED.value}
+    return {"person": person.pk, "project": project.pk}
 
 
 def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing:
@@ -314,7 +305,7 @@ def _entered(
             beside=beside,
             join=join,
         )
-        cursor.execute(statement, {**_of(person), "slug": slug, **more})
+        cursor.execute(statement, {"person": person.pk, "slug": slug, **more})
         found = cursor.fetchone()
     if found is None:
         raise NotFound("There is no such project.")

@@ -9,9 +9,8 @@ STANDING = """
     SELECT 1
     FROM annotation_sitting
     JOIN annotation_documentset ON annotation_documentset.id = annotation_sitting.document_set_id
-    JOIN annotation_assignment ON annotation_assignment.sitting_id = annotation_sitting.id
     WHERE annotation_sitting.assessor_id = %(person)s AND annotation_sitting.closed_at IS NULL
-      AND annotation_documentset.project_id = {project} AND annotation_assignment.state <> %(recalled)s
+      AND annotation_sitting.unassigned_at IS NULL AND annotation_documentset.project_id = {project}
 )
 """
 

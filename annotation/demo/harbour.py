@@ -106,22 +106,16 @@ def _add_percents(project: Project, entries: Iterable[dict[str, Any]]) -> None:
         ).exists():
             continue
         wanted = {_comparison(document_set, entry).pk: entry for entry in judged}
-        sitting = assign(
-            document_set=document_set,
-            assessor=assessor,
-            by=None,
-            comparisons=list(Comparison.objects.filter(pk__in=wanted).select_related("peer")),
-        )
+        sitting = assign(document_set=document_set, assessor=assessor, by=None)
+        sitting.assignments.exclude(comparison__in=wanted).delete()
         for assignment in sitting.assignments.select_related(
             "sitting__document_set__project", "comparison__peer", "comparison__model"
         ):
-            _judge(assignment, assessor, wanted[assignment.comparison_id or 0])
+            _judge(assignment, assessor, wanted[assignment.comparison_id])
         close_sitting(sitting=sitting, by=assessor)
 
 
 def _judge(assignment: Assignment, assessor: User, entry: dict[str, Any]) -> None:
-    assert assignment.comparison is not None, "sittings hold comparisons only"
-    assert assignment.sitting is not None, "sittings hold comparisons only"
     units = assignment.comparison.model.units.order_by("position")
     said = zip(units, entry["percents"], entry["marks"], strict=True)
     acts: list[Act] = [

@@ -90,42 +90,30 @@ class DrawnCheck(PublicRow):
 class Sitting(PublicRow):
     """One assessor on one document set; closing it submits everything in it.
 
-    Without an assessor it waits in the project's queue for somebody to pull it. A pulled one is leased: it
-    goes back to the queue when nobody has worked at it until `lease_until`. What a person began and lost that
-    way is kept in the recalled sitting, and `replaces` in the new one names it.
+    One that was taken from the queue has a lease: it is taken away when nobody has worked at it until `lease_until`.
+    What was said in one that was taken away is kept and not counted, and its person goes on with it where the set is
+    assigned to them again.
 
     One open form may write in a sitting at a time: the pen. `pen` is the name that the form in the browser
     gave itself, `pen_seq` the number of the last act heard from it.
     """
 
-    class Recalled(models.TextChoices):
-        BY_HAND = "by_hand", "Recalled"
-        REASSIGNED = "reassigned", "Given to somebody else"
-        LAPSED = "lapsed", "Expired"
-
-    assessor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="sittings"
-    )
+    assessor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="sittings")
     document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="sittings")
-    seed = models.BigIntegerField()
-    position = models.PositiveIntegerField(
-        default=0, help_text="Place among the assessor's sets, at random; 0 while nobody has it."
-    )
     created_at = models.DateTimeField(auto_now_add=True)
-    is_pulled = models.BooleanField(default=False, help_text="Taken from the queue, so held by a lease.")
-    lease_until = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Set while it is held from the queue, and kept when the lease runs out or the set is returned.",
+    )
     worked_at = models.DateTimeField(null=True, blank=True, help_text="The last act or sign of life.")
     closed_at = models.DateTimeField(null=True, blank=True)
-    recalled_at = models.DateTimeField(null=True, blank=True)
-    recalled_as = models.CharField(max_length=10, choices=Recalled, blank=True)
+    unassigned_at = models.DateTimeField(null=True, blank=True)
     may_have_seen = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Its assessor left the set open before, and their roles then showed them what others and the "
-        "judge said. It scores, and blind statistics leave it out.",
-    )
-    replaces = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="replaced_by"
+        help_text="It was open, then it was not, and its assessor's roles then showed them what others and the judge "
+        "said. It scores, and blind statistics leave it out.",
     )
     guideline = models.ForeignKey(
         Guideline,
@@ -142,80 +130,41 @@ class Sitting(PublicRow):
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.UniqueConstraint(
-                fields=("assessor", "document_set"),
-                condition=Q(assessor__isnull=False, recalled_at__isnull=True),
-                name="sitting_once",
-            ),
+            models.UniqueConstraint(fields=("assessor", "document_set"), name="sitting_once"),
             models.CheckConstraint(
-                name="sitting_closed_by_somebody",
-                condition=Q(closed_at__isnull=True) | Q(assessor__isnull=False),
-            ),
-            models.CheckConstraint(
-                name="sitting_closed_or_recalled",
-                condition=Q(closed_at__isnull=True) | Q(recalled_at__isnull=True),
-            ),
-            models.CheckConstraint(
-                name="sitting_pulled_has_lease",
-                condition=Q(is_pulled=False)
-                | Q(lease_until__isnull=False)
-                | Q(closed_at__isnull=False)
-                | Q(recalled_at__isnull=False),
+                name="sitting_closed_or_unassigned",
+                condition=Q(closed_at__isnull=True) | Q(unassigned_at__isnull=True),
             ),
         )
         indexes = (
             models.Index(
-                fields=("document_set",),
-                condition=Q(assessor__isnull=True, recalled_at__isnull=True),
-                name="sitting_in_queue",
-            ),
-            models.Index(
                 fields=("lease_until",),
-                condition=Q(is_pulled=True, closed_at__isnull=True, recalled_at__isnull=True),
+                condition=Q(closed_at__isnull=True, unassigned_at__isnull=True),
                 name="sitting_leased",
             ),
         )
 
     def __str__(self) -> str:
-        return f"{self.assessor or 'unassigned'} on {self.document_set}"
+        return f"{self.assessor} on {self.document_set}"
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody may still work in it."""
-        return self.assessor_id is not None and self.closed_at is None and self.recalled_at is None
+        """Whether its assessor may still work in it."""
+        return self.closed_at is None and self.unassigned_at is None
 
 
 class Assignment(PublicRow):
-    """One comparison in a sitting, or a batch of checks for a reviewer."""
+    """One comparison in a sitting."""
 
     class State(models.TextChoices):
         OPEN = "open", "Open"
         DRAFT = "draft", "Draft"
         SUBMITTED = "submitted", "Submitted"
-        RECALLED = "recalled", "Recalled"
 
-    sitting = models.ForeignKey(
-        Sitting, null=True, blank=True, on_delete=models.CASCADE, related_name="assignments"
-    )
-    comparison = models.ForeignKey(
-        Comparison, null=True, blank=True, on_delete=models.CASCADE, related_name="assignments"
-    )
-    reviewer = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        blank=True,
-        on_delete=models.PROTECT,
-        related_name="review_assignments",
-    )
-    checks = models.ManyToManyField(Check, blank=True, related_name="assignments")
+    sitting = models.ForeignKey(Sitting, on_delete=models.CASCADE, related_name="assignments")
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="assignments")
     position = models.PositiveIntegerField(default=1, help_text="Order within the assignment.")
-    repeat_of = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="repeats"
-    )
-    is_own_model = models.BooleanField(default=False, help_text="The assessor wrote the model summary.")
-    is_own_peer = models.BooleanField(default=False, help_text="The assessor wrote the peer summary.")
     state = models.CharField(max_length=9, choices=State, default=State.OPEN)
-    lease_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
 
@@ -223,19 +172,10 @@ class Assignment(PublicRow):
         ordering = ("sitting_id", "position", "id")
         constraints = (
             models.CheckConstraint(
-                name="assignment_of_comparison_or_batch",
-                condition=Q(sitting__isnull=False, comparison__isnull=False, reviewer__isnull=True)
-                | Q(sitting__isnull=True, comparison__isnull=True, reviewer__isnull=False),
-            ),
-            models.CheckConstraint(
                 name="assignment_submitted_has_time",
                 condition=~Q(state="submitted") | Q(submitted_at__isnull=False),
             ),
-            models.UniqueConstraint(
-                fields=("sitting", "comparison"),
-                condition=Q(repeat_of__isnull=True),
-                name="assignment_once_per_sitting",
-            ),
+            models.UniqueConstraint(fields=("sitting", "comparison"), name="assignment_once_per_sitting"),
         )
 
     def __str__(self) -> str:

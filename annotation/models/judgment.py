@@ -14,12 +14,10 @@ from annotation.models.summary import Summary, Unit
 
 COUNTING = Q(
     assignment__state=Assignment.State.SUBMITTED,
-    assignment__repeat_of__isnull=True,
     is_current=True,
     percent__isnull=False,
 )
-"""Which judgments of units count in scores and as voices: the last word of closed work. A hidden repeat measures its
-assessor and not the summary."""
+"""Which judgments of units count in scores and as voices: the last word of closed work."""
 ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
     claim__isnull=False, claim__removed_at__isnull=True, claim__claim_set__is_active=True
 )
@@ -85,12 +83,10 @@ class SummaryJudgment(PublicRow):
     """An assessor's quality answers and unmarked percent for one peer summary.
 
     `quality_answers` holds a whole number by question id. Each act is a new row with everything said so far.
-    What is said of a hidden repeat measures the assessor and stands beside the first time.
     """
 
     sitting = models.ForeignKey(Sitting, on_delete=models.CASCADE, related_name="summary_judgments")
     peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="summary_judgments")
-    is_repeat = models.BooleanField(default=False)
     quality_answers = models.JSONField(default=dict, blank=True)
     unmarked_percent = models.PositiveSmallIntegerField(null=True, blank=True)
     client_id = models.CharField(max_length=36, blank=True)
@@ -109,7 +105,7 @@ class SummaryJudgment(PublicRow):
         constraints = (
             bounded("summary_judgment_unmarked_0_100", "unmarked_percent", 100, may_be_empty=True),
             models.UniqueConstraint(
-                fields=("sitting", "peer", "is_repeat"),
+                fields=("sitting", "peer"),
                 condition=Q(is_current=True),
                 name="summary_judgment_one_current",
             ),

@@ -137,10 +137,10 @@ class Project(PublicRow):
         blank=True,
         help_text='A list such as [{"id": "1", "text": "Is it clear?", "answers": ["no", "yes"]}].',
     )
-    repeat_share = models.FloatField(
-        "share of hidden repeats",
-        default=0.0,
-        help_text="Share of an assessor's summaries that come twice, unsaid (0 to 1).",
+    assessors_per_set = models.PositiveSmallIntegerField(
+        "assessors per set from the queue",
+        default=0,
+        help_text="Assessors take sets themselves until each has so many assessors; 0 for no queue.",
     )
     lease_minutes = models.PositiveIntegerField(
         "lease in minutes",
@@ -194,7 +194,6 @@ class Project(PublicRow):
         constraints = (
             bounded("project_blend_human_weight_0_1", "blend_human_weight"),
             bounded("project_composite_weight_0_1", "composite_weight"),
-            bounded("project_repeat_share_0_1", "repeat_share"),
             bounded("project_dispute_threshold_0_1", "dispute_threshold"),
             bounded("project_summarization_threshold_0_1", "summarization_threshold"),
             bounded("project_least_scored_0_1", "least_scored"),

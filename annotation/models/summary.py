@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -23,14 +22,6 @@ class System(PublicRow):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="systems")
     name = models.CharField(max_length=200)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.SUMMARISER)
-    person = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        blank=True,
-        on_delete=models.SET_NULL,
-        related_name="systems",
-        help_text="The member who wrote these summaries, where it is one.",
-    )
 
     class Meta:
         ordering = ("project_id", "name")

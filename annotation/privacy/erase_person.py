@@ -33,7 +33,6 @@ from annotation.models import (
     Project,
     Question,
     Run,
-    System,
     UnitJudgment,
     Verdict,
     administrators,
@@ -209,7 +208,6 @@ def _end_account(person: User, shown: str, projects: list[Project], gone: dict[s
             gone[model._meta.db_table] = model._base_manager.filter(username=held.username).delete()[0]
     # Made again from the rows when somebody asks.
     Analysis.objects.filter(project__in=projects).delete()
-    System.objects.filter(person=person, name__in=_names(held)).update(name=shown)
     invited = Q(accepted_by=person)
     for name in _names(held):
         invited |= Q(email__iexact=name)

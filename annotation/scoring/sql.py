@@ -75,7 +75,7 @@ FROM annotation_assignment assignment
 JOIN annotation_sitting sitting ON sitting.id = assignment.sitting_id
 JOIN annotation_unitjudgment judgment ON judgment.assignment_id = assignment.id
 WHERE assignment.comparison_id IN (SELECT id FROM comparison) AND assignment.state = 'submitted'
-    AND assignment.repeat_of_id IS NULL AND judgment.is_current AND judgment.percent IS NOT NULL
+    AND judgment.is_current AND judgment.percent IS NOT NULL
 UNION ALL
 SELECT 'rating', id, summary_id, NULL, NULL, NULL, name, NULL, NULL, value, NULL
 FROM annotation_rating

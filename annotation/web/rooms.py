@@ -25,7 +25,6 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
             ("Review", "review", Verb.REVIEW),
             ("Adjudicate", "adjudicate", Verb.ADJUDICATE),
             ("Assignments", "assignments", Verb.ASSIGN),
-            ("Progress", "progress", Verb.ASSIGN),
         ),
     ),
     (

@@ -4,7 +4,6 @@
 - `systems`: differences, ranks
 - `judges`: a judge against people
 - `estimates`: draws, prediction-powered means, plans
-- `assignments`: who judges what, and in which order
 """
 
 from evaluation.statistics._intervals import (
@@ -24,14 +23,6 @@ from evaluation.statistics.agreement._alpha import (
 from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation.statistics.agreement._observed import observed_agreement, observed_agreement_interval
 from evaluation.statistics.agreement._percents import PERCENT_STEP, PercentAgreement, percent_agreement
-from evaluation.statistics.assignments._balance import balanced_plan
-from evaluation.statistics.assignments._presentation import (
-    Presented,
-    Showing,
-    drawn_repeats,
-    presentation_order,
-    repeat_count,
-)
 from evaluation.statistics.estimates._compared import compare_estimates
 from evaluation.statistics.estimates._draw_estimates import (
     FEW_DOCUMENTS,
@@ -81,17 +72,13 @@ __all__ = [
     "PercentAgreement",
     "PermutationTest",
     "PredictionPoweredMean",
-    "Presented",
-    "Showing",
     "alpha_interval",
-    "balanced_plan",
     "bootstrap_interval",
     "bootstrap_means",
     "cohen_kappa",
     "compact_letters",
     "compare_estimates",
     "compare_systems",
-    "drawn_repeats",
     "estimate_systems_from_draw",
     "expanded_tails",
     "fixed_size_draw",
@@ -108,7 +95,5 @@ __all__ = [
     "percent_agreement",
     "permutation_test",
     "prediction_powered_mean",
-    "presentation_order",
-    "repeat_count",
     "settled_order",
 ]

@@ -141,7 +141,6 @@ def make_world() -> World:
 
 def answer_rest(sitting: Sitting) -> None:
     """Give the answers that are still open: the first of each quality question, 0 % of what is unmarked."""
-    assert sitting.assessor is not None
     progress = AssessingProgress.load(sitting.document_set.project, [sitting.pk]).of(sitting.pk)
     acts: list[Act] = []
     for reading in progress.readings.values():
@@ -157,7 +156,6 @@ def answer_rest(sitting: Sitting) -> None:
 def finish(sitting: Sitting) -> Sitting:
     """Give the answers that are still open, and close it."""
     answer_rest(sitting)
-    assert sitting.assessor is not None
     return close_sitting(sitting=sitting, by=sitting.assessor)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 
+from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
     Check,
@@ -16,7 +17,6 @@ from annotation.models import (
     Role,
     Sitting,
     Summary,
-    System,
     Unit,
 )
 from tests.annotation.cast import World, finish
@@ -43,10 +43,10 @@ def add_sets(world: World, names: Sequence[str], *, targets: Sequence[int] = (20
     return made
 
 
-def add_system(world: World, name: str) -> System:
-    """A further system, which has written nothing yet."""
-    world.systems[name] = System.objects.create(project=world.project, name=name)
-    return world.systems[name]
+def open_queue(world: World, per_set: int = 1) -> None:
+    """Assessors may take sets until each set has so many."""
+    world.project.assessors_per_set = per_set
+    world.project.save(update_fields=["assessors_per_set"])
 
 
 def add_assessors(world: World, names: Sequence[str]) -> list[User]:
@@ -68,20 +68,23 @@ def only_these_sets(world: World, names: Sequence[str], **kinds: Sequence[int]) 
     return add_sets(world, names, **kinds)
 
 
+def assign_part(world: World, name: str, person: User, *systems: str) -> Sitting:
+    """The person has the set with the summaries of these systems alone."""
+    sitting = assign(document_set=world.sets[name], assessor=person, by=None, seed=7)
+    sitting.assignments.exclude(comparison__peer__system__name__in=systems).delete()
+    return Sitting.objects.get(pk=sitting.pk)
+
+
 def begin(sitting: Sitting) -> None:
     """Its assessor judges the first unit of its first summary."""
     assignment = sitting.assignments.order_by("position")[0]
-    assert assignment.comparison is not None
-    assert sitting.assessor is not None
     unit = assignment.comparison.model.units.order_by("position")[0]
     judge_unit(assignment=assignment, by=sitting.assessor, unit_id=unit.public_id, percent=20)
 
 
 def judge_and_close(sitting: Sitting) -> Sitting:
     """Its assessor gives every unit 20 % and closes it."""
-    assert sitting.assessor is not None
     for assignment in sitting.assignments.order_by("position"):
-        assert assignment.comparison is not None
         for unit in assignment.comparison.model.units.order_by("position"):
             judge_unit(assignment=assignment, by=sitting.assessor, unit_id=unit.public_id, percent=20)
     return finish(sitting)

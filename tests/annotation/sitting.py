@@ -23,13 +23,11 @@ def sit(world: World, name: str, document_set: str) -> Sitting:
     return assign(document_set=world.sets[document_set], assessor=getattr(world, name), by=None, seed=1)
 
 
-def say(sitting: Sitting, system: str, *said: Said, again: bool = False) -> Assignment:
-    """The assessor judges the units of a system's summary, in order, in one go; `again`, its repeat."""
+def say(sitting: Sitting, system: str, *said: Said) -> Assignment:
+    """The assessor judges the units of a system's summary, in order, in one go."""
     assignment = sitting.assignments.select_related("comparison__model").get(
-        comparison__peer__system__name=system, repeat_of__isnull=not again
+        comparison__peer__system__name=system
     )
-    assert assignment.comparison is not None
-    assert sitting.assessor is not None
     units = assignment.comparison.model.units.order_by("position")
     acts = [
         UnitAct(seq, assignment.public_id, unit.public_id, percent, tuple(marks), "", ms)
@@ -39,15 +37,4 @@ def say(sitting: Sitting, system: str, *said: Said, again: bool = False) -> Assi
     return assignment
 
 
-def repeat(sitting: Sitting, system: str) -> Assignment:
-    """The system's summary comes a second time, at the end of the sitting."""
-    first = sitting.assignments.get(comparison__peer__system__name=system)
-    return Assignment.objects.create(
-        sitting=sitting,
-        comparison=first.comparison,
-        repeat_of=first,
-        position=sitting.assignments.count() + 1,
-    )
-
-
-__all__ = ["answer_rest", "finish", "repeat", "say", "sit"]
+__all__ = ["answer_rest", "finish", "say", "sit"]

@@ -146,7 +146,6 @@ def test_a_system_does_not_stand_at_the_same_place_in_every_set(world: World) ->
     for seed in range(20):
         sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=seed)
         row = sitting.assignments.select_related("comparison__peer").order_by("position")[0]
-        assert row.comparison is not None
         first.add(row.comparison.peer.system_id)
         Sitting.objects.all().delete()
     assert first == {system.pk for system in world.systems.values()}

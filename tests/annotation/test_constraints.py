@@ -27,7 +27,7 @@ Attempt = Callable[[World], object]
 
 
 def _sitting(world: World) -> Sitting:
-    return Sitting.objects.create(assessor=world.ana, document_set=world.sets["port"], seed=1)
+    return Sitting.objects.create(assessor=world.ana, document_set=world.sets["port"])
 
 
 def _judgment(world: World, **columns: object) -> UnitJudgment:

@@ -235,7 +235,6 @@ def whole_ratings(
         sitting__may_have_seen=False,
         sitting__closed_at__isnull=False,
         is_current=True,
-        is_repeat=False,
     ).order_by("pk")
     if peer_ids is not None:
         said = said.filter(peer_id__in=peer_ids)

@@ -176,10 +176,7 @@ def _kind(verdict: Verdict) -> str:
 
 
 def _assessor(judgment: UnitJudgment) -> str:
-    sitting = judgment.assignment.sitting
-    assert sitting is not None, "units are judged in sittings only"
-    assert sitting.assessor is not None, "what is submitted was submitted by somebody"
-    return sitting.assessor.username
+    return judgment.assignment.sitting.assessor.username
 
 
 def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]:

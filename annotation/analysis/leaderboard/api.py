@@ -321,7 +321,7 @@ class Quality(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the mean answers to the quality questions by system, one table per target length.
 
-        Of closed assignments; hidden repeats count for nothing.
+        Of closed assignments.
         """
         project = self.enter(Verb.VIEW_SCORES)
         target = self.query(LeaderboardQuery).get("target_words", ALL)

@@ -52,7 +52,7 @@ class QualityTable:
 def quality_tables(project: Project, *, target_words: int | Targets | None = ALL) -> list[QualityTable]:
     """The answers of closed sittings to the project's questions, per target length or for the one named. One query.
 
-    Hidden repeats count for nothing. Target lengths without answers are left out.
+    Target lengths without answers are left out.
     """
     questions = quality_questions(project.question_set, project.own_questions)
     if not questions:
@@ -61,7 +61,6 @@ def quality_tables(project: Project, *, target_words: int | Targets | None = ALL
         sitting__document_set__project=project,
         sitting__closed_at__isnull=False,
         is_current=True,
-        is_repeat=False,
     ).exclude(quality_answers={})
     if not isinstance(target_words, Targets):
         said = said.filter(peer__target_words=target_words)

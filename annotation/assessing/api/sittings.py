@@ -23,10 +23,11 @@ from annotation.assessing.queries.assessment import (
     UnmarkedQuestion,
     own_assignment,
     own_sitting,
-    own_work,
     own_work_in,
     see_form,
 )
+from annotation.assessing.queries.assignments import LapsedSet, QueueOffer
+from annotation.assessing.queries.own_desk import OwnDesk, own_desk
 from annotation.assessing.queries.progress import Gates
 from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
 from annotation.assessing.services.acts import (
@@ -95,6 +96,29 @@ class SittingRow(serializers.Serializer[SetWork]):
     )
     is_complete = serializers.BooleanField(help_text="Whether it can be closed.")
     assignments = AssignmentRow(many=True, source="summaries")
+
+
+class OfferRow(serializers.Serializer[QueueOffer]):
+    sets = serializers.IntegerField(help_text="Sets in the queue that the caller can take.")
+    in_hand = serializers.CharField(
+        allow_null=True, help_text="The assignment from the queue to close or return first."
+    )
+
+
+class LapsedRow(serializers.Serializer[LapsedSet]):
+    id = serializers.CharField(source="sitting_id")
+    document_id = serializers.CharField(source="document_set")
+    lapsed_at = serializers.DateTimeField()
+
+
+class OwnDeskRow(serializers.Serializer[OwnDesk]):
+    """All of the caller's work in the project."""
+
+    drafts = SittingRow(many=True, help_text="Started and not closed.")
+    open = SittingRow(many=True, help_text="Not started.")
+    submitted = SittingRow(many=True)
+    queue = OfferRow(source="offer")
+    lapsed = LapsedRow(many=True, help_text="Sets returned to the queue that may be resumed.")
 
 
 class JudgedUnitRow(serializers.Serializer[JudgedUnit]):
@@ -294,16 +318,14 @@ class PenRow(serializers.Serializer[Pen]):
     lease_until = serializers.DateTimeField(allow_null=True)
 
 
-class Sittings(ApiView):
+class OwnWork(ApiView):
     tag = "assessment"
-    pagination_class = None
 
-    @operation("list_sittings", responses=SittingRow(many=True))
+    @operation("get_own_work", responses=OwnDeskRow)
     def get(self, request: Request, slug: str) -> Response:
-        """List the caller's own assignments, in their order, with what there is to judge in each."""
+        """Show the caller's own work: open, started and submitted sets, with what there is to judge in each."""
         project = self.enter(Verb.ASSESS)
-        sittings: Any = own_work(project, self.person)
-        return Response(SittingRow(sittings, many=True).data)
+        return Response(OwnDeskRow(own_desk(project, self.person)).data)
 
 
 class OneSitting(ApiView):
@@ -340,7 +362,7 @@ class SittingActs(ApiView):
 
         An act that makes no sense is refused in its own result, and those after it are saved. 409 with
         nothing saved: `gap` where an act before these has not arrived (`details.expected`), `elsewhere`
-        where another form has the pen, `closed`, `recalled`; `details.theirs` is what the server holds,
+        where another form has the pen, `closed`, `unassigned`; `details.theirs` is what the server holds,
         `details.yours` what was sent.
         """
         project = self.enter(Verb.ASSESS)

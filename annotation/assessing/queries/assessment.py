@@ -20,7 +20,6 @@ from annotation.assessing.queries.progress import (
     Gates,
     JudgedComparison,
     PeerReading,
-    SittingProgress,
     Stage,
 )
 from annotation.core.refusals import NotFound
@@ -81,7 +80,8 @@ class SummaryWork:
 class SetWork:
     """One document set to judge: "set `number`" of the assessor's, with `peers` peer summaries.
 
-    `judged` and `total` count the units of the model summaries that may be seen.
+    `judged` and `total` count the units of the model summaries that may be seen. `reopened_at` is set where an owner
+    has opened it again after it was closed.
     """
 
     sitting_id: str
@@ -179,9 +179,7 @@ class SeeForm:
     """One comparison in an assessor's hands.
 
     `units` is empty while the quality questions are open. `comparisons` are all those of the same peer summary,
-    this one among them. `is_own_model` says that the assessor wrote the model summary; it is False until that may be
-    seen. That somebody wrote the peer summary is recorded and not said: it would tell whose it is.
-    `previous_id` and `next_id` are those beside it in its set. `pen` names the form that
+    this one among them. `previous_id` and `next_id` are those beside it in its set. `pen` names the form that
     may write in the set, `pen_seq` the last act heard from it.
     """
 
@@ -201,7 +199,6 @@ class SeeForm:
     units: tuple[JudgedUnit, ...]
     peer_units: tuple[PeerUnit, ...]
     unmarked: UnmarkedQuestion | None
-    is_own_model: bool
     previous_id: str | None
     next_id: str | None
     is_closed: bool
@@ -258,13 +255,11 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
         .only(
             "public_id",
             "state",
-            "is_own_model",
             "sitting__public_id",
             "sitting__assessor_id",
             "sitting__closed_at",
-            "sitting__recalled_at",
-            "sitting__recalled_as",
-            "sitting__is_pulled",
+            "sitting__lease_until",
+            "sitting__unassigned_at",
             "sitting__pen",
             "sitting__pen_seq",
             "sitting__document_set__project",
@@ -281,7 +276,7 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 
 
 def own_sitting(project: Project, person: User, public_id: str) -> Sitting:
-    """The person's own sitting of that public id, a recalled one too. Raises NotFound."""
+    """The person's own sitting of that public id, an unassigned one too. Raises NotFound."""
     own = Sitting.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
     sitting = own.select_related("document_set__project").first()
     if sitting is None:
@@ -291,8 +286,6 @@ def own_sitting(project: Project, person: User, public_id: str) -> Sitting:
 
 def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
     """One comparison of the person's own as the form shows it, with its place among the others."""
-    assert assignment.comparison is not None, "sittings hold comparisons only"
-    assert assignment.sitting is not None, "sittings hold comparisons only"
     places = _own_places(project, person)
     # Of the others it says only how many they are: reading them all would be felt at every page.
     progress = AssessingProgress.load(project, [assignment.sitting.pk])
@@ -320,7 +313,6 @@ def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
         units=() if own.stage == "quality" else tuple(_judged_units(assignment)),
         peer_units=tuple(_peer_units(comparison.peer.units.order_by("position"), comparison.peer.text)),
         unmarked=_unmarked(piece),
-        is_own_model=assignment.is_own_model and own.stage != "quality",
         previous_id=before,
         next_id=after,
         is_closed=here.closed_at is not None,
@@ -339,8 +331,8 @@ def source_text(assignment: Assignment) -> SourceText:
 
 def _own(project: Project, person: User) -> QuerySet[Assignment]:
     return Assignment.objects.filter(
-        sitting__assessor=person, sitting__document_set__project=project, sitting__recalled_at__isnull=True
-    ).exclude(state=Assignment.State.RECALLED)
+        sitting__assessor=person, sitting__document_set__project=project, sitting__unassigned_at__isnull=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,42 +347,30 @@ class _OwnSitting:
     name: str
 
     def work(self, progress: AssessingProgress) -> SetWork:
-        mine = progress.of(self.key)
-        if self.closed_at is not None:
-            mine.leave_unasked()
-        return _set_work(mine, self.number, self.sitting_id, self.closed_at, self.lease_until, self.name)
+        here, is_closed = progress.of(self.key), self.closed_at is not None
+        if is_closed:
+            here.leave_unasked()
+        return SetWork(
+            sitting_id=self.sitting_id,
+            number=self.number,
+            name=self.name,
+            closed_at=self.closed_at,
+            lease_until=self.lease_until,
+            peers=len(here.readings),
+            judged=here.judged,
+            total=here.total,
+            is_complete=is_closed or here.is_complete,
+            summaries=tuple(_summary_work(piece, is_closed=is_closed) for piece in here.pieces.values()),
+        )
 
 
 def _own_places(project: Project, person: User) -> list[_OwnSitting]:
     sittings = (
-        Sitting.objects.filter(assessor=person, document_set__project=project, recalled_at__isnull=True)
-        .order_by("position", "pk")
+        Sitting.objects.filter(assessor=person, document_set__project=project, unassigned_at__isnull=True)
+        .order_by("pk")
         .values_list("pk", "public_id", "closed_at", "lease_until", "document_set__external_id")
     )
     return [_OwnSitting(number, *row) for number, row in enumerate(sittings, start=1)]
-
-
-def _set_work(
-    here: SittingProgress,
-    number: int,
-    public_id: str,
-    closed_at: datetime | None,
-    lease_until: datetime | None,
-    name: str,
-) -> SetWork:
-    is_closed = closed_at is not None
-    return SetWork(
-        sitting_id=public_id,
-        number=number,
-        name=name,
-        closed_at=closed_at,
-        lease_until=lease_until,
-        peers=len(here.readings),
-        judged=here.judged,
-        total=here.total,
-        is_complete=is_closed or here.is_complete,
-        summaries=tuple(_summary_work(piece, is_closed=is_closed) for piece in here.pieces.values()),
-    )
 
 
 def _summary_work(piece: JudgedComparison, *, is_closed: bool) -> SummaryWork:
@@ -442,7 +422,6 @@ def _unmarked(piece: JudgedComparison) -> UnmarkedQuestion | None:
 
 
 def _judged_units(assignment: Assignment) -> Iterable[JudgedUnit]:
-    assert assignment.comparison is not None, "sittings hold comparisons only"
     model = assignment.comparison.model
     said = {
         (judgment.unit_id, judgment.claim_id): judgment

@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 
 LoadedRow = TypeVar("LoadedRow", bound=models.Model)
 
-_UNCLOSED = {"closed_at": None, "recalled_at": None, "recalled_as": ""}
+_UNCLOSED = {"closed_at": None, "unassigned_at": None}
 _OPEN = {"archived_at": None, "deleted_at": None}
 
 
 def sitting_for_acts(slug: str, person: User, public_id: str) -> Sitting | None:
     """The person's own sitting, with what saving an act needs of it and its project loaded, in one query.
 
-    A closed or recalled one, or one of an archived project, takes one more, and comes with everything. None where there
-    is none of theirs.
+    A closed or unassigned one, or one of an archived project, takes one more, and comes with everything.
     """
     found = by_hand.rows(sql.OPEN_SITTING, [public_id, person.pk, slug])
     if not found:
@@ -35,7 +34,7 @@ def sitting_for_acts(slug: str, person: User, public_id: str) -> Sitting | None:
     [row] = found
     of_sitting = dict(zip(sql.SITTING, row, strict=False))
     of_project = dict(zip(sql.PROJECT, row[len(sql.SITTING) :], strict=True))
-    of_sitting |= {"is_pulled": bool(of_sitting["is_pulled"]), **_UNCLOSED}
+    of_sitting |= _UNCLOSED
     of_project |= {"own_questions": json.loads(of_project["own_questions"]), **_OPEN}
     project = _loaded(Project, of_project)
     sitting = _loaded(Sitting, of_sitting)

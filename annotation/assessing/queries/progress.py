@@ -1,7 +1,6 @@
 """How far assessors are in their sittings, and what of the protocol is open to them.
 
-A *reading* is one peer summary in a sitting with all its comparisons, one after the other. A hidden repeat is
-a reading of its own, and nothing here tells it from the first. The order in a reading: the quality questions,
+A *reading* is one peer summary in a sitting with all its comparisons. The order in a reading: the quality questions,
 while nothing of the model summary is shown; the model units; once for the peer, at its last comparison, the
 question of the unmarked peer units. The set can be closed when every reading is complete.
 """
@@ -100,24 +99,16 @@ class JudgedComparison:
 
 @dataclass(slots=True, eq=False)
 class PeerReading:
-    """One peer summary in a sitting, the first time or as a hidden repeat.
-
-    `questions` are those that are asked of it.
-    """
+    """One peer summary in a sitting. `questions` are those that are asked of it."""
 
     number: int
     peer_id: int
-    is_repeat: bool
     target_words: int | None
     pieces: list[JudgedComparison] = field(default_factory=list)
     peer_units: int = 0
     questions: tuple[QualityQuestion, ...] = ()
     answers: dict[str, int] = field(default_factory=dict)
     unmarked_percent: int | None = None
-
-    @property
-    def key(self) -> tuple[int, bool]:
-        return self.peer_id, self.is_repeat
 
     @property
     def unanswered(self) -> tuple[QualityQuestion, ...]:
@@ -162,7 +153,7 @@ class SittingProgress:
     """A sitting's comparisons in their order, and its readings."""
 
     pieces: dict[str, JudgedComparison] = field(default_factory=dict)
-    readings: dict[tuple[int, bool], PeerReading] = field(default_factory=dict)
+    readings: dict[int, PeerReading] = field(default_factory=dict)
 
     @property
     def judged(self) -> int:
@@ -209,10 +200,10 @@ class AssessingProgress:
         sittings: dict[int, SittingProgress] = defaultdict(SittingProgress)
         for row in _rows(sitting_ids):
             sitting = sittings[row.sitting_id]
-            reading = sitting.readings.get((row.peer_id, row.is_repeat))
+            reading = sitting.readings.get(row.peer_id)
             if reading is None:
                 reading = _reading(row, len(sitting.readings) + 1, questions)
-                sitting.readings[reading.key] = reading
+                sitting.readings[row.peer_id] = reading
             has_claims = row.model_claims is not None
             piece = JudgedComparison(
                 key=row.key,
@@ -304,7 +295,6 @@ class _ProgressRow(NamedTuple):
     key: int
     assignment_id: str
     state: str
-    is_repeat: bool
     peer_id: int
     model_id: int
     target_words: int | None
@@ -330,7 +320,6 @@ def _reading(row: _ProgressRow, number: int, questions: tuple[QualityQuestion, .
     return PeerReading(
         number=number,
         peer_id=row.peer_id,
-        is_repeat=bool(row.is_repeat),
         target_words=row.target_words,
         peer_units=row.peer_units,
         # A text without a unit is empty, and a headline is too short to ask about.

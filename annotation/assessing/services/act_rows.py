@@ -22,14 +22,14 @@ SavedJudgment = TypeVar("SavedJudgment", UnitJudgment, SummaryJudgment)
 def take_turn(
     sitting: Sitting, *, pen: str, seq: int, renewed: dict[str, datetime], if_unheard: bool
 ) -> bool:
-    """Give the sitting its pen and last number, if it is still open and the person's own; False where it is not.
+    """Give the sitting its pen and last number, if it is still open; False where it is not.
 
     `renewed` are columns of its lease. With `if_unheard` only while its pen and number are those that were read.
     """
     unheard = " AND pen = %s AND pen_seq = %s" if if_unheard else ""
     statement = sql.TAKE_TURN.format(renewed=", ".join(f"{name} = %s" for name in renewed), unheard=unheard)
     moments = [connection.ops.adapt_datetimefield_value(moment) for moment in renewed.values()]
-    values: list[Any] = [pen, seq, *moments, sitting.pk, sitting.assessor_id]
+    values: list[Any] = [pen, seq, *moments, sitting.pk]
     if if_unheard:
         values += [sitting.pen, sitting.pen_seq]
     with by_hand.kept_plan() as cursor:

@@ -6,12 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import reduce
 from itertools import chain
-from operator import or_
 from typing import NamedTuple, TypeVar
-
-from django.db.models import Q
 
 from annotation.assessing.queries.progress import (
     UNMARKED_PERCENTS,
@@ -259,7 +255,6 @@ class Saving:
         row = SummaryJudgment(
             sitting=self.sitting,
             peer_id=reading.peer_id,
-            is_repeat=reading.is_repeat,
             quality_answers=dict(reading.answers),
             unmarked_percent=reading.unmarked_percent,
             client_id=self.client_id,
@@ -272,8 +267,8 @@ class Saving:
     def _store_answers(self) -> None:
         if not self.answers:
             return
-        places = (Q(peer=reading.peer_id, is_repeat=reading.is_repeat) for reading in self.answers)
-        before = SummaryJudgment.objects.filter(reduce(or_, places), sitting=self.sitting, is_current=True)
+        peers = [reading.peer_id for reading in self.answers]
+        before = SummaryJudgment.objects.filter(peer__in=peers, sitting=self.sitting, is_current=True)
         before.update(is_current=False)
         rows = list(chain.from_iterable(_last_is_current(rows) for rows in self.answers.values()))
         insert(sorted(rows, key=lambda row: row.seq))

@@ -51,7 +51,9 @@ def lease_end(project: Project) -> datetime:
 def lease(sitting: Sitting) -> dict[str, datetime]:
     """The columns that an act or sign of life renews."""
     worked = {"worked_at": timezone.now()}
-    return {**worked, "lease_until": lease_end(sitting.document_set.project)} if sitting.is_pulled else worked
+    if sitting.lease_until is None:
+        return worked
+    return {**worked, "lease_until": lease_end(sitting.document_set.project)}
 
 
 def enter(sitting: Sitting, by: User) -> None:
@@ -61,20 +63,15 @@ def enter(sitting: Sitting, by: User) -> None:
 
 
 def check_open(sitting: Sitting) -> None:
-    """Refuse a sitting that takes no more judgments. Raises Conflict (codes `closed`, `lapsed`, `recalled`)."""
+    """Refuse a sitting that takes no more judgments. Raises Conflict (codes `closed`, `unassigned`)."""
     if sitting.closed_at is not None:
         raise Conflict("This document set is closed, so its judgments cannot be changed.", code="closed")
-    if sitting.recalled_at is None:
-        return
-    if sitting.recalled_as == Sitting.Recalled.LAPSED:
+    if sitting.unassigned_at is not None:
         raise Conflict(
-            "Your time for this document set expired, so it returned to the queue. Your judgments are kept. "
-            "Resume it from My work, unless someone else has taken it.",
-            code="lapsed",
+            "This document set is no longer assigned to you. Your judgments are kept. If it returned to the queue, "
+            "resume it from My work.",
+            code="unassigned",
         )
-    raise Conflict(
-        "This document set is no longer assigned to you. Your judgments are kept.", code="recalled"
-    )
 
 
 def not_heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> Sequence[Act]:

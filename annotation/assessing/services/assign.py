@@ -1,67 +1,163 @@
-"""A manager asks an assessor to judge the peer summaries of a document set."""
+"""Document sets are given to assessors: one set to one person, or so many people to every set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from annotation.assessing.services.seat import Seat, items_of, require_may_assess, seat_all
+from annotation.assessing.queries.assignments import comparable_sets
 from annotation.core.events import log
-from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Invalid
-from annotation.models import Comparison, DocumentSet, Sitting
-from annotation.models.base import new_seed
+from annotation.core.permissions import Verb, has_sight, require, roles_in, verbs_of
+from annotation.core.refusals import Conflict, Invalid
+from annotation.models import Assignment, Comparison, DocumentSet, Project, Sitting
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+MOST_PER_SET = 20
+WRITTEN_AT_ONCE = 2000
 
 
 @transaction.atomic
-def assign(
-    *,
-    document_set: DocumentSet,
-    assessor: User,
-    by: User | None,
-    comparisons: Sequence[Comparison] | None = None,
-    seed: int | None = None,
-) -> Sitting:
-    """Give an assessor a sitting on a document set: all its comparisons, or those named.
+def assign(*, document_set: DocumentSet, assessor: User, by: User | None, seed: int | None = None) -> Sitting:
+    """Give a person a document set with all its comparisons.
 
-    Peer summaries stand in falling order of their target length, at random (seeded) within one length; some
-    come twice where the project wants that. What is in the sitting already stays. Raises Conflict (code
-    `closed`) where the assessor has closed the set, Invalid where there is nothing to compare or the person
-    is no assessor of the project.
+    One that they have open gets the comparisons that are new; one that was taken from them goes on with all that was
+    said in it. Raises Conflict (code `closed`) where they have closed it, Invalid where there is nothing to compare
+    or the person may not assess.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
-    require_may_assess(assessor, project)
-    wanted = Comparison.objects.filter(peer__document_set=document_set)
-    if comparisons is not None:
-        wanted = wanted.filter(pk__in=[comparison.pk for comparison in comparisons])
-    items = items_of(wanted).get(document_set.pk, [])
-    if not items or (comparisons is not None and len(items) < len({c.pk for c in comparisons})):
+    _require_may_assess(assessor, project)
+    lock_work(project)
+    if not comparable_sets(project).filter(pk=document_set.pk).exists():
         raise Invalid(
-            f"{document_set.external_id} has no such peer summary compared with a model summary.",
+            f"{document_set.external_id} has no peer summary compared with a model summary.",
             field="document_set",
         )
-    seat = Seat(
-        document_set_id=document_set.pk,
-        person_id=assessor.pk,
-        items=tuple(items),
-        seed=new_seed() if seed is None else seed,
-    )
-    (sitting,) = seat_all(project=project, seats=[seat])
+    sitting = give(document_set, assessor, seed=seed)
     log(
         project=project,
         actor=by,
         verb="assign",
         target=sitting,
-        data={
-            "assessor": assessor.username,
-            "document_set": document_set.external_id,
-            "comparisons": len(items),
-        },
+        data={"assessor": assessor.username, "document_set": document_set.external_id},
     )
     return sitting
+
+
+@transaction.atomic
+def assign_sets(*, project: Project, people: Sequence[User], per_set: int, by: User | None) -> list[Sitting]:
+    """Give every document set so many assessors: of these people those who have the fewest open sets.
+
+    The assessors that a set has already count; nobody is given a set that they had before, and where too few people
+    are left a set gets fewer. Raises Invalid where there is nothing to give.
+    """
+    require(by, project, Verb.ASSIGN)
+    for person in people:
+        _require_may_assess(person, project)
+    if not 1 <= per_set <= MOST_PER_SET:
+        raise Invalid(f"A set can have 1 to {MOST_PER_SET} assessors.", field="per_set")
+    lock_work(project)
+    had: dict[int, set[int]] = defaultdict(set)
+    assessors, load = Counter[int](), Counter[int]()
+    for sitting in Sitting.objects.filter(document_set__project=project).order_by():
+        had[sitting.document_set_id].add(sitting.assessor_id)
+        assessors[sitting.document_set_id] += sitting.unassigned_at is None
+        load[sitting.assessor_id] += sitting.is_open
+    keys = list(comparable_sets(project).order_by("pk").values_list("pk", flat=True))
+    chance = random.Random()
+    chance.shuffle(keys)
+    given = []
+    for key in keys:
+        able = [person for person in people if person.pk not in had[key]]
+        chance.shuffle(able)
+        able.sort(key=lambda person: load[person.pk])
+        for person in able[: max(0, per_set - assessors[key])]:
+            load[person.pk] += 1
+            given.append(Sitting(assessor=person, document_set_id=key))
+    if not given:
+        raise Invalid("Every document set has enough assessors, or these people have had it.", field="people")
+    Sitting.objects.bulk_create(given, batch_size=WRITTEN_AT_ONCE)
+    _fill(given, Comparison.objects.filter(peer__document_set__project=project), chance)
+    log(
+        project=project,
+        actor=by,
+        verb="assign sets",
+        target=project,
+        data={
+            "assignments": len(given),
+            "per_set": per_set,
+            "people": [person.username for person in people],
+        },
+    )
+    return given
+
+
+def lock_work(project: Project) -> None:
+    """Let nobody else give or take sets of the project until the caller's transaction ends."""
+    Project.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=project.pk)
+
+
+def give(
+    document_set: DocumentSet, person: User, *, lease_until: datetime | None = None, seed: int | None = None
+) -> Sitting:
+    """The person's open sitting on the set. The caller holds `lock_work`. Raises Conflict (code `closed`)."""
+    sitting, _ = Sitting.objects.select_for_update(of=("self",)).get_or_create(
+        document_set=document_set, assessor=person, defaults={"lease_until": lease_until}
+    )
+    if sitting.closed_at is not None:
+        raise Conflict(f"{person} has already closed {document_set.external_id}.", code="closed")
+    if sitting.unassigned_at is not None:
+        sitting.unassigned_at, sitting.lease_until = None, lease_until
+        sitting.may_have_seen |= has_sight(person, document_set.project)
+        sitting.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
+    lacking = Comparison.objects.filter(peer__document_set=document_set).exclude(assignments__sitting=sitting)
+    _fill([sitting], lacking, random.Random(seed), behind=sitting.assignments.count())
+    return sitting
+
+
+def _require_may_assess(person: User, project: Project) -> None:
+    if Verb.ASSESS not in verbs_of(roles_in(person, project)):
+        raise Invalid(f"{person.username} is not an assessor of {project.name}.", field="assessor")
+
+
+Compared = tuple[int, int, int | None]
+"""Comparison, peer summary, target length."""
+
+
+def _fill(
+    sittings: Iterable[Sitting], comparisons: QuerySet[Comparison], chance: random.Random, *, behind: int = 0
+) -> None:
+    """Lay those of these comparisons that belong to its set into each sitting, `behind` so many others."""
+    compared: dict[int, list[Compared]] = defaultdict(list)
+    columns = ("peer__document_set_id", "pk", "peer_id", "peer__target_words")
+    for set_id, key, peer, target in comparisons.order_by("pk").values_list(*columns):
+        compared[set_id].append((key, peer, target))
+    Assignment.objects.bulk_create(
+        (
+            Assignment(sitting=sitting, comparison_id=key, position=position)
+            for sitting in sittings
+            for position, key in enumerate(
+                _in_order(compared[sitting.document_set_id], chance), start=behind + 1
+            )
+        ),
+        batch_size=WRITTEN_AT_ONCE,
+    )
+
+
+def _in_order(comparisons: Iterable[Compared], chance: random.Random) -> list[int]:
+    """Target lengths fall, as in DUC 2002; peers of one length come at random, each with its comparisons together."""
+    of_peer: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for key, peer, target in comparisons:
+        of_peer[target or 0, peer].append(key)
+    peers = list(of_peer)
+    chance.shuffle(peers)
+    peers.sort(key=lambda place: -place[0])
+    return [key for place in peers for key in chance.sample(of_peer[place], len(of_peer[place]))]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from annotation.assessing.queries.progress import AssessingProgress, SittingProgress
@@ -42,7 +39,7 @@ def close_sitting(*, sitting: Sitting, by: User) -> Sitting:
 
     Where no peer unit is unmarked, the answer 0 to the question of them is written down. Raises Invalid (code
     `incomplete`) with what is missing by assignment (`missing`: the stage and how much) and the assignment to
-    go to (`go_to`); Conflict (codes `lapsed`, `recalled`) and NotFound where the sitting is no longer the person's.
+    go to (`go_to`); Conflict (code `unassigned`) and NotFound where the sitting is no longer the person's.
     """
     project = sitting.document_set.project
     require(by, project, Verb.ASSESS)
@@ -63,8 +60,7 @@ def close_sitting(*, sitting: Sitting, by: User) -> Sitting:
     now = timezone.now()
     sitting.closed_at, sitting.lease_until = now, None
     sitting.save(update_fields=["closed_at", "lease_until"])
-    submitted = sitting.assignments.exclude(state=Assignment.State.RECALLED)
-    submitted.update(state=Assignment.State.SUBMITTED, submitted_at=now)
+    sitting.assignments.update(state=Assignment.State.SUBMITTED, submitted_at=now)
     peer_ids = sorted({reading.peer_id for reading in here.readings.values()})
     list(Summary.objects.select_for_update().filter(pk__in=peer_ids).order_by("pk").only("pk"))
     rescore_now(project=project, summary_ids=peer_ids)
@@ -121,14 +117,12 @@ def _answer_by_rule(sitting: Sitting, readings: Sequence[PeerReading]) -> None:
     stale = [reading for reading in readings if reading.unmarked_percent != 0]
     if not stale:
         return
-    before = (Q(peer=reading.peer_id, is_repeat=reading.is_repeat) for reading in stale)
-    rows = SummaryJudgment.objects.filter(reduce(or_, before), sitting=sitting, is_current=True)
-    rows.update(is_current=False)
+    peers = [reading.peer_id for reading in stale]
+    SummaryJudgment.objects.filter(peer__in=peers, sitting=sitting, is_current=True).update(is_current=False)
     SummaryJudgment.objects.bulk_create(
         SummaryJudgment(
             sitting=sitting,
             peer_id=reading.peer_id,
-            is_repeat=reading.is_repeat,
             quality_answers=reading.answers,
             unmarked_percent=0,
             guideline_id=sitting.guideline_id,

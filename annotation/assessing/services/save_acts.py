@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 ATTEMPTS = 5
-MOVING = ("pen", "pen_seq", "assessor", "closed_at", "recalled_at", "recalled_as")
+MOVING = ("pen", "pen_seq", "lease_until", "closed_at", "unassigned_at")
 """What others may have changed in a sitting since it was read."""
 
 
@@ -34,7 +34,7 @@ def save_acts(*, sitting: Sitting, by: User, client_id: str, acts: Sequence[Act]
     `client_id` is the name of the form, which numbers its acts from 1 in each sitting. Nothing is scored before
     the sitting is closed. An act that makes no sense is refused in its own result. Raises Conflict, with what
     the server holds (`theirs`) and what was sent (`yours`), and nothing of it saved: code `gap` where an act
-    before these has not arrived, `closed`, `lapsed` or `recalled` where the sitting is over, `elsewhere` where another
+    before these has not arrived, `closed` or `unassigned` where the sitting is over, `elsewhere` where another
     form has the pen of an open one; NotFound where the sitting is not the person's.
     """
     enter(sitting, by)
@@ -58,7 +58,7 @@ def save_at_once(*, sitting: Sitting, by: User, acts: Sequence[Act], client_id: 
     """Save acts of a form that does not number them, such as a page without scripts: all of them, or none.
 
     Such a form has the pen for these acts, so an open form elsewhere is told at its next one. Raises what is
-    wrong with the first act that makes no sense; Conflict (`closed`, `lapsed`, `recalled`) and NotFound as
+    wrong with the first act that makes no sense; Conflict (`closed`, `unassigned`) and NotFound as
     `save_acts`.
     """
     enter(sitting, by)
@@ -91,7 +91,7 @@ def judge_unit(
     With a client id, the same act (client id and sequence number) arriving twice is saved once.
     """
     sitting = assignment.sitting
-    if sitting is None or sitting.assessor_id != by.pk:
+    if sitting.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
     rows = UnitJudgment.objects.filter(assignment=assignment).select_related("unit", "claim")
     if client_id:

@@ -35,7 +35,7 @@ def take_pen(*, sitting: Sitting, by: User, client_id: str, seen_pen: str) -> Pe
 
     `seen_pen` is who had it when the form was made. The form numbers its next act `seq` + 1; what it still
     holds up to `seq` has been saved. Raises Conflict (code `elsewhere`, `pen` in the details) where yet another
-    form has taken it since; `closed`, `lapsed`, `recalled` and NotFound as `save_acts`.
+    form has taken it since; `closed`, `unassigned` and NotFound as `save_acts`.
     """
     sitting = (
         Sitting.objects.select_for_update(of=("self",))

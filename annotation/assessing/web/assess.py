@@ -26,7 +26,7 @@ from annotation.assessing.queries.assessment import (
 from annotation.assessing.queries.open_sitting import sitting_for_acts
 from annotation.assessing.queries.own_desk import own_desk
 from annotation.assessing.queries.progress import slips_in
-from annotation.assessing.services import pull_sitting, recall_sitting
+from annotation.assessing.services import queue
 from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
 from annotation.assessing.services.acts import QualityAct, UnmarkedAct, read_acts, read_client
 from annotation.assessing.services.close_sitting import close_sitting as close
@@ -42,7 +42,6 @@ from annotation.web.numbers import need_whole_number
 from annotation.web.rooms import enter
 from annotation.web.screen import json_screen, screen
 from evaluation.metrics import Marks, MarkWarning
-from evaluation.statistics import PERCENT_STEP
 
 ANSWER = "answer-"
 """In a plain form the answer to a quality question is named by this and the question's id."""
@@ -53,13 +52,7 @@ ANSWER = "answer-"
 def work(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     desk = own_desk(room.project, request.user)
-    context = {
-        "room": room,
-        "desk": desk,
-        "cards": desk.at_hand,
-        "later": desk.later,
-        "step": PERCENT_STEP,
-    }
+    context = {"room": room, "desk": desk}
     return render(request, "assessing/form/work.html", context)
 
 
@@ -121,7 +114,7 @@ def answer_quality(request: Request, slug: str, assignment_id: str) -> HttpRespo
     ]
     if not acts:
         raise Invalid("Choose an answer first.", field="answer")
-    save_at_once(sitting=_sitting_of(assignment.sitting), by=request.user, acts=acts)
+    save_at_once(sitting=assignment.sitting, by=request.user, acts=acts)
     return redirect("assess", slug=slug, assignment_id=assignment_id)
 
 
@@ -131,7 +124,7 @@ def answer_unmarked(request: Request, slug: str, assignment_id: str) -> HttpResp
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = own_assignment(room.project, request.user, assignment_id)
     act = UnmarkedAct(1, assignment_id, _whole(request.POST.get("percent", ""), "percent"))
-    save_at_once(sitting=_sitting_of(assignment.sitting), by=request.user, acts=[act])
+    save_at_once(sitting=assignment.sitting, by=request.user, acts=[act])
     return redirect("assess", slug=slug, assignment_id=assignment_id)
 
 
@@ -199,7 +192,7 @@ def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
 def pull(request: Request, slug: str) -> HttpResponse:
     """The next set of the queue. A refusal says why there is none."""
     room = enter(request, slug, Verb.ASSESS, here="work")
-    sitting = pull_sitting.pull(project=room.project, by=request.user)
+    sitting = queue.pull(project=room.project, by=request.user)
     messages.success(request, f"You have {sitting.document_set.external_id} to judge.")
     return redirect("work", slug=slug)
 
@@ -208,7 +201,7 @@ def pull(request: Request, slug: str) -> HttpResponse:
 def take_up(request: Request, slug: str, sitting_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     lost = own_sitting(room.project, request.user, sitting_id)
-    sitting = pull_sitting.take_up(sitting=lost, by=request.user)
+    sitting = queue.take_up(sitting=lost, by=request.user)
     messages.success(
         request, f"You have {sitting.document_set.external_id} again. Your earlier judgments are kept."
     )
@@ -219,7 +212,7 @@ def take_up(request: Request, slug: str, sitting_id: str) -> HttpResponse:
 def give_back(request: Request, slug: str, sitting_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     sitting = own_sitting(room.project, request.user, sitting_id)
-    recall_sitting.give_back(sitting=sitting, by=request.user)
+    queue.give_back(sitting=sitting, by=request.user)
     messages.success(request, f"{sitting.document_set.external_id} is back in the queue.")
     return redirect("work", slug=slug)
 
@@ -230,11 +223,6 @@ def _own(request: Request, slug: str, sitting_id: str) -> Sitting:
     if sitting is None:
         project_for(request.user, slug, Verb.ASSESS)
         raise NotFound("There is no such assignment in this project.")
-    return sitting
-
-
-def _sitting_of(sitting: Sitting | None) -> Sitting:
-    assert sitting is not None, "an assessor's own assignments lie in sittings"
     return sitting
 
 

@@ -38,14 +38,13 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAns
         "marks",
         "assignment__submitted_at",
         "is_current",
-        "assignment__repeat_of_id",
         "guideline__version",
         "assignment__sitting__may_have_seen",
         named=True,
     ):
         yield GivenAnswer(
             peer_id=row.assignment__comparison__peer_id,
-            kind="unit" if row.assignment__repeat_of_id is None else "repeat",
+            kind="unit",
             reference_id=row.assignment__comparison__model__external_id or None,
             unit=row.claim__position if row.claim__public_id else row.unit__position,
             claim_id=row.claim__public_id,
@@ -82,11 +81,10 @@ def judge_shares(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
 def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
     """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
     closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
-    answers: dict[tuple[int, int, bool, str], list[tuple[str | None, GivenAnswer]]] = defaultdict(list)
+    answers: dict[tuple[int, int, str], list[tuple[str | None, GivenAnswer]]] = defaultdict(list)
     for row in closed.order_by("pk").values_list(
         "sitting_id",
         "peer_id",
-        "is_repeat",
         "sitting__assessor_id",
         "sitting__assessor__username",
         "quality_answers",
@@ -102,12 +100,12 @@ def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[Given
             "unmarked": None if unmarked is None else str(unmarked),
         }
         for kind, value in values.items():
-            given = answers[row.sitting_id, row.peer_id, row.is_repeat, kind]
+            given = answers[row.sitting_id, row.peer_id, kind]
             if value == (given[-1][0] if given else None):
                 continue
             judgment = GivenAnswer(
                 peer_id=row.peer_id,
-                kind=f"repeat_{kind}" if row.is_repeat else kind,
+                kind=kind,
                 rater=people.name(row.sitting__assessor_id, row.sitting__assessor__username),
                 rater_kind="assessor",
                 value=value,

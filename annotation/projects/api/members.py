@@ -50,7 +50,7 @@ class StaysRow(serializers.Serializer[Left]):
 
     judgments = serializers.IntegerField(help_text="Percents on model units.")
     closed_sets = serializers.IntegerField()
-    open_sets = serializers.IntegerField(help_text="Not closed: reassign them first.")
+    open_sets = serializers.IntegerField(help_text="Not closed: unassign them first.")
     verdicts = serializers.IntegerField()
     decisions = serializers.IntegerField()
     comments = serializers.IntegerField()

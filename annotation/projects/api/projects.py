@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from annotation.api.access import ApiView, PageQuery
 from annotation.api.fields import ShareField, WordChoice
 from annotation.api.schema import operation
+from annotation.assessing.services.assign import MOST_PER_SET
 from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
@@ -80,7 +81,11 @@ class ProjectRules(serializers.Serializer[Any]):
         help_text="Quality questions, asked of a peer summary before its model summary is shown.",
     )
     own_questions = OwnQuestionRow(many=True)
-    repeat_share = ShareField(help_text="Share of an assessor's summaries shown twice (hidden repeats).")
+    assessors_per_set = serializers.IntegerField(
+        min_value=0,
+        max_value=MOST_PER_SET,
+        help_text="Assessors take sets from a queue until each set has so many assessors; 0 for no queue.",
+    )
     lease_minutes = serializers.IntegerField(
         min_value=1,
         max_value=LONGEST_LEASE_MINUTES,
@@ -113,11 +118,6 @@ class ProjectDetail(ProjectRow, ProjectRules):
         default=None,
         help_text="Name of the judge whose verdicts stand where no person has decided; null while you are blind.",
     )
-    repeat_share = ShareField(
-        allow_null=True,
-        help_text="Share of an assessor's summaries shown twice (hidden repeats); null to people who cannot "
-        "change it.",
-    )
     roles = serializers.SerializerMethodField(help_text="The caller's roles.")
     verbs = serializers.SerializerMethodField(help_text="What the caller can do now.")
     is_blind = serializers.SerializerMethodField(
@@ -126,8 +126,6 @@ class ProjectDetail(ProjectRow, ProjectRules):
 
     def to_representation(self, project: Project) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(project)
-        if Verb.CHANGE_PROJECT not in verbs_in(self.context["person"], project):
-            shown["repeat_share"] = None
         if shown["is_blind"]:
             shown["deciding_judge"] = None
         return shown

@@ -209,7 +209,7 @@ def what_stays(membership: Membership) -> Left:
     """What the person has said in the project and what waits for them there."""
     project, person = membership.project, membership.user
     sittings = Sitting.objects.filter(
-        assessor=person, document_set__project=project, recalled_at__isnull=True
+        assessor=person, document_set__project=project, unassigned_at__isnull=True
     )
     of_project = Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
     return Left(

@@ -157,7 +157,7 @@ def check_counts(project: Project) -> CheckCounts:
 def sitting_counts(project: Project, person: User) -> SittingCounts:
     """Assessor work that is open and closed, in two queries."""
     sittings = Sitting.objects.filter(document_set__project=project).aggregate(
-        open=Count("pk", filter=Q(assessor__isnull=False, closed_at__isnull=True, recalled_at__isnull=True)),
+        open=Count("pk", filter=Q(closed_at__isnull=True, unassigned_at__isnull=True)),
         closed=Count("pk", filter=Q(closed_at__isnull=False)),
     )
     own = _open_assignments().filter(sitting__assessor=person, sitting__document_set__project=project)
@@ -180,7 +180,7 @@ def _with_some(rows: QuerySet[Any], projects: Sequence[int]) -> set[int]:
 
 
 def _open_assignments() -> QuerySet[Assignment]:
-    return Assignment.objects.filter(sitting__closed_at__isnull=True).exclude(state=Assignment.State.RECALLED)
+    return Assignment.objects.filter(sitting__closed_at__isnull=True, sitting__unassigned_at__isnull=True)
 
 
 def _active_claims(project: Project) -> QuerySet[Claim]:

@@ -24,7 +24,6 @@ from annotation.models import (
     Membership,
     Project,
     Role,
-    Sitting,
     SummaryJudgment,
     UnitJudgment,
     Verdict,
@@ -61,7 +60,7 @@ RULES = (
     "percent_scale",
     "question_set",
     "own_questions",
-    "repeat_share",
+    "assessors_per_set",
     "lease_minutes",
     "reveal",
     "dispute_threshold",
@@ -78,7 +77,7 @@ UNSCORED_RULES = frozenset(
         "percent_scale",
         "question_set",
         "own_questions",
-        "repeat_share",
+        "assessors_per_set",
         "lease_minutes",
         "reveal",
     }
@@ -228,7 +227,9 @@ def _clean(project: Project) -> None:
 def _check_scale(project: Project) -> None:
     """Refuse a scale on which percents that were given would not lie."""
     step = project.percent_step
-    percents = _unit_judgments(project).filter(is_current=True, percent__isnull=False)
+    percents = UnitJudgment.objects.filter(
+        assignment__sitting__document_set__project=project, is_current=True, percent__isnull=False
+    )
     off = percents.annotate(off=Mod("percent", Value(step))).filter(off__gt=0).count()
     if off:
         raise Conflict(
@@ -264,21 +265,21 @@ def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> N
                 "Quality answers have been given that do not fit the new questions. Use a new project for them.",
                 code="judged",
             )
-    begun = _unit_judgments(project).filter(assignment__sitting__closed_at__isnull=True)
+    begun = UnitJudgment.objects.filter(
+        assignment__sitting__document_set__project=project,
+        assignment__sitting__closed_at__isnull=True,
+        assignment__sitting__unassigned_at__isnull=True,
+    )
     if set(wanted) - {each.id for each in asked} and begun.exists():
         raise Conflict(
             "Document sets have been started whose assessors have seen model summaries already, and quality "
-            "questions come before those. Change the questions when the open sets are closed or recalled.",
+            "questions come before those. Change the questions when the open sets are closed or unassigned.",
             code="judged",
         )
 
 
 def _unit_judgments(project: Project) -> QuerySet[UnitJudgment]:
-    """What assessors said of units, without sittings that were taken away for good."""
-    gone = (Sitting.Recalled.BY_HAND, Sitting.Recalled.REASSIGNED)
-    return UnitJudgment.objects.filter(assignment__sitting__document_set__project=project).exclude(
-        assignment__sitting__recalled_as__in=gone
-    )
+    return UnitJudgment.objects.filter(assignment__sitting__document_set__project=project)
 
 
 def _plain(value: object) -> object:

@@ -13,6 +13,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.text import capfirst
 
+from annotation.assessing.services.assign import MOST_PER_SET
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
@@ -112,9 +113,10 @@ class RulesForm(forms.Form):
         "10.",
     )
     own_questions = QuestionLines(required=False, help_text=HELP)
-    repeat_share = ShareInput(
-        "0 to 1: share of an assessor's summaries shown twice without notice (hidden repeats). They never "
-        "count in scores."
+    assessors_per_set = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_PER_SET,
+        help_text="Assessors take sets from a queue until each set has so many assessors. 0 for no queue.",
     )
     lease_minutes = forms.IntegerField(
         min_value=1,
@@ -206,7 +208,7 @@ GROUPS = (
         "assessing",
         "Assessment",
         "Questions in the SEE form and how work is assigned.",
-        ("percent_scale", "question_set", "own_questions", "repeat_share", "lease_minutes"),
+        ("percent_scale", "question_set", "own_questions", "assessors_per_set", "lease_minutes"),
         (("Assignments", "assignments", Verb.ASSIGN),),
     ),
     RuleGroup(

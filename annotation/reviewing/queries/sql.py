@@ -45,7 +45,7 @@ SELECT
         SELECT 1 FROM annotation_unitjudgment judgment
         JOIN annotation_assignment assignment ON assignment.id = judgment.assignment_id
         WHERE assignment.comparison_id = comparison.id AND judgment.{unit} = %s AND judgment.is_current
-            AND judgment.percent IS NOT NULL AND assignment.state = %s AND assignment.repeat_of_id IS NULL
+            AND judgment.percent IS NOT NULL AND assignment.state = %s
     )
 FROM annotation_comparison comparison WHERE peer_id = %s AND model_id = %s
 """

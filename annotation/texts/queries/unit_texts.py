@@ -215,7 +215,7 @@ def keep_apart(person: User | None, summary: Summary) -> None:
 def own_open_sets(project: Project, person: User) -> set[int]:
     """Keys of the document sets that the person has open to judge."""
     own = Sitting.objects.filter(
-        assessor=person, document_set__project=project, closed_at__isnull=True, recalled_at__isnull=True
+        assessor=person, document_set__project=project, closed_at__isnull=True, unassigned_at__isnull=True
     )
     return set(own.values_list("document_set_id", flat=True))
 

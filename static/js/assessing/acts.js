@@ -32,7 +32,7 @@ class ActQueue extends EventTarget {
   #isKept = true;
 
   // "idle", "busy", "offline", "signed-out", or one that needs a person: "elsewhere" (another device or window
-  // goes on with the set), "other-tab", "contradicted" (both said something), "closed", "lapsed", "recalled", "gone",
+  // goes on with the set), "other-tab", "contradicted" (both said something), "closed", "unassigned", "gone",
   // "stranger" (another person is signed in; ends by itself when the person of these acts is back).
   state = "idle";
 
@@ -334,7 +334,7 @@ class ActQueue extends EventTarget {
     this.#failures += 1;
     if (status === 409 && body.code === "gap") this.#fillGap(body);
     else if (status === 409 && body.code === "elsewhere") this.#heedAnother(body);
-    else if (status === 409 && ["closed", "lapsed", "recalled"].includes(body.code)) this.#conflict(body.code, body);
+    else if (status === 409 && ["closed", "unassigned"].includes(body.code)) this.#conflict(body.code, body);
     else if (status === 401 || (status === 403 && !body.code)) this.#setState("signed-out");
     else if ([403, 404].includes(status)) await this.#heedAbsence(body);
     else if ([400, 413, 422].includes(status)) this.#conflict("gone", body);

@@ -29,7 +29,7 @@ class Keeping {
     this.#box.replaceChildren();
     if (isCalm) return;
     // The server's own words where the reason is known to it alone.
-    const isTheirs = ["elsewhere", "lapsed", "recalled", "gone"].includes(state) && message;
+    const isTheirs = ["elsewhere", "unassigned", "gone"].includes(state) && message;
     this.#box.append(this.#words(isTheirs ? message : Keeping.#SAID[state]));
     const ways = this.#ways(state);
     this.#box.append(ways);

@@ -28,11 +28,8 @@ IN_API: dict[str, str] = {
     "draw-checks": "draw_checks",
     "cancel-check-draw": "cancel_check_draw",
     "assign": "assign",
-    "withdraw-waiting": "withdraw_stranded",
-    "recall-sitting": "recall_sitting",
-    "reassign-sitting": "reassign_sitting",
-    "requeue-sitting": "requeue_sitting",
-    "name-author": "name_author",
+    "assign-sets": "assign_sets",
+    "unassign": "unassign",
     # Texts
     "join-units": "join_units",
     "split-unit": "split_unit",

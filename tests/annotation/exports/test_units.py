@@ -7,12 +7,12 @@ import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_unit
 from annotation.core.tables.pseudonyms import pseudonym
-from annotation.models import Assignment, Check, Claim, ClaimSet, Comparison, UnitJudgment
+from annotation.models import Check, Claim, ClaimSet, Comparison
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
-from tests.annotation.exports.acts import LONG_AGO, add_comparison, assess, assess_and_close
+from tests.annotation.exports.acts import add_comparison, assess, assess_and_close
 from tests.annotation.exports.reading import Rows, exported
 
 pytestmark = pytest.mark.django_db
@@ -74,21 +74,6 @@ def test_assessors_stand_in_the_order_of_their_percents(world: World, tmp_path: 
 def test_a_draft_of_an_open_sitting_is_not_there(world: World, tmp_path: Path) -> None:
     assess(world, world.ana, PERCENTS)
     assert {row["assessor_percents"] is None for row in units_of(world, "alder", tmp_path)} == {True}
-
-
-def test_a_hidden_repeat_is_neither_a_percent_nor_a_second_decider(world: World, tmp_path: Path) -> None:
-    assess_and_close(world, world.ana, PERCENTS)
-    first = Assignment.objects.get(comparison=world.comparison("port", "alder"))
-    again = Assignment.objects.create(
-        sitting=first.sitting,
-        comparison=first.comparison,
-        repeat_of=first,
-        state="submitted",
-        submitted_at=LONG_AGO,
-    )
-    UnitJudgment.objects.create(assignment=again, unit=world.units("port")[0], percent=0)
-    row = units_of(world, "alder", tmp_path)[0]
-    assert (row["assessor_percents"], row["decided_by"]) == ([60], ["ana"])
 
 
 def test_an_adjudicated_percent_stands_alone(world: World, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from annotation.accounts.own_account import make_token
 from annotation.analysis.agreement.ratings import check_answers, percent_ratings
 from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.recall_sitting import reassign
+from annotation.assessing.services.unassign import unassign
 from annotation.core import jobs
 from annotation.core.project_rows import let_go_of_log
 from annotation.exports.background import perform_claimed
@@ -84,7 +84,7 @@ def quill(world: World) -> User:
     comment_on_claim(project=world.project, claim=claim, by=person, text="Mine.")
     judge_and_close(assign(document_set=world.sets["port"], assessor=person, by=world.mona))
     other = assign(document_set=world.sets["bridge"], assessor=person, by=person)
-    reassign(sitting=other, to=world.ben, by=person)
+    unassign(sitting=other, by=world.mona)
     perform(
         request_export(project=world.project, level="answers", format="csv", by=person, named_people=True)
     )
@@ -114,7 +114,6 @@ def quill(world: World) -> User:
 
 STAYS_UNDER_THE_PSEUDONYM = {
     "Adjudication.decided_by",
-    "Assignment.reviewer",
     "Check.leased_to",
     "CheckLook.person",
     "Comment.author",
@@ -128,7 +127,6 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "PromptVersion.created_by",
     "Run.started_by",
     "Sitting.assessor",
-    "System.person",
     "Verdict.person",
 }
 FREE_TEXTS_OF_PEOPLE = {

@@ -16,11 +16,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.assessing.services.assign import assign
 from annotation.exports.services import write_export
 from annotation.models import Event
 from tests.annotation.assessing.web.see_sets import saved
 from tests.annotation.cast import World
+from tests.annotation.laying import assign_part
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -97,12 +97,7 @@ def scores(page: Page, world: World, system: str) -> dict[str, str]:
 def test_the_whole_way_from_a_judgment_to_the_exported_row(
     world: World, desk: Callable[[], Page], tmp_path: Path
 ) -> None:
-    assign(
-        document_set=world.sets["port"],
-        assessor=world.ana,
-        by=world.mona,
-        comparisons=[world.comparison("port", "alder")],
-    )
+    assign_part(world, "port", world.ana, "alder")
     let_view_scores(world)
     ana, rex, cleo, olga = desk(), desk(), desk(), desk()
     for page, name in ((ana, "ana"), (rex, "rex"), (cleo, "cleo"), (olga, "olga")):

@@ -11,6 +11,7 @@ from annotation.assessing.services.assign import assign
 from annotation.models import Export, UnitJudgment
 from annotation.reviewing.services.review import override
 from tests.annotation.assessing.web.see_sets import saved
+from tests.annotation.laying import assign_part
 from tests.annotation.web.test_flow_in_browser import UNREAD_MS, sign_in
 from tests.browser import PHONE
 
@@ -41,12 +42,7 @@ def open_check(page: Page, world: World, system: str = "alder", claim: int = 2) 
 
 
 def open_form(page: Page, world: World) -> None:
-    assign(
-        document_set=world.sets["port"],
-        assessor=world.ana,
-        by=world.mona,
-        comparisons=[world.comparison("port", "alder")],
-    )
+    assign_part(world, "port", world.ana, "alder")
     sign_in(page, "ana")
     page.goto("/p/harbour/work/")
     page.get_by_role("link", name="Start", exact=True).click()

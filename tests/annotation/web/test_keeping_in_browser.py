@@ -100,7 +100,6 @@ def client_of(page: Page) -> str:
 def judge(sitting: Sitting, world: World, unit: int, percent: int, client_id: str, seq: int = 1) -> None:
     """An act of Ana's from another device."""
     assignment = sitting.assignments.select_related("comparison__model").order_by("position")[0]
-    assert assignment.comparison is not None
     place = assignment.comparison.model.units.get(position=unit)
     sitting.refresh_from_db()
     act = UnitAct(seq, assignment.public_id, place.public_id, percent)
@@ -511,9 +510,9 @@ def test_no_state_of_saving_has_a_fault(world: World, desk: Desk) -> None:
     found["contradicted"] = violations(page)
     page.get_by_role("button", name="Keep mine").click()
     saved(page)
-    Sitting.objects.filter(pk=sitting.pk).update(recalled_at=timezone.now(), recalled_as="lapsed")
+    Sitting.objects.filter(pk=sitting.pk).update(unassigned_at=timezone.now())
     press(page, "6")
-    page.locator("#keeping", has_text="returned to the queue").wait_for()
+    page.locator("#keeping", has_text="no longer assigned").wait_for()
     found["ended"] = violations(page)
     assert {state: faults for state, faults in found.items() if faults} == {}
 
@@ -547,7 +546,6 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     page = ana(desk)
     open_set(page, sitting)
     comparison = sitting.assignments.get().comparison
-    assert comparison is not None
     gone = comparison.model.units.get(position=1)
     before, gone.public_id = gone.public_id, "replaced"
     gone.save(update_fields=["public_id"])
@@ -572,7 +570,6 @@ def test_what_is_refused_after_the_page_was_turned_is_told_with_its_peer(world: 
     open_set(page, sitting)
     page.wait_for_load_state("networkidle")
     comparison = sitting.assignments.order_by("position")[0].comparison
-    assert comparison is not None
     page.route("**/acts/", lambda route: route.abort())
     press(page, "4n")
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
@@ -641,7 +638,7 @@ def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: 
 def test_working_renews_the_lease_of_what_was_pulled(world: World, desk: Desk) -> None:
     sitting = lay_set(world)
     soon = timezone.now() + timedelta(minutes=3)
-    Sitting.objects.filter(pk=sitting.pk).update(is_pulled=True, lease_until=soon)
+    Sitting.objects.filter(pk=sitting.pk).update(lease_until=soon)
     page = ana(desk)
     page.clock.install()
     open_set(page, sitting)

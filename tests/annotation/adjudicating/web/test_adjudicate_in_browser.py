@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from django.core.management import call_command
 
-from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import Adjudication, Dispute
 from annotation.reviewing.services.review import override
 from tests.accessibility import violations
 from tests.annotation.cast import add_imported_verdict, finish
+from tests.annotation.laying import assign_part
 from tests.annotation.web.test_flow_in_browser import sign_in
 
 if TYPE_CHECKING:
@@ -31,10 +31,7 @@ CALM_MS = 450
 
 def assess(world: World, person: User, document_set: str, percents: dict[tuple[str, int], int]) -> None:
     systems = sorted({system for system, _ in percents})
-    comparisons = [world.comparison(document_set, system) for system in systems]
-    sitting = assign(
-        document_set=world.sets[document_set], assessor=person, by=world.mona, comparisons=comparisons
-    )
+    sitting = assign_part(world, document_set, person, *systems)
     for (system, number), percent in percents.items():
         judge_unit(
             assignment=sitting.assignments.get(comparison=world.comparison(document_set, system)),

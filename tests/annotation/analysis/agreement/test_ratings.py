@@ -19,8 +19,8 @@ from annotation.assessing.services.close_sitting import close_sitting
 from annotation.models import Verdict
 from tests.annotation.answering import add_checks, say
 from tests.annotation.cast import add_imported_verdict, answer_rest, finish
-from tests.annotation.sitting import repeat, sit
 from tests.annotation.sitting import say as judge_units
+from tests.annotation.sitting import sit
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -84,12 +84,10 @@ def test_a_check_tells_what_figures_are_split_by(world: World) -> None:
     assert check_facts(world.project)[check.pk].cluster == "group coast"
 
 
-def test_percents_are_those_of_closed_sets_without_hidden_repeats(world: World) -> None:
+def test_percents_are_those_of_closed_sets(world: World) -> None:
     sitting = sit(world, "ana", "port")
-    repeat(sitting, "alder")
     judge_units(sitting, "alder", (20, [1], 0), (60, [1], 0))
     judge_units(sitting, "birch", (0, [], 0), (0, [], 0))
-    judge_units(sitting, "alder", (40, [1], 0), (80, [1], 0), again=True)
     assert percent_ratings(world.project) == []
     answer_rest(sitting)
     close_sitting(sitting=sitting, by=world.ana)

@@ -22,11 +22,9 @@ def asked(world: World) -> Project:
     return world.project
 
 
-def answer(
-    world: World, sitting: Sitting, system: str, answers: Mapping[str, int], *, again: bool = False
-) -> None:
+def answer(world: World, sitting: Sitting, system: str, answers: Mapping[str, int]) -> None:
     peer = world.peers[sitting.document_set.external_id, system]
-    SummaryJudgment.objects.create(sitting=sitting, peer=peer, quality_answers=dict(answers), is_repeat=again)
+    SummaryJudgment.objects.create(sitting=sitting, peer=peer, quality_answers=dict(answers))
 
 
 def close(*sittings: Sitting) -> None:
@@ -52,14 +50,13 @@ def test_assessors_then_summaries_then_sets(world: World) -> None:
     assert [row.summaries for row in table.rows] == [2, 1]
 
 
-def test_open_work_repeats_and_earlier_answers_count_for_nothing(world: World) -> None:
+def test_open_work_and_earlier_answers_count_for_nothing(world: World) -> None:
     project = asked(world)
     ana, ben = sit(world, "ana", "port"), sit(world, "ben", "port")
     SummaryJudgment.objects.create(
         sitting=ana, peer=world.peers["port", "alder"], quality_answers={"clear": 0}, is_current=False
     )
     answer(world, ana, "alder", {"clear": 2})
-    answer(world, ana, "alder", {"clear": 0}, again=True)
     answer(world, ben, "alder", {"clear": 0})
     close(ana)
     (table,) = quality_tables(project)

@@ -22,19 +22,19 @@ def sitting(world: World) -> Sitting:
 
 
 def test_one_question_tells_what_saving_needs(world: World, sitting: Sitting) -> None:
-    Sitting.objects.update(pen="tab", pen_seq=3, is_pulled=True, lease_until=timezone.now())
+    Sitting.objects.update(pen="tab", pen_seq=3, lease_until=timezone.now())
     stored = Sitting.objects.select_related("document_set__project").get()
     with CaptureQueriesContext(connection) as asked:
         found = sitting_for_acts("harbour", world.ana, sitting.public_id)
         assert found is not None
         assert found == stored
-        for name in ("public_id", "assessor_id", "is_pulled", "pen", "pen_seq", "closed_at", "recalled_at"):
+        for name in ("public_id", "assessor_id", "pen", "pen_seq", "closed_at", "unassigned_at"):
             assert getattr(found, name) == getattr(stored, name), name
         project = found.document_set.project
         assert project == world.project
         for name in ("name", "percent_scale", "question_set", "own_questions", "lease_minutes"):
             assert getattr(project, name) == getattr(stored.document_set.project, name), name
-    assert found.is_pulled is True
+    assert found.lease_until is not None
     assert project.own_questions == OWN
     assert len(asked) == 1
 
@@ -42,11 +42,11 @@ def test_one_question_tells_what_saving_needs(world: World, sitting: Sitting) ->
 def test_what_was_not_read_is_read_when_it_is_asked_for(world: World, sitting: Sitting) -> None:
     found = sitting_for_acts("harbour", world.ana, sitting.public_id)
     assert found is not None
-    assert found.seed == sitting.seed
+    assert found.created_at == sitting.created_at
     assert found.document_set.external_id == "port"
 
 
-@pytest.mark.parametrize("over", ["closed_at", "recalled_at"])
+@pytest.mark.parametrize("over", ["closed_at", "unassigned_at"])
 def test_a_sitting_that_is_over_is_found_too(world: World, sitting: Sitting, over: str) -> None:
     now = timezone.now()
     Sitting.objects.update(**{over: now})

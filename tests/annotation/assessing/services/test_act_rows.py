@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.assessing.services.act_rows import insert, outdate, take_turn
@@ -53,22 +51,10 @@ def test_a_row_by_hand_is_the_row_that_django_writes(
     assert before <= by_hand.created_at <= by_django.created_at
 
 
-def test_rows_keep_their_order(world: World, sitting: Sitting) -> None:
-    insert([judgment(world, sitting, seq=seq, is_current=seq == 3) for seq in (1, 2, 3)])
-    assert list(UnitJudgment.objects.order_by("pk").values_list("seq", flat=True)) == [1, 2, 3]
-
-
 def test_answers_are_rows_too(world: World, sitting: Sitting) -> None:
     answers = {"clear": 1}
     insert([SummaryJudgment(sitting=sitting, peer=world.peers["port", "alder"], quality_answers=answers)])
     assert SummaryJudgment.objects.get().quality_answers == answers
-
-
-def test_nothing_is_asked_for_no_rows(world: World) -> None:
-    with CaptureQueriesContext(connection) as asked:
-        insert([])
-        outdate([])
-    assert len(asked) == 0
 
 
 def test_only_what_is_named_is_outdated(world: World, sitting: Sitting) -> None:
@@ -90,7 +76,8 @@ def test_the_turn_sets_the_pen_and_the_lease(world: World, sitting: Sitting) -> 
 
 
 @pytest.mark.parametrize(
-    "changed", [{"pen": "phone"}, {"pen_seq": 1}, {"closed_at": timezone.now()}, {"assessor": None}]
+    "changed",
+    [{"pen": "phone"}, {"pen_seq": 1}, {"closed_at": timezone.now()}, {"unassigned_at": timezone.now()}],
 )
 def test_no_turn_where_the_sitting_has_changed(
     world: World, sitting: Sitting, changed: dict[str, object]

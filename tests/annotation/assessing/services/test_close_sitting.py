@@ -5,7 +5,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.acts import QualityAct, UnitAct, UnmarkedAct
-from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_sitting import close_sitting
 from annotation.assessing.services.save_acts import judge_unit, save_at_once
 from annotation.core.permissions import is_blind
@@ -16,24 +15,18 @@ from annotation.reviewing.services.review import override
 from evaluation.metrics import coverage_statistics, length_adjusted
 from evaluation.text import count_words
 from tests.annotation.cast import World, add_units, answer_rest, finish
+from tests.annotation.laying import assign_part
 
 
 def sit(
     world: World, name: str = "ana", systems: tuple[str, ...] = ("alder",), document_set: str = "port"
 ) -> Sitting:
-    return assign(
-        document_set=world.sets[document_set],
-        assessor=getattr(world, name),
-        by=world.mona,
-        comparisons=[world.comparison(document_set, system) for system in systems],
-        seed=7,
-    )
+    return assign_part(world, document_set, getattr(world, name), *systems)
 
 
 def judge_all(
     world: World, sitting: Sitting, percents: tuple[int, ...], marks: tuple[int, ...] = (1,)
 ) -> None:
-    assert sitting.assessor is not None
     for assignment in sitting.assignments.all():
         for unit, percent in zip(world.units("port"), percents, strict=True):
             judge_unit(
@@ -114,7 +107,6 @@ def test_open_work_makes_blind_until_the_set_is_closed(world: World) -> None:
 
 
 def missing_in(sitting: Sitting) -> dict[str, object]:
-    assert sitting.assessor is not None
     with pytest.raises(Invalid) as refused:
         close_sitting(sitting=sitting, by=sitting.assessor)
     assert refused.value.code == "incomplete"
@@ -207,14 +199,13 @@ def test_only_the_assessor_closes(world: World) -> None:
         close_sitting(sitting=sitting, by=world.ana)
 
 
-@pytest.mark.parametrize(("recalled_as", "code"), [("lapsed", "lapsed"), ("by_hand", "recalled")])
-def test_a_recalled_sitting_is_not_closed(world: World, recalled_as: str, code: str) -> None:
+def test_an_unassigned_sitting_is_not_closed(world: World) -> None:
     sitting = sit(world)
     judge_all(world, sitting, (20, 40), marks=(1, 2))
-    Sitting.objects.update(recalled_at=sitting.created_at, recalled_as=recalled_as)
+    Sitting.objects.update(unassigned_at=sitting.created_at)
     with pytest.raises(Conflict) as refused:
         close_sitting(sitting=sitting, by=world.ana)
-    assert refused.value.code == code
+    assert refused.value.code == "unassigned"
 
 
 def test_the_seven_percents_of_the_published_row_give_its_coverage(world: World) -> None:

@@ -31,20 +31,14 @@ from annotation.models import (
     Verdict,
 )
 from annotation.texts.services.change_units import join_units
-from evaluation.metrics import quality_questions
-from tests.annotation.cast import World, add_units, answer_rest, finish
+from tests.annotation.cast import World, add_units, finish
+from tests.annotation.laying import assign_part
 
 OWN = [{"id": name, "text": f"Is it {name}?", "answers": ["no", "yes"]} for name in ("clear", "new")]
 
 
 def sit(world: World, systems: tuple[str, ...] = ("alder",), name: str = "ana") -> Sitting:
-    return assign(
-        document_set=world.sets["port"],
-        assessor=getattr(world, name),
-        by=world.mona,
-        comparisons=[world.comparison("port", system) for system in systems],
-        seed=7,
-    )
+    return assign_part(world, "port", getattr(world, name), *systems)
 
 
 def reload(sitting: Sitting) -> Sitting:
@@ -111,14 +105,6 @@ def test_the_same_acts_again_are_heard_and_saved_once(world: World) -> None:
     assert UnitJudgment.objects.count() == 2
 
 
-def test_of_a_batch_only_what_is_new_is_saved(world: World) -> None:
-    sitting = sit(world)
-    send(world, sitting, on_unit(world, sitting, 1))
-    again = send(world, sitting, on_unit(world, sitting, 1), on_unit(world, sitting, 2, percent=40))
-    assert said(again) == [(1, "repeated", ""), (2, "saved", "")]
-    assert percents() == [(20, False), (40, True)]
-
-
 def test_a_number_that_comes_again_with_something_else_is_shown_with_both(world: World) -> None:
     sitting = sit(world)
     send(world, sitting, on_unit(world, sitting, 1, percent=60))
@@ -159,18 +145,6 @@ def test_a_gap_is_answered_with_both_versions_and_nothing_saved(world: World) ->
     assert percents() == [(20, True)]
     # What was missing arrives, and everything after it.
     assert send(world, sitting, on_unit(world, sitting, 2, percent=40), *late).heard == 4
-
-
-def test_a_hole_inside_of_a_batch_is_a_gap_too(world: World) -> None:
-    sitting = sit(world)
-    gap = refusal(world, sitting, on_unit(world, sitting, 1), on_unit(world, sitting, 3))
-    assert (gap.code, gap.details["expected"]) == ("gap", 2)
-    assert not UnitJudgment.objects.exists()
-
-
-def test_a_form_begins_with_1(world: World) -> None:
-    sitting = sit(world)
-    assert refusal(world, sitting, on_unit(world, sitting, 5)).details["expected"] == 1
 
 
 def test_another_form_is_told_and_shown_both_versions(world: World) -> None:
@@ -294,29 +268,23 @@ def test_a_closed_set_takes_nothing_and_repeats_are_still_heard(world: World) ->
 def test_that_a_set_is_over_is_told_before_who_has_its_pen(world: World) -> None:
     sitting = sit(world)
     send(world, sitting, on_unit(world, sitting, 1, percent=40), client="desk")
-    Sitting.objects.update(recalled_at=timezone.now(), recalled_as="lapsed")
+    Sitting.objects.update(unassigned_at=timezone.now())
     lapsed = refusal(world, sitting, on_unit(world, sitting, 1, percent=80), client="phone")
-    assert lapsed.code == "lapsed"
+    assert lapsed.code == "unassigned"
     assert "pen" not in lapsed.details
     theirs, yours = lapsed.details["theirs"], lapsed.details["yours"]
     assert [side[0]["percent"] for side in (theirs, yours)] == [40, 80]  # type: ignore[index]
-    Sitting.objects.update(recalled_at=None, recalled_as="", closed_at=timezone.now())
+    Sitting.objects.update(unassigned_at=None, closed_at=timezone.now())
     assert refusal(world, sitting, on_unit(world, sitting, 1), client="phone").code == "closed"
 
 
-@pytest.mark.parametrize(("recalled_as", "code"), [("lapsed", "lapsed"), ("reassigned", "recalled")])
-def test_a_recalled_set_takes_nothing(world: World, recalled_as: str, code: str) -> None:
-    sitting = sit(world)
-    Sitting.objects.update(recalled_at=timezone.now(), recalled_as=recalled_as)
-    assert refusal(world, sitting, on_unit(world, sitting, 1)).code == code
-
-
-def test_a_sitting_that_went_to_somebody_else_between_reading_and_saving_is_not_there(world: World) -> None:
+def test_a_set_that_is_unassigned_between_reading_and_saving_takes_nothing(world: World) -> None:
     sitting = sit(world)
     seen = reload(sitting)
-    Sitting.objects.update(assessor=world.ben)
-    with pytest.raises(NotFound):
+    Sitting.objects.update(unassigned_at=timezone.now())
+    with pytest.raises(Conflict) as refused:
         save_acts(sitting=seen, by=world.ana, client_id="tab", acts=[on_unit(world, sitting, 1)])
+    assert refused.value.code == "unassigned"
 
 
 def test_somebody_elses_sitting_is_not_there_and_without_the_role_nothing_is_saved(world: World) -> None:
@@ -427,16 +395,6 @@ def test_the_unmarked_question_opens_when_every_unit_has_a_percent(world: World)
     assert SummaryJudgment.objects.get().unmarked_percent == 40
 
 
-def test_units_and_the_unmarked_answer_may_come_in_one_batch(world: World) -> None:
-    sitting = sit(world)
-    acts = [
-        on_unit(world, sitting, 1),
-        on_unit(world, sitting, 2, unit=2),
-        UnmarkedAct(3, assignment_of(sitting), 0),
-    ]
-    assert send(world, sitting, *acts).is_complete
-
-
 @pytest.mark.parametrize("percent", [10, 50, 101, -20])
 def test_the_unmarked_percent_has_six_steps_whatever_the_scale(world: World, percent: int) -> None:
     Project.objects.update(percent_scale="free")
@@ -468,7 +426,7 @@ def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None
     assert send(world, sitting, on_unit(world, sitting, 3)).slips == {one: ""}
 
 
-# Several model summaries, and hidden repeats
+# Several model summaries
 
 
 @pytest.fixture
@@ -513,34 +471,6 @@ def test_marks_of_all_comparisons_of_a_peer_count_together(world: World, twofold
     assert send(world, twofold, *acts).gates[assignment_of(twofold, 2)].unmarked == "rule"
 
 
-def test_a_hidden_repeat_asks_everything_again_and_stands_for_itself(world: World) -> None:
-    Project.objects.update(question_set="own", own_questions=OWN)
-    sitting = sit(world)
-    original = sitting.assignments.get()
-    repeat = Assignment.objects.create(
-        sitting=sitting, comparison=original.comparison, position=2, repeat_of=original
-    )
-    acts: list[Act] = [
-        QualityAct(seq, original.public_id, each, 1) for seq, each in enumerate(("clear", "new"), 1)
-    ]
-    acts += [
-        on_unit(world, sitting, 3),
-        on_unit(world, sitting, 4, unit=2),
-        UnmarkedAct(5, original.public_id, 80),
-    ]
-    assert not send(world, sitting, *acts).is_complete
-    unit = world.units("port")[0].public_id
-    early = send(world, sitting, UnitAct(6, repeat.public_id, unit, 20))
-    assert said(early) == [(6, "refused", "quality_first")]
-    answer_rest(reload(sitting))
-    assert set(
-        SummaryJudgment.objects.filter(is_current=True).values_list("is_repeat", "unmarked_percent")
-    ) == {
-        (False, 80),
-        (True, None),
-    }
-
-
 # The pen, the lease, forms that number nothing
 
 
@@ -549,7 +479,7 @@ def test_a_save_renews_the_lease_of_a_pulled_set_only(world: World) -> None:
     send(world, sitting, on_unit(world, sitting, 1))
     assert reload(sitting).lease_until is None
     past = timezone.now() - timedelta(minutes=1)
-    Sitting.objects.update(is_pulled=True, lease_until=past)
+    Sitting.objects.update(lease_until=past)
     Project.objects.update(lease_minutes=45)
     send(world, sitting, on_unit(world, sitting, 2))
     left = reload(sitting).lease_until
@@ -737,16 +667,3 @@ def at_once(*works: object) -> list[object]:
     for thread in threads:
         thread.join(60)
     return outcomes
-
-
-def test_the_published_sets_can_be_answered(world: World) -> None:
-    for name in ("duc2002", "duc2004", "duc2006", "summeval"):
-        Project.objects.update(question_set=name)
-        SummaryJudgment.objects.all().delete()
-        Sitting.objects.all().delete()
-        sitting = sit(world)
-        acts = [
-            QualityAct(seq, assignment_of(sitting), question.id, question.values[-1])
-            for seq, question in enumerate(quality_questions(name), start=1)
-        ]
-        assert send(world, sitting, *acts).gates[assignment_of(sitting)].quality == "done"

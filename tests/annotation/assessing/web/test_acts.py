@@ -76,12 +76,6 @@ def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, sitti
     assert UnitJudgment.objects.filter(client_id="tab", active_ms=1500).count() == 2
 
 
-def test_the_same_acts_again_are_repeated(world: World, ana: Client, sitting: Sitting) -> None:
-    send(ana, sitting, on_unit(world, sitting))
-    assert send(ana, sitting, on_unit(world, sitting)).json()["results"][0]["status"] == "repeated"
-    assert UnitJudgment.objects.count() == 1
-
-
 def test_a_gap_and_another_form_are_told_with_both_versions(
     world: World, ana: Client, sitting: Sitting
 ) -> None:
@@ -164,11 +158,6 @@ def test_a_malformed_act_is_refused_with_its_place(
     assert not UnitJudgment.objects.exists()
 
 
-def test_acts_out_of_order_are_refused(world: World, ana: Client, sitting: Sitting) -> None:
-    answer = send(ana, sitting, on_unit(world, sitting, 2), on_unit(world, sitting, 1))
-    assert (answer.status_code, answer.json()["field"]) == (422, "acts")
-
-
 def test_what_is_no_json_is_refused(ana: Client, sitting: Sitting) -> None:
     address = f"/p/harbour/work/sets/{sitting.public_id}/acts/"
     for body in ("{", "[" * 100_000):
@@ -210,7 +199,7 @@ def test_a_sign_of_life_renews_the_lease_and_names_the_pen(
     world: World, ana: Client, sitting: Sitting
 ) -> None:
     now = timezone.now()
-    Sitting.objects.update(is_pulled=True, lease_until=now, pen="phone")
+    Sitting.objects.update(lease_until=now, pen="phone")
     answer = post(ana, sitting, "alive", {"client": "desk"})
     assert (answer.status_code, answer.json()["pen"]) == (200, "phone")
     row = Sitting.objects.get()
@@ -221,10 +210,12 @@ def test_a_sign_of_life_renews_the_lease_and_names_the_pen(
 
 
 @pytest.mark.parametrize("door", ["pen", "alive"])
-def test_a_closed_or_lapsed_set_has_no_pen(world: World, ana: Client, sitting: Sitting, door: str) -> None:
-    Sitting.objects.update(recalled_at=timezone.now(), recalled_as="lapsed")
-    assert post(ana, sitting, door, {"client": "desk"}).json()["code"] == "lapsed"
-    Sitting.objects.update(recalled_at=None, recalled_as="", closed_at=timezone.now())
+def test_a_closed_or_unassigned_set_has_no_pen(
+    world: World, ana: Client, sitting: Sitting, door: str
+) -> None:
+    Sitting.objects.update(unassigned_at=timezone.now())
+    assert post(ana, sitting, door, {"client": "desk"}).json()["code"] == "unassigned"
+    Sitting.objects.update(unassigned_at=None, closed_at=timezone.now())
     assert post(ana, sitting, door, {"client": "desk"}).json()["code"] == "closed"
 
 
@@ -289,29 +280,9 @@ def test_the_unmarked_question_in_a_plain_form(world: World, ana: Client, sittin
     assert (form.stage, form.unmarked.percent) == ("done", 40)
 
 
-def test_sets_stand_in_the_assessors_own_order(world: World, sitting: Sitting) -> None:
-    other = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
-    for positions in ((1, 2), (2, 1)):
-        for row, position in zip((sitting, other), positions, strict=True):
-            Sitting.objects.filter(pk=row.pk).update(position=position)
-        names = [work.name for work in own_work(world.project, world.ana)]
-        assert names == (["port", "bridge"] if positions == (1, 2) else ["bridge", "port"])
-
-
-def test_recalled_work_is_gone_from_the_list_and_the_form(
+def test_unassigned_work_is_gone_from_the_list_and_the_form(
     world: World, ana: Client, sitting: Sitting
 ) -> None:
-    Sitting.objects.update(recalled_at=timezone.now(), recalled_as="by_hand")
+    Sitting.objects.update(unassigned_at=timezone.now())
     assert own_work(world.project, world.ana) == []
     assert page(ana, sitting).status_code == 404
-
-
-def test_a_hidden_repeat_looks_like_any_other_peer(world: World, ana: Client, sitting: Sitting) -> None:
-    original = sitting.assignments.order_by("position")[0]
-    repeat = sitting.assignments.create(comparison=original.comparison, position=3, repeat_of=original)
-    (work,) = own_work(world.project, world.ana)
-    assert (work.peers, [each.number for each in work.summaries]) == (3, [1, 2, 3])
-    shown = ana.get(f"/p/harbour/work/{repeat.public_id}/").content.decode()
-    assert "Peer 3 of 3" in shown
-    assert "repeat" not in shown
-    assert shown.count("data-step=") == 3

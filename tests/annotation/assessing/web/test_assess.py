@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
-from annotation.assessing.services.plan_assignments import carry_out
-from annotation.assessing.services.pull_sitting import pull
+from annotation.assessing.services.queue import pull
 from annotation.models import Assignment, Score, Sitting, UnitJudgment
 from tests.annotation.conftest import HTMX
+from tests.annotation.laying import open_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +55,7 @@ def test_the_list_is_empty_before_anything_is_assigned(world: World, ana: Client
 
 def test_the_list_shows_how_far_one_is(world: World, ana: Client, sitting: Sitting) -> None:
     ana.post(act(world, first(sitting)), {"percent": 40})
-    (own_set,) = ana.get("/p/harbour/work/").context["desk"].in_hand
-    work = own_set.work
+    (work,) = ana.get("/p/harbour/work/").context["desk"].drafts
     # Two peers with two model units each, one of the four judged.
     assert (work.judged, work.total, work.is_complete) == (1, 4, False)
     assert [summary.judged for summary in work.summaries] == [1, 0]
@@ -66,7 +63,7 @@ def test_the_list_shows_how_far_one_is(world: World, ana: Client, sitting: Sitti
 
 def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world: World, ana: Client) -> None:
     given = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
-    carry_out(project=world.project, order=AssignmentOrder(way=Way.QUEUE, seed=1), by=world.mona)
+    open_queue(world)
     pulled = pull(project=world.project, by=world.ana)
     page = ana.get("/p/harbour/work/").content.decode()
     minutes = world.project.lease_minutes
@@ -76,32 +73,6 @@ def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world:
     assert page.index(f"set-{pulled.public_id}") < page.index(f"set-{given.public_id}")
 
 
-@pytest.mark.parametrize(("own", "told"), [("is_own_model", True), ("is_own_peer", False)])
-def test_whoever_wrote_the_model_summary_is_told_and_of_the_peer_nothing(
-    world: World, ana: Client, sitting: Sitting, own: str, told: bool
-) -> None:
-    plain = ana.get(form_of(first(sitting))).content
-    Assignment.objects.filter(sitting=sitting).update(**{own: True})
-    page = ana.get(form_of(first(sitting))).content
-    assert (b"You wrote this model summary." in page) is told
-    assert b"You wrote this model summary." not in plain
-
-
-def test_before_the_model_summary_is_shown_nothing_is_said_of_its_author(
-    world: World, ana: Client, sitting: Sitting
-) -> None:
-    world.project.question_set = "duc2004"
-    world.project.save()
-    Assignment.objects.filter(sitting=sitting).update(is_own_model=True)
-    page = ana.get(form_of(first(sitting)))
-    assert page.context["form"].stage == "quality"
-    assert b"You wrote" not in page.content
-
-
-def test_the_form_takes_as_long_a_note_as_the_server(ana: Client, sitting: Sitting) -> None:
-    assert f'maxlength="{LONGEST_UNIT_NOTE}"' in ana.get(form_of(first(sitting))).text
-
-
 def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Client, sitting: Sitting) -> None:
     address = act(world, first(sitting))
     answer = ana.post(address, {"percent": "60", "marks": ["1", "2"], "note": "half of it"})
@@ -109,32 +80,6 @@ def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Clien
     assert answer["Location"] == f"{form_of(first(sitting))}#unit-{unit}"
     saved = UnitJudgment.objects.get()
     assert (saved.percent, saved.marks, saved.note) == (60, [1, 2], "half of it")
-
-
-def test_marks_may_come_before_the_percent(world: World, ana: Client, sitting: Sitting) -> None:
-    ana.post(act(world, first(sitting)), {"marks": "1", "percent": ""})
-    saved = UnitJudgment.objects.get()
-    assert (saved.percent, saved.marks) == (None, [1])
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        ({"percent": "60"}, "Model unit 1 has 60 % but no peer unit is marked for it."),
-        ({"percent": "0", "marks": "1"}, "Model unit 1 has marked peer units but 0 %."),
-        ({"percent": "60", "marks": "1"}, None),
-        ({"percent": "", "marks": "1"}, None),
-    ],
-)
-def test_what_looks_like_a_slip_is_saved_and_said(
-    world: World, ana: Client, sitting: Sitting, data: dict[str, str], said: str | None
-) -> None:
-    answer = ana.post(act(world, first(sitting)), data)
-    assert (answer.status_code, UnitJudgment.objects.count()) == (302, 1)
-    page = ana.get(form_of(first(sitting)))
-    shown = page.content.decode()
-    assert ("⚠" in shown, said is None or said in shown) == (said is not None, True)
-    assert "no-store" in page["Cache-Control"]
 
 
 @pytest.mark.parametrize(
@@ -233,19 +178,3 @@ def test_another_assessors_work_is_not_found(
     assert ben.get(form_of(first(sitting))).status_code == 404
     assert ben.post(act(world, first(sitting)), {"percent": "0"}).status_code == 404
     assert ben.post(f"/p/harbour/work/sets/{sitting.public_id}/close/").status_code == 404
-
-
-def test_an_empty_peer_can_be_judged(world: World, ana: Client) -> None:
-    peer = world.peers["port", "alder"]
-    peer.units.all().delete()
-    peer.text = ""
-    peer.save(update_fields=["text"])
-    assign(
-        document_set=world.sets["port"],
-        assessor=world.ana,
-        by=None,
-        comparisons=[world.comparison("port", "alder")],
-    )
-    assignment = Assignment.objects.get()
-    assert b"This peer summary is empty" in ana.get(form_of(assignment)).content
-    assert ana.post(act(world, assignment), {"percent": "0"}).status_code == 302

@@ -24,7 +24,7 @@ from tests.annotation.assessing.web.see_sets import (
 )
 from tests.annotation.cast import finish
 from tests.annotation.judging.processes import wait_until
-from tests.annotation.web.test_flow_in_browser import scores, sign_in
+from tests.annotation.web.test_flow_in_browser import sign_in
 from tests.annotation.web.test_haste_in_browser import slowly
 from tests.browser import PHONE, standing_still
 
@@ -137,34 +137,6 @@ def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
     page.get_by_text("Your judgments now count").wait_for()
     assert percents(sitting) == [60, 0, 0, 20, 100, 0]
     assert marks(sitting) == [[1], [], [], [], [2], []]
-
-
-def test_a_published_row_comes_out_of_what_was_judged(world: World, desk: Desk) -> None:
-    """NIST's row of 2002, from the length on: 47 words of 50, five peer units, seven model units."""
-    model = " ".join(f"Fact number {number} is told." for number in range(1, 8))
-    peer = " ".join(
-        " ".join(["Word"] * (words - 1)) + f" {end}."
-        for words, end in ((9, "one"), (9, "two"), (9, "three"), (9, "four"), (11, "five"))
-    )
-    assert len(peer.split()) == 47
-    sitting = lay_set(world, models=[model], peers=[peer], question_set="duc2002")
-    page = ana(desk)
-    open_set(page, sitting)
-    # Answers 0 0 0 0 0 0 0 0 1 0 1 0, the first key for 0; then {0, 0, 0, 60, 60, 60, 100} with all peer units marked.
-    press(page, "111111112121")
-    page.locator("#model-title").wait_for()
-    page.wait_for_timeout(CALM_MS)
-    press(page, "111" + "a4" + "bc4" + "d4" + "e6")
-    page.locator("#ahead a", has_text="Set complete").click()
-    page.get_by_role("button", name="Close the set").click()
-    page.get_by_text("Your judgments now count").wait_for()
-
-    summary = sitting.assignments.get().comparison
-    assert summary is not None
-    # c = (3 * .6 + 1) / 7 = .4; b = (50 - 47) / 50 = .06; X = 2/3 * .4 + 1/3 * .06 = .286667.
-    world.peers["port", "alder"] = summary.peer
-    shown = scores(sign_in(desk(), "cleo"), world, "alder")
-    assert (shown["Coverage"], shown["Brevity"], shown["Composite, a = ⅔"]) == ("0.400", "0.060", "0.287")
 
 
 # Moving on, undo
@@ -430,30 +402,6 @@ def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: De
     assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 40
 
 
-def test_nothing_is_asked_where_nothing_is_unmarked(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
-    page = ana(desk)
-    open_set(page, sitting)
-    press(page, "abc411111")
-    page.get_by_text("All peer units are marked").wait_for()
-    assert page.locator("#unmarked output").inner_text() == "0 % by rule"
-    assert page.locator("#unmarked .scale").is_hidden()
-    page.locator("#ahead a", has_text="Set complete").wait_for()
-    # A mark that is taken away opens the question.
-    press(page, "kkkkkkc")
-    page.locator("#unmarked[data-gate=open]").wait_for(state="attached")
-    page.locator("#ahead a", has_text="My work").wait_for()
-
-
-def test_an_empty_peer_is_judged_by_percents_alone(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, peers=[""])
-    page = ana(desk)
-    open_set(page, sitting)
-    page.get_by_text("This peer summary is empty").wait_for()
-    press(page, "111111")
-    page.locator("#ahead a", has_text="Set complete").wait_for()
-
-
 def test_percents_are_typed_where_the_scale_is_fine(world: World, desk: Desk) -> None:
     sitting = lay_set(world, percent_scale="fives")
     page = ana(desk)
@@ -467,16 +415,6 @@ def test_percents_are_typed_where_the_scale_is_fine(world: World, desk: Desk) ->
     page.locator("#progress", has_text="3 of 6").wait_for()
     saved(page)
     assert (percents(sitting), marks(sitting)) == ([35, 100, 70], [[1], [2], []])
-
-
-def test_a_percent_off_the_scale_is_not_sent(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, percent_scale="fives")
-    page = ana(desk)
-    open_set(page, sitting)
-    press(page, "37")
-    page.keyboard.press("Enter")
-    page.wait_for_timeout(200)
-    assert (in_hand(page), percents(sitting)) == ("Unit 1", [])
 
 
 def test_time_is_taken_without_pauses(world: World, desk: Desk) -> None:
@@ -594,15 +532,6 @@ def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk)
     page.get_by_text("Quality questions").click()
     found["second model, answers open"] = violations(page)
     assert {stage: faults for stage, faults in found.items() if faults} == {}
-
-
-def test_the_unmarked_in_hand_has_no_fault_for_assistive_techniques(world: World, desk: Desk) -> None:
-    page = ana(desk)
-    open_set(page, lay_set(world))
-    press(page, "a411111")
-    page.locator("#unmarked.now[data-gate=open]").wait_for()
-    saved(page)
-    assert violations(page) == []
 
 
 def test_a_closed_set_is_walked_through_and_not_changed(world: World, desk: Desk) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
-from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_sitting import close_sitting
 from annotation.assessing.services.save_acts import save_at_once
 from annotation.core.current_checks import put_in_force
@@ -21,7 +20,6 @@ from annotation.models import (
     Project,
     Sitting,
     SummaryJudgment,
-    UnitJudgment,
     Verdict,
 )
 from annotation.projects.services.write_guidelines import write_guidelines
@@ -30,6 +28,7 @@ from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import LONG_AGO, assess, assess_and_close, long_ago
 from tests.annotation.exports.reading import Rows, exported
+from tests.annotation.laying import assign_part
 
 pytestmark = pytest.mark.django_db
 
@@ -111,29 +110,10 @@ def test_a_percent_changed_before_the_set_was_closed_is_superseded(world: World,
     assert [(row["value"], row["superseded"]) for row in rows] == [("20", True), ("60", False)]
 
 
-def test_a_hidden_repeat_is_of_its_own_kind(world: World, tmp_path: Path) -> None:
-    assess_and_close(world, world.ana, PERCENTS)
-    first = Assignment.objects.get(comparison=world.comparison("port", "alder"))
-    again = Assignment.objects.create(
-        sitting=first.sitting,
-        comparison=first.comparison,
-        repeat_of=first,
-        state="submitted",
-        submitted_at=LONG_AGO,
-    )
-    UnitJudgment.objects.create(assignment=again, unit=world.units("port")[0], percent=40)
-    assert [row["value"] for row in judgments(world, tmp_path, "repeat")] == ["40"]
-
-
 def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) -> None:
     """Every form's row holds all that was said so far; the export has what each act changed."""
     Project.objects.update(question_set="duc2006")
-    sitting = assign(
-        document_set=world.sets["port"],
-        assessor=world.ana,
-        by=world.mona,
-        comparisons=[world.comparison("port", "birch")],
-    )
+    sitting = assign_part(world, "port", world.ana, "birch")
     sitting = Sitting.objects.get(pk=sitting.pk)
     here = sitting.assignments.get().public_id
     names = ("grammaticality", "non_redundancy", "referential_clarity", "focus", "structure")
@@ -157,23 +137,6 @@ def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) 
     assert [row for row in said if row[0] == "unmarked"] == [
         ("unmarked", True, "60"),
         ("unmarked", False, "40"),
-    ]
-
-
-def test_answers_in_a_hidden_repeat_are_of_their_own_kinds(world: World, tmp_path: Path) -> None:
-    assess_and_close(world, world.ana, PERCENTS)
-    sitting = Sitting.objects.get()
-    SummaryJudgment.objects.create(
-        sitting=sitting,
-        peer=world.peers["port", "birch"],
-        is_repeat=True,
-        quality_answers={"focus": 3},
-        unmarked_percent=20,
-    )
-    rows = judgments(world, tmp_path, "repeat_quality", "repeat_unmarked")
-    assert [(row["kind"], row["value"], row["superseded"]) for row in rows] == [
-        ("repeat_quality", '{"focus": 3}', False),
-        ("repeat_unmarked", "20", False),
     ]
 
 

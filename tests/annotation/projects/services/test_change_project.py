@@ -16,6 +16,7 @@ from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import OVERDUE_AFTER
 from tests.annotation.cast import World, finish
+from tests.annotation.laying import assign_part
 
 CLEAR = {"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}
 
@@ -126,12 +127,7 @@ def test_without_a_deciding_judge_only_people_score(world: World) -> None:
 
 def judged(world: World, percent: int = 45) -> Sitting:
     """Ana's open sitting on one peer, both units of it judged."""
-    sitting = assign(
-        document_set=world.sets["port"],
-        assessor=world.ana,
-        by=world.mona,
-        comparisons=[world.comparison("port", "alder")],
-    )
+    sitting = assign_part(world, "port", world.ana, "alder")
     for unit in world.units("port"):
         judge_unit(
             assignment=sitting.assignments.get(),
@@ -145,14 +141,12 @@ def judged(world: World, percent: int = 45) -> Sitting:
 
 def test_a_finer_scale_fits_and_a_coarser_one_only_where_every_percent_lies_on_it(world: World) -> None:
     change_project(project=world.project, by=world.mona, percent_scale="fives")
-    sitting = judged(world, percent=45)
+    judged(world, percent=45)
     with pytest.raises(Conflict) as refused:
         change_project(project=world.project, by=world.mona, percent_scale="six")
     assert refused.value.code == "judged"
     assert "2 percents" in refused.value.message
     change_project(project=world.project, by=world.mona, percent_scale="free")
-    Sitting.objects.filter(pk=sitting.pk).update(recalled_at=sitting.created_at, recalled_as="by_hand")
-    change_project(project=world.project, by=world.mona, percent_scale="six")
 
 
 def test_questions_do_not_come_after_a_model_summary_was_shown(world: World) -> None:
@@ -191,7 +185,7 @@ def test_answers_that_were_given_must_fit_the_new_questions(world: World) -> Non
         ({"question_set": "duc1999"}, "question_set"),
         ({"lease_minutes": 20_000}, "lease_minutes"),
         ({"lease_minutes": 0}, "__all__"),
-        ({"repeat_share": 1.5}, "__all__"),
+        ({"assessors_per_set": -1}, "assessors_per_set"),
     ],
 )
 def test_rules_of_the_protocol_without_sense_are_refused(
@@ -204,6 +198,6 @@ def test_rules_of_the_protocol_without_sense_are_refused(
 
 def test_rules_of_the_protocol_move_no_score(world: World) -> None:
     before = list(Score.objects.order_by("pk").values_list("computed_at", flat=True))
-    change_project(project=world.project, by=world.mona, repeat_share=0.2, lease_minutes=5)
+    change_project(project=world.project, by=world.mona, assessors_per_set=2, lease_minutes=5)
     assert list(Score.objects.order_by("pk").values_list("computed_at", flat=True)) == before
     assert Project.objects.get(pk=world.project.pk).lease_minutes == 5

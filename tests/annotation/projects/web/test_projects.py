@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.assignment_orders import AssignmentOrder, Way
-from annotation.assessing.services.plan_assignments import carry_out
 from annotation.models import DocumentSet, Project
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import add_imported_verdict
+from tests.annotation.laying import open_queue
 from tests.says import says
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def test_a_draw_and_a_queue_that_wait_are_steps(world: World, signed_in: Callabl
     page = client.get("/p/harbour/")
     assert page.context["steps"][0].why == "6 of 6 checks in a random sample have no answer."
     assert f"/p/harbour/review/?draw={draw.public_id}" in page.content.decode()
-    carry_out(project=world.project, by=world.mona, order=AssignmentOrder(way=Way.QUEUE, seed=1, per_set=1))
+    open_queue(world)
     assert signed_in(world.ana).get("/p/harbour/").context["steps"][0].what == "Take a set from the queue"
 
 

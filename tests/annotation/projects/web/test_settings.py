@@ -39,7 +39,7 @@ RULES = {
     "percent_scale": "fives",
     "question_set": "own",
     "own_questions": "clear: Is it clear? | no | yes",
-    "repeat_share": "0.1",
+    "assessors_per_set": "2",
     "lease_minutes": "45",
     "reveal": "shown",
     "dispute_threshold": "0.5",
@@ -66,7 +66,7 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     project = Project.objects.get(slug="harbour")
     assert (project.blend, project.blend_human_weight, project.composite_weight) == ("weighted", 0.75, 0.5)
     assert (project.reveal, project.percent_scale) == ("shown", "fives")
-    assert (project.question_set, project.repeat_share, project.lease_minutes) == ("own", 0.1, 45)
+    assert (project.question_set, project.assessors_per_set, project.lease_minutes) == ("own", 2, 45)
     assert [question["id"] for question in project.own_questions] == ["clear"]
     assert (project.target_length, project.summarization_threshold) == (30, 0.6)
     assert (project.summarization_strict, project.summarization_scale) == (True, 0.5)
@@ -92,7 +92,7 @@ def test_htmx_gets_the_form_with_what_was_saved(mona: Client) -> None:
         {"own_questions": "Is it clear?"},
         {"own_questions": ""},
         {"own_questions": "1: Is it clear? | yes"},
-        {"repeat_share": "2"},
+        {"assessors_per_set": "21"},
         {"lease_minutes": "0"},
     ],
 )
@@ -109,11 +109,11 @@ def test_a_rule_out_of_range_is_refused_and_what_was_typed_kept(
 
 
 def test_what_is_wrong_is_said_first_with_the_way_to_it(mona: Client) -> None:
-    page = mona.post(ROOM, {**RULES, "repeat_share": "2", "name": ""}, headers=HTMX).content.decode()
+    page = mona.post(ROOM, {**RULES, "assessors_per_set": "21", "name": ""}, headers=HTMX).content.decode()
     summary = page[page.index('id="faults"') : page.index("</ul>")]
     assert 'role="alert" tabindex="-1" autofocus' in summary
     assert '<a href="#id_name">Name</a>' in summary
-    assert '<a href="#id_repeat_share">Share of hidden repeats</a>' in summary
+    assert '<a href="#id_assessors_per_set">Assessors per set from the queue</a>' in summary
     assert page.index("</ul>") < page.index('name="name"')
 
 

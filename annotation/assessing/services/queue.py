@@ -1,0 +1,151 @@
+"""Assessors take sets themselves, under a lease, until every set has as many assessors as the project wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from annotation.assessing.queries.assignments import lacking_sets, queued_sets
+from annotation.assessing.services.act_turn import lease_end
+from annotation.assessing.services.assign import give, lock_work
+from annotation.assessing.services.unassign import held, put_away, told
+from annotation.core.events import log
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, NotFound
+from annotation.core.shared.clock import shared_now
+from annotation.models import Project, Sitting
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+LAPSED_AT_ONCE = 200
+
+GIVE_BACK = "give back"
+
+
+def pull(*, project: Project, by: User) -> Sitting:
+    """The next set of the queue for this person, leased to them for as long as they work at it.
+
+    One of those that fewest people have, at random among equals; never one that they have or had. Raises Conflict:
+    `one_at_a_time` while they hold a set of the queue (`details` names it), `queue_empty` where there is none.
+    """
+    require(by, project, Verb.ASSESS)
+    lapse_leases(project=project)
+    with transaction.atomic():
+        lock_work(project)
+        _require_free_hands(project, by)
+        document_set = queued_sets(project, by).order_by("assessors", "?").first()
+        if document_set is None:
+            raise Conflict(
+                "The queue has no set for you. Try again later, or ask a manager.", code="queue_empty"
+            )
+        sitting = give(document_set, by, lease_until=lease_end(project))
+        log(project=project, actor=by, verb="pull", target=sitting, data=told(sitting))
+    return sitting
+
+
+@transaction.atomic
+def take_up(*, sitting: Sitting, by: User) -> Sitting:
+    """Let a person go on in a set that they returned or that their lease ran out on, with all that they said in it.
+
+    Raises NotFound where it is not theirs, Conflict: `closed`, `unassigned` where a manager took it away, `taken`
+    where others have the set by now, `one_at_a_time`.
+    """
+    project = sitting.document_set.project
+    require(by, project, Verb.ASSESS)
+    lock_work(project)
+    if sitting.assessor_id != by.pk:
+        raise NotFound("There is no such assignment.")
+    sitting = held(sitting)
+    if sitting.is_open:
+        return sitting
+    if sitting.lease_until is None:
+        raise Conflict("A manager unassigned this set.", code="unassigned")
+    _require_free_hands(project, by)
+    document_set = sitting.document_set
+    if not lacking_sets(project).filter(pk=document_set.pk).exists():
+        raise Conflict(
+            f"Someone else has {document_set.external_id} now. Your judgments are kept but not counted.",
+            code="taken",
+        )
+    resumed = give(document_set, by, lease_until=lease_end(project))
+    log(project=project, actor=by, verb="take up", target=resumed, data=told(resumed))
+    return resumed
+
+
+@transaction.atomic
+def give_back(*, sitting: Sitting, by: User) -> Sitting:
+    """Put a set into the queue again that the person took from it.
+
+    Raises NotFound where it is not theirs, Conflict where it is closed, or not from the queue (code `not_pulled`).
+    """
+    project = sitting.document_set.project
+    require(by, project, Verb.ASSESS)
+    if sitting.assessor_id != by.pk:
+        raise NotFound("There is no such assignment.")
+    sitting = held(sitting)
+    if sitting.lease_until is None:
+        raise Conflict("This set is not from the queue. Ask a manager to unassign it.", code="not_pulled")
+    if sitting.is_open:
+        put_away(sitting)
+        log(project=project, actor=by, verb=GIVE_BACK, target=sitting, data=told(sitting))
+    return sitting
+
+
+def lapse_leases(*, project: Project | None = None) -> int:
+    """Put sets of the queue at which nobody has worked in time back into it; how many.
+
+    May be called by anybody at any time, by several at once.
+    """
+    now = shared_now()
+    expired = _expired(now)
+    if project is not None:
+        expired = expired.filter(document_set__project=project)
+    keys = list(expired.order_by("lease_until").values_list("pk", flat=True)[:LAPSED_AT_ONCE])
+    return sum(_lapse(key, now) for key in keys)
+
+
+@transaction.atomic
+def _lapse(key: int, now: datetime) -> bool:
+    # Tested again under the lock: its person may just have worked on, and somebody else may be at this too.
+    sitting = (
+        _expired(now)
+        .select_for_update(of=("self",), skip_locked=True)
+        .select_related("document_set__project", "assessor")
+        .filter(pk=key)
+        .first()
+    )
+    if sitting is None:
+        return False
+    put_away(sitting)
+    log(project=sitting.document_set.project, actor=None, verb="lapse", target=sitting, data=told(sitting))
+    return True
+
+
+def _expired(now: datetime) -> QuerySet[Sitting]:
+    return Sitting.objects.filter(closed_at__isnull=True, unassigned_at__isnull=True, lease_until__lt=now)
+
+
+def _require_free_hands(project: Project, by: User) -> None:
+    in_hand = (
+        Sitting.objects.filter(
+            document_set__project=project,
+            assessor=by,
+            lease_until__isnull=False,
+            closed_at__isnull=True,
+            unassigned_at__isnull=True,
+        )
+        .select_related("document_set")
+        .first()
+    )
+    if in_hand is not None:
+        raise Conflict(
+            f"You have {in_hand.document_set.external_id} assigned to you. Close or return it, then take the "
+            "next one.",
+            code="one_at_a_time",
+            details={"sitting": in_hand.public_id},
+        )

@@ -1,1 +1,0 @@
-"""Who judges what, and in which order."""
