@@ -80,8 +80,7 @@ class SummaryWork:
 class SetWork:
     """One document set to judge: "set `number`" of the assessor's, with `peers` peer summaries.
 
-    `judged` and `total` count the units of the model summaries that may be seen. `reopened_at` is set where an owner
-    has opened it again after it was closed.
+    `judged` and `total` count the units of the model summaries that may be seen.
     """
 
     sitting_id: str
