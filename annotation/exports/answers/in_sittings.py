@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 
-from annotation.exports.answers.answer import GivenAnswer
+from annotation.exports.answers.answer import ExportedAnswer
 from annotation.models import (
     Assignment,
     SummaryJudgment,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
 
 
-def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     # What was submitted once stays told when its set is opened again because its units were cut otherwise.
     opened_again = Q(is_current=False, created_at__lt=F("assignment__sitting__reopened_at"))
     closed = UnitJudgment.objects.filter(
@@ -52,7 +52,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAns
         "is_blind",
         named=True,
     ):
-        yield GivenAnswer(
+        yield ExportedAnswer(
             peer_id=row.assignment__comparison__peer_id,
             kind="unit" if row.assignment__repeat_of_id is None else "repeat",
             reference_id=row.assignment__comparison__model__external_id or None,
@@ -73,9 +73,9 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAns
         )
 
 
-def judge_shares(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
+def judge_shares(peer_ids: Sequence[int]) -> Iterator[ExportedAnswer]:
     for said in judge_percents(peer_ids):
-        yield GivenAnswer(
+        yield ExportedAnswer(
             peer_id=said.peer_id,
             kind="unit",
             reference_id=said.reference_id or None,
@@ -90,10 +90,10 @@ def judge_shares(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
         )
 
 
-def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
     closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
-    answers: dict[tuple[int, int, bool, str], list[tuple[str | None, GivenAnswer]]] = defaultdict(list)
+    answers: dict[tuple[int, int, bool, str], list[tuple[str | None, ExportedAnswer]]] = defaultdict(list)
     for row in closed.order_by("pk").values_list(
         "sitting_id",
         "peer_id",
@@ -116,7 +116,7 @@ def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[Given
             given = answers[row.sitting_id, row.peer_id, row.is_repeat, kind]
             if value == (given[-1][0] if given else None):
                 continue
-            judgment = GivenAnswer(
+            judgment = ExportedAnswer(
                 peer_id=row.peer_id,
                 kind=f"repeat_{kind}" if row.is_repeat else kind,
                 rater=people.name(row.sitting__assessor_id, row.sitting__assessor__username),
