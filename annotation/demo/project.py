@@ -44,7 +44,7 @@ def ask_for_sample(*, by: User) -> None:
     _require_absent(sample_for(by))
     if not (is_worker_alive() and hint(ADD_SAMPLE, kwargs={"by_id": by.pk}, waits="the sample project")):
         raise Conflict(
-            "No worker is running to make it. Ask whoever runs this installation to start one.",
+            "No worker is running to make it. Ask the operator to start one.",
             code="no_worker",
         )
 

@@ -22,7 +22,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
-class GivenAnswer:
+class ExportedAnswer:
     """What somebody said of a peer summary.
 
     `superseded`: it no longer stands;

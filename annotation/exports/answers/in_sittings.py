@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from annotation.exports.answers.answer import GivenAnswer
+from annotation.exports.answers.answer import ExportedAnswer
 from annotation.models import (
     Assignment,
     SummaryJudgment,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
 
 
-def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     closed = UnitJudgment.objects.filter(
         assignment__state=Assignment.State.SUBMITTED,
         assignment__comparison__peer_id__in=peer_ids,
@@ -42,7 +42,7 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAns
         "assignment__sitting__may_have_seen",
         named=True,
     ):
-        yield GivenAnswer(
+        yield ExportedAnswer(
             peer_id=row.assignment__comparison__peer_id,
             kind="unit",
             reference_id=row.assignment__comparison__model__external_id or None,
@@ -61,9 +61,9 @@ def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAns
         )
 
 
-def judge_shares(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
+def judge_shares(peer_ids: Sequence[int]) -> Iterator[ExportedAnswer]:
     for said in judge_percents(peer_ids):
-        yield GivenAnswer(
+        yield ExportedAnswer(
             peer_id=said.peer_id,
             kind="unit",
             reference_id=said.reference_id or None,
@@ -78,10 +78,10 @@ def judge_shares(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
         )
 
 
-def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
     closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
-    answers: dict[tuple[int, int, str], list[tuple[str | None, GivenAnswer]]] = defaultdict(list)
+    answers: dict[tuple[int, int, str], list[tuple[str | None, ExportedAnswer]]] = defaultdict(list)
     for row in closed.order_by("pk").values_list(
         "sitting_id",
         "peer_id",
@@ -103,7 +103,7 @@ def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[Given
             given = answers[row.sitting_id, row.peer_id, kind]
             if value == (given[-1][0] if given else None):
                 continue
-            judgment = GivenAnswer(
+            judgment = ExportedAnswer(
                 peer_id=row.peer_id,
                 kind=kind,
                 rater=people.name(row.sitting__assessor_id, row.sitting__assessor__username),

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
-from annotation.exports.answers.answer import GivenAnswer
+from annotation.exports.answers.answer import ExportedAnswer
 from annotation.exports.answers.in_sittings import (
     judge_shares,
     summary_judgments,
@@ -59,7 +59,7 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
         of_sources = source_answers(project, {peer.document_id for peer in batch})
-        found: dict[int, list[GivenAnswer]] = defaultdict(list)
+        found: dict[int, list[ExportedAnswer]] = defaultdict(list)
         for judgment in _judgments(peer_ids, people):
             found[judgment.peer_id].append(judgment)
         for peer in batch:
@@ -71,7 +71,7 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
                 yield _row(peer.head(project), judgment)
 
 
-def _row(head: TableRow, judgment: GivenAnswer) -> TableRow:
+def _row(head: TableRow, judgment: ExportedAnswer) -> TableRow:
     return (
         *head,
         judgment.kind,
@@ -91,7 +91,7 @@ def _row(head: TableRow, judgment: GivenAnswer) -> TableRow:
     )
 
 
-def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     yield from unit_judgments(peer_ids, people)
     yield from judge_shares(peer_ids)
     yield from summary_judgments(peer_ids, people)

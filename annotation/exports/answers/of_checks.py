@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from annotation.exports.answers.answer import GivenAnswer, standing_among
+from annotation.exports.answers.answer import ExportedAnswer, standing_among
 from annotation.exports.statements import rater, reference_of
 from annotation.models import (
     Adjudication,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
 
 
-def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     given = (
         Verdict.objects.filter(check_row__peer_id__in=peer_ids)
         .order_by("pk")
@@ -55,7 +55,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
     for row in given:
         selected_by, probability = drawn.get(row.pk, (None, None))
         by = "import" if row.person_id is None else "reviewer"
-        said = GivenAnswer(
+        said = ExportedAnswer(
             peer_id=row.check_row__peer_id,
             kind="check",
             reference_id=reference_of(
@@ -110,7 +110,7 @@ def _given_in_samples(peer_ids: Sequence[int]) -> dict[int, tuple[str, float]]:
     }
 
 
-def check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+def check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     decisions = (
         Adjudication.objects.filter(check_row__peer_id__in=peer_ids)
         .order_by("pk")
@@ -129,7 +129,7 @@ def check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[Giv
     )
     standing = {row.check_row_id: row.pk for row in decisions if row.withdrawn_at is None}
     for row in decisions:
-        yield GivenAnswer(
+        yield ExportedAnswer(
             peer_id=row.check_row__peer_id,
             kind="check_adjudication",
             reference_id=reference_of(
@@ -146,7 +146,7 @@ def check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[Giv
         )
 
 
-def unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[GivenAnswer]:
+def unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     decisions = (
         Adjudication.objects.filter(comparison__peer_id__in=peer_ids)
         .order_by("pk")
@@ -172,7 +172,7 @@ def unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[Give
     # The comparison, and the unit or the claim that stands in for one.
     standing = {row[1:4]: row.pk for row in decisions if row.withdrawn_at is None}
     for row in decisions:
-        yield GivenAnswer(
+        yield ExportedAnswer(
             peer_id=row.comparison__peer_id,
             kind="unit_adjudication",
             reference_id=row.comparison__model__external_id or None,

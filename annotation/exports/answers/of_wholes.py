@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 
-from annotation.exports.answers.answer import GivenAnswer, standing_among
+from annotation.exports.answers.answer import ExportedAnswer, standing_among
 from annotation.models import (
     QuestionAnswer,
     Rating,
@@ -34,7 +34,7 @@ def _answer_rows(answers: QuerySet[QuestionAnswer]) -> Any:
     )
 
 
-def source_answers(project: Project, document_ids: set[str]) -> dict[str, list[GivenAnswer]]:
+def source_answers(project: Project, document_ids: set[str]) -> dict[str, list[ExportedAnswer]]:
     """What sources answer, by their document set's name."""
     rows = _answer_rows(
         QuestionAnswer.objects.filter(
@@ -43,23 +43,23 @@ def source_answers(project: Project, document_ids: set[str]) -> dict[str, list[G
             question__document_set__external_id__in=document_ids,
         )
     )
-    found: dict[str, list[GivenAnswer]] = defaultdict(list)
+    found: dict[str, list[ExportedAnswer]] = defaultdict(list)
     for row, judgment in zip(rows, _answers(rows), strict=True):
         found[row.question__document_set__external_id].append(judgment)
     return found
 
 
-def summary_answers(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
+def summary_answers(peer_ids: Sequence[int]) -> Iterator[ExportedAnswer]:
     return _answers(_answer_rows(QuestionAnswer.objects.filter(summary_id__in=peer_ids)))
 
 
-def _answers(rows: Any) -> Iterator[GivenAnswer]:
+def _answers(rows: Any) -> Iterator[ExportedAnswer]:
     standing = standing_among(
         (row.pk, (row.summary_id, row.question__public_id, row.judge_id), row.label is not None)
         for row in rows
     )
     for row in rows:
-        yield GivenAnswer(
+        yield ExportedAnswer(
             peer_id=row.summary_id or 0,
             kind="question",
             claim_id=row.question__public_id,
@@ -72,7 +72,7 @@ def _answers(rows: Any) -> Iterator[GivenAnswer]:
         )
 
 
-def ratings(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
+def ratings(peer_ids: Sequence[int]) -> Iterator[ExportedAnswer]:
     rows = (
         Rating.objects.filter(summary_id__in=peer_ids)
         .order_by("pk")
@@ -84,7 +84,7 @@ def ratings(peer_ids: Sequence[int]) -> Iterator[GivenAnswer]:
         (row.pk, (row.summary_id, row.name, row.judge__name), row.value is not None) for row in rows
     )
     for row in rows:
-        yield GivenAnswer(
+        yield ExportedAnswer(
             peer_id=row.summary_id,
             kind="rating",
             claim_id=row.name,

@@ -112,7 +112,7 @@ REFUSED = [
     # The file, and what is said: what, where, the way out
     ("excel_cp1252.csv", "is not UTF-8 but probably Windows-1252", "CSV UTF-8"),
     ("word.rtf", "word.rtf is a text of Word", "Save"),
-    ("book.xlsx", "book.xlsx: is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
+    ("book.xlsx", "book.xlsx is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
     ("cnn_dailymail.csv", "there is no column `summary`", "Say which column is `summary`"),
 ]
 

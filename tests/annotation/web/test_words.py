@@ -18,8 +18,8 @@ TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 MODULES = sorted(
     path
     for path in (ROOT / "annotation").rglob("*.py")
-    # Migrations keep the words of their day; the sample projects' stories are texts, not ours.
-    if not {"migrations", "sample"} & set(path.relative_to(ROOT).parts)
+    # Migrations keep the words of their day; the sample project's stories are texts, not ours.
+    if not {"migrations", "demo"} & set(path.relative_to(ROOT).parts)
 )
 VERBS = {
     "cancel draw",
