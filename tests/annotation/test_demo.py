@@ -112,7 +112,7 @@ def test_the_sample_was_judged_through_celery(demo: Demo) -> None:
     assert rows(demo, "select distinct state from annotation_job") == [("done",)]
     ((judged,),) = rows(demo, "select count(*) from annotation_verdict where source = 'judge'")
     assert isinstance(judged, int)
-    assert judged > 500
+    assert judged > 400
 
 
 def test_no_page_is_empty_people_have_judged_too(demo: Demo) -> None:
@@ -195,6 +195,6 @@ def test_it_stops_cleanly_and_starts_again_with_what_was_there(demo: Demo) -> No
     try:
         again.wait()
         assert rows(again, "select count(*) from annotation_verdict") == verdicts
-        assert rows(again, "select count(*) from annotation_run") == [(2,)]
+        assert rows(again, "select count(*) from annotation_run") == [(1,)]
     finally:
         assert again.stop() == 0
