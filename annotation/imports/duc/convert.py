@@ -199,6 +199,7 @@ def _row(name: DucName) -> FlatRow:
         target=name.target,
         summary="",
         group=name.set_name if name.document else "",
+        names_reference=True,
     )
 
 

@@ -100,6 +100,7 @@ class NewJudge(JudgeProfile):
 class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
     api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
     served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
+    reply_format = serializers.ChoiceField(choices=Judge.ReplyFormat.choices, allow_blank=True)
     refused_parameters = serializers.ListField(
         child=serializers.CharField(), help_text="Parameters that its server rejects; omitted from requests."
     )

@@ -85,12 +85,12 @@ def test_the_code_is_asked_for_after_the_password_and_there_is_no_session_before
     secret: str, world: World
 ) -> None:
     before = AccountSession.objects.filter(person=world.rex).count()
-    client = gives_password(after="/samples/")
+    client = gives_password(after="/sample/")
     assert not is_in(client)
     assert AccountSession.objects.filter(person=world.rex).count() == before
     assert client.post(CODE_PAGE, {"code": "000000"}).status_code == 422
     assert not is_in(client)
-    assert client.post(CODE_PAGE, {"code": code_at(secret)})["Location"] == "/samples/"
+    assert client.post(CODE_PAGE, {"code": code_at(secret)})["Location"] == "/sample/"
     assert is_in(client)
     events = AccountEvent.objects.filter(person=world.rex).order_by("-pk")[:2]
     assert [(event.kind, event.note) for event in events] == [

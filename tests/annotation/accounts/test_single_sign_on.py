@@ -77,7 +77,7 @@ def test_a_verified_address_on_both_sides_links_once_and_for_all(provider: Provi
     verify(world.rex)
     provider.knows("r1", email="Rex@Example.org", email_verified=True, name="Rex M")
     client = Client()
-    assert signs_on(provider, "r1", client=client, next="/samples/")["Location"] == "/samples/"
+    assert signs_on(provider, "r1", client=client, next="/sample/")["Location"] == "/sample/"
     assert who(client) == "rex"
     row = SocialAccount.objects.get()
     # A hash that binds it to the provider, and nothing of what that told.

@@ -60,7 +60,7 @@ def test_signing_out_takes_a_post(world: World, signed_in: Callable[[User], Clie
     client = signed_in(world.ana)
     assert client.get("/sign-out/").status_code == 405
     client.post("/sign-out/")
-    assert client.get("/samples/").status_code == 302
+    assert client.get("/sample/").status_code == 302
 
 
 @override_settings(DEMO_SIGN_IN=True)

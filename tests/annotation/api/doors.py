@@ -65,8 +65,6 @@ IN_API: dict[str, str] = {
     "invite": "invite",
     "revoke-invitation": "revoke_invitation",
     "invitation": "accept_invitation",
-    "add-sample": "add_sample",
-    "remove-sample": "remove_sample",
     # One's own
     "account": "change_account",
     "set-up-factor": "set_up_second_factor",
@@ -76,6 +74,7 @@ IN_API: dict[str, str] = {
 
 ON_PAGES_ALONE: dict[str, str] = {
     "write-guidelines": "is written by a person, in Markdown",
+    **dict.fromkeys(("add-sample", "remove-sample"), "is for a first look in a browser"),
     "setup": "makes the first account of an installation, by a link from its shell",
     "demo-sign-in": "is there in the demo alone, for whoever sits at it",
     "forgotten-password": "mails a link for a browser; a program has a token",

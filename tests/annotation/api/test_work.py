@@ -173,7 +173,7 @@ def test_a_run_is_started_shown_cancelled_and_resumed(world: World, client_of: A
     started = client.post(f"{HERE}runs/", {"judge": "lexical"}, format="json")
     assert started.status_code == 201
     run = started.json()
-    assert (run["judge"], run["metrics"], run["state"]) == ("lexical", ["coverage"], "active")
+    assert (run["judge"], run["metrics"], run["state"]) == ("lexical", ["coverage", "alignment"], "active")
     assert (run["progress"]["total_jobs"], run["progress"]["waiting"]) == (2, 2)
     assert run["is_worker_alive"] is False
     assert client.post(f"{HERE}runs/{run['id']}/cancel/").json()["state"] == "cancelled"

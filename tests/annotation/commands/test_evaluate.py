@@ -206,7 +206,7 @@ def test_a_second_time_nothing_is_judged_now(world: World, colleague: None) -> N
 
 
 def test_a_run_under_way_is_waited_for(world: World, colleague: None, slow_judge: Judge) -> None:
-    run = start_run(project=world.project, judge=slow_judge, by=None)
+    run = start_run(project=world.project, judge=slow_judge, metrics=["alignment", "coverage"], by=None)
     _, told = evaluate("harbour", "--judge", "slow", "--wait")
     assert "waiting for that run" in told
     run.refresh_from_db()
@@ -217,6 +217,7 @@ def test_systems_below_a_bar_are_named_and_the_exit_code_is_2(world: World, coll
     # No mean reaches .99, every mean reaches 0; nothing was aligned, so there is no mean of that.
     failed = complaint(
         "harbour",
+        "--metrics=coverage",
         "--wait",
         "--fail-under=coverage=0.99",
         "--fail-under=coverage=0",

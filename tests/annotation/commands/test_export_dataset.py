@@ -44,10 +44,10 @@ def test_an_unknown_project_is_refused_with_those_there_are(world: World, tmp_pa
 
 
 def test_a_missing_folder_is_refused(world: World, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="There is no folder"):
+    with pytest.raises(CommandError, match="No file can be put"):
         run("harbour", "--level", "scores", "--format", "csv", "-o", tmp_path / "missing" / "x")
 
 
 def test_a_folder_is_not_overwritten(world: World, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="is a folder"):
+    with pytest.raises(CommandError, match="No file can be put"):
         run("harbour", "--level", "scores", "--format", "csv", "-o", tmp_path)

@@ -12,7 +12,6 @@ from annotation.assessing.services.assign import assign
 from annotation.core import paging
 from annotation.models import Check, Membership, Summary
 from tests.annotation.conftest import HTMX
-from tests.annotation.laying import add_sets
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
 
     SignIn = Callable[[User], Client]
 
-PEOPLE, SETS, UNITS, QUEUE = (
-    f"/p/harbour/{page}" for page in ("settings/people/", "progress/", "units/", "review/")
-)
+PEOPLE, UNITS, QUEUE = (f"/p/harbour/{page}" for page in ("settings/people/", "units/", "review/"))
 
 
 def walked(client: Client, address: str, row: str) -> list[str]:
@@ -38,13 +35,11 @@ def walked(client: Client, address: str, row: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", [PEOPLE, SETS, UNITS, QUEUE])
+@pytest.mark.parametrize("page", [PEOPLE, UNITS, QUEUE])
 def test_where_nothing_is_found_the_page_says_so_and_how_to_go_back(
     world: World, signed_in: SignIn, page: str
 ) -> None:
-    # Without assignments progress opens on what reviewers do.
-    kept = {"view": "sets"} if page == SETS else {}
-    text = signed_in(world.olga).get(page, {"q": "<zzz>", **kept}).text
+    text = signed_in(world.olga).get(page, {"q": "<zzz>"}).text
     assert "Nothing found for “<bdi>&lt;zzz&gt;</bdi>”" in text
     assert f'href="{page}?' in text
     assert 'value="&lt;zzz&gt;"' in text
@@ -97,22 +92,6 @@ def test_what_is_refused_is_said_on_the_page_that_it_was_sent_from(
     assert answer.status_code == 422
     assert "Choose at least one role." in answer.text
     assert f'href="{PEOPLE}?sort=name&amp;q=e"' in answer.text
-
-
-def test_document_sets_are_sorted_by_the_work_on_them(
-    world: World, signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(paging, "ROWS_ON_A_PAGE", 2)
-    add_sets(world, ["quay", "tower"])
-    for name, assessor in (("port", world.ana), ("port", world.ben), ("tower", world.ana)):
-        assign(document_set=world.sets[name], assessor=assessor, by=None)
-    olga = signed_in(world.olga)
-    # Two open in port, one in tower, none in the others, which go by their public ids.
-    found = walked(olga, f"{SETS}?view=sets&sort=-open", r'<th scope="row"><span dir="auto">(\w+)')
-    assert found[:2] == ["port", "tower"]
-    assert sorted(found[2:]) == ["bridge", "quay"]
-    found = walked(olga, f"{SETS}?view=sets&q=R", r'<th scope="row"><span dir="auto">(\w+)')
-    assert found == ["bridge", "port", "tower"]
 
 
 def test_units_are_found_by_the_set_and_by_the_text(world: World, signed_in: SignIn) -> None:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import transaction
 
-from annotation.adjudicating.services.adjudicate import decide_check, decide_unit
+from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.models import (
     SCORES,
-    Adjudication,
     CheckLook,
     Event,
     Membership,
@@ -145,42 +144,6 @@ def test_only_the_giver_withdraws(world: World, client_of: ApiDoor) -> None:
     verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     assert client_of("cleo").delete(f"{HERE}verdicts/{verdict.public_id}/").status_code == 403
     assert world.check("alder", 1).human_label == "no"
-
-
-def test_a_decision_leaves_the_same_score_and_event_as_the_service(world: World, client_of: ApiDoor) -> None:
-    check, answer = world.check("alder", 2), {"label": "yes", "reason": "The quay is named."}
-    expected = by_service(world, lambda: decide_check(check=check, by=world.cleo, **answer), "adjudicate")
-    sent = client_of("cleo").post(at(world, "alder", 2, "adjudications/"), answer, format="json")
-    assert (sent.status_code, sent.json()["by"]) == (201, "cleo")
-    assert outcome(world, "adjudicate") == expected
-
-
-def test_a_decision_on_a_unit_leaves_the_same_score_and_event(world: World, client_of: ApiDoor) -> None:
-    comparison, unit = world.comparison("port", "alder"), world.units("port")[0]
-    expected = by_service(
-        world,
-        lambda: decide_unit(comparison=comparison, unit=unit, by=world.cleo, percent=20, reason="A little."),
-        "adjudicate",
-    )
-    sent = client_of("cleo").post(
-        f"{HERE}comparisons/{comparison.public_id}/adjudications/",
-        {"unit": unit.public_id, "percent": 20, "reason": "A little."},
-        format="json",
-    )
-    assert (sent.status_code, sent.json()["percent"]) == (201, 20)
-    assert outcome(world, "adjudicate") == expected
-    # Unit 1 is 0.2, unit 2 is 1: mean 0.6.
-    assert expected[0][0] == pytest.approx(0.6)
-
-
-def test_a_decision_needs_a_unit_of_its_comparison_and_a_percent(world: World, client_of: ApiDoor) -> None:
-    address = f"{HERE}comparisons/{world.comparison('port', 'alder').public_id}/adjudications/"
-    client = client_of("cleo")
-    elsewhere = {"unit": world.units("bridge")[0].public_id, "percent": 20, "reason": "So."}
-    too_much = {"unit": world.units("port")[0].public_id, "percent": 101, "reason": "So."}
-    assert client.post(address, elsewhere, format="json").status_code == 404
-    assert client.post(address, too_much, format="json").json()["error"]["field"] == "percent"
-    assert not Adjudication.objects.exists()
 
 
 def test_a_decision_is_taken_back(world: World, client_of: ApiDoor) -> None:

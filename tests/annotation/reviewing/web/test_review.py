@@ -391,7 +391,7 @@ def test_the_next_claim_asks_the_database_little(
     # Who asks, and what they may in this project (3); whether they may still, the claim on screen, that they look at
     # it, and whether they answered it (7); the next claim, taken as it is found, and its rows (2); what was said of it
     # and what they were shown (2), its texts (1).
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         rex.post(f"{QUEUE}next/", here, headers=HTMX)
 
 

@@ -172,9 +172,9 @@ def test_claims_of_the_documents_are_compared_with_peers_without_a_model_summary
 # Who has seen what was said
 
 
-def knew(world: World, text: str = "The wall is weak", system: str = "alder") -> str:
-    """What rex is taken to have known when he answers the claim in these words now."""
-    return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.shown
+def knew(world: World, text: str = "The wall is weak", system: str = "alder") -> bool:
+    """Whether rex counts as having seen answers when he answers the claim in these words now."""
+    return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.had_seen
 
 
 def test_who_answered_the_old_words_is_not_blind_to_the_new_ones(world: World) -> None:
@@ -182,8 +182,8 @@ def test_who_answered_the_old_words_is_not_blind_to_the_new_ones(world: World) -
     reword(world)
     # Through every wording.
     reword(world, text="The wall is old and weak")
-    assert knew(world, "The wall is old and weak") == "judge"
-    assert knew(world, "The wall is old and weak", "birch") == "nothing"
+    assert knew(world, "The wall is old and weak")
+    assert not knew(world, "The wall is old and weak", "birch")
 
 
 def test_nor_is_who_took_the_answer_back_or_was_shown_what_others_said(world: World) -> None:
@@ -201,7 +201,7 @@ def test_who_only_opened_it_or_saw_another_answer_nothing_is_blind(world: World)
     look_at(check=check, by=world.rex)
     override(check=check, by=world.cleo, label="yes")
     reword(world)
-    assert knew(world) == "nothing"
+    assert not knew(world)
 
 
 # Who was quicker, and what is refused
