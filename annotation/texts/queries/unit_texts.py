@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Exists, Model, OuterRef, Q
+from django.db.models import Count, Exists, Model, OuterRef
 
 from annotation.core.paging import page_after
 from annotation.core.permissions import is_blind
@@ -267,11 +267,14 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
     """Those of these summaries of which somebody, or a judge, has said something, whatever their role."""
-    answered = Q()
-    for kind, paths in _ANSWERS:
+    wanted = set(keys)
+    found: set[int] = set()
+    # One statement a path: joined by OR they read the rows of other projects.
+    for kind, paths in _ANSWERS if wanted else ():
         for path in paths:
-            answered |= Q(Exists(kind._default_manager.filter(**{path: OuterRef("pk")})))
-    return set(Summary.objects.filter(answered, pk__in=keys).order_by().values_list("pk", flat=True))
+            answers = kind._default_manager.filter(**{f"{path}__in": wanted - found}).order_by()
+            found.update(answers.values_list(path, flat=True).distinct())
+    return found
 
 
 def is_being_judged(summary: Summary) -> bool:

@@ -31,7 +31,7 @@ def demo(transactional_db: None) -> Iterator[None]:
 def test_harbour_holds_five_disputes_one_of_them_on_a_claim_and_can_be_removed(demo: None) -> None:
     maker = User.objects.create(username="maker", is_staff=True)
     project = add_sample_project(by=maker)
-    differs = Dispute.objects.filter(project=project, why=Dispute.Why.DIFFERS, state=Dispute.State.OPEN)
+    differs = Dispute.objects.filter(project=project, state=Dispute.State.OPEN)
     assert differs.count() == 5
     assert differs.filter(check_row__isnull=False).count() == 1
     other = create_project(slug="other", by=maker)

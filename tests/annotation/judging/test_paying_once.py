@@ -140,7 +140,8 @@ def test_two_workers_at_runs_over_the_same_texts_pay_once(
         )
     with workers(environment, 2):
         for starting in [
-            start_manage(environment, "evaluate", slug, "--judge", llm_judge.name) for slug in SLUGS
+            start_manage(environment, "evaluate", slug, "--judge", llm_judge.name, "--metrics=coverage")
+            for slug in SLUGS
         ]:
             _, complaints = starting.communicate(timeout=ANSWER_SECONDS)
             assert starting.returncode == 0, complaints

@@ -53,7 +53,7 @@ def verdicts_a_check() -> set[int]:
 
 
 def start(environment: dict[str, str], project: Project, judge: Judge) -> Run:
-    started = manage(environment, "evaluate", project.slug, "--judge", judge.name)
+    started = manage(environment, "evaluate", project.slug, "--judge", judge.name, "--metrics=coverage")
     assert started.returncode == 0, started.stderr
     return Run.objects.get()
 

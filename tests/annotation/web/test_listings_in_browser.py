@@ -43,9 +43,9 @@ def test_a_head_sorts_and_all_boxes_are_ticked_at_once(world: World, desk: Desk)
     )
     assert violations(page) == []
     page.goto("/p/harbour/assignments/")
-    boxes, ticked = page.locator("input[name=sets]"), page.locator("input[name=sets]:checked")
-    sets = page.get_by_role("group", name="Document sets")
-    sets.get_by_role("button", name="Select all").click()
+    boxes, ticked = page.locator("input[name=people]"), page.locator("input[name=people]:checked")
+    people = page.get_by_role("group", name="All document sets to")
+    people.get_by_role("button", name="Select all").click()
     assert ticked.count() == boxes.count() == 2
-    sets.get_by_role("button", name="Select none").click()
+    people.get_by_role("button", name="Select none").click()
     assert ticked.count() == 0

@@ -115,5 +115,5 @@ def test_another_score_is_drawn_in_place_and_the_address_follows(places: list[st
     page = sign_in(desk(), "vic")
     page.goto("/p/harbour/scores/")
     page.get_by_role("navigation", name="Other scores").get_by_role("link", name="Conciseness").click()
-    page.get_by_role("heading", name="Which system is most to the point?").wait_for()
+    page.get_by_role("heading", name="Which system is first by conciseness?").wait_for()
     assert "by=conciseness" in page.url

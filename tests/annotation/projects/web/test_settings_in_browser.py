@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_a_refused_save_takes_one_to_what_is_wrong(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "mona")
     page.goto("/p/harbour/settings/")
-    page.get_by_label("Share of hidden repeats").fill("2")
+    page.get_by_label("Answers differ beyond").fill("2")
     page.get_by_role("button", name="Save").click()
     faults = page.get_by_role("alert").filter(has_text="Not saved.")
     faults.wait_for()
@@ -28,7 +28,7 @@ def test_a_refused_save_takes_one_to_what_is_wrong(world: World, desk: Desk) -> 
     assert box is not None
     assert 0 <= box["y"] < 900 - box["height"]
     assert violations(page) == []
-    faults.get_by_role("link", name="Share of hidden repeats").click()
-    assert page.get_by_label("Share of hidden repeats").evaluate(
+    faults.get_by_role("link", name="Answers differ beyond").click()
+    assert page.get_by_label("Answers differ beyond").evaluate(
         "element => element === document.activeElement"
     )

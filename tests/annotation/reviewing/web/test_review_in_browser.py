@@ -94,7 +94,7 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
     assert all(Verdict.objects.filter(person=world.rex).values_list("active_ms", flat=True))
 
 
-def test_the_last_answer_of_a_sample_leads_to_the_estimate(world: World, desk: Desk) -> None:
+def test_the_last_answer_of_a_sample_leads_to_the_leaderboard(world: World, desk: Desk) -> None:
     let_view_scores(world)
     draw = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
     *others, last = draw.drawn_checks.order_by("pk")
@@ -108,8 +108,8 @@ def test_the_last_answer_of_a_sample_leads_to_the_estimate(world: World, desk: D
     page.wait_for_timeout(CALM_MS)
     # The end was fetched before this answer, when one claim was still open.
     page.keyboard.press("1")
-    page.get_by_role("link", name="View the estimate").click()
-    page.wait_for_url("**/scores/plan/?score=coverage")
+    page.get_by_role("link", name="View the leaderboard").click()
+    page.wait_for_url("**/scores/")
 
 
 def test_the_judges_verdict_comes_in_the_strip_and_one_key_takes_it_over(world: World, desk: Desk) -> None:
