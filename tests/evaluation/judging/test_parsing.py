@@ -122,6 +122,15 @@ def test_what_is_not_certain_is_no_answer(text: str) -> None:
     assert parse_verdicts(text, IDS, 1) == {}
 
 
+@pytest.mark.parametrize("places", [(0, 1, 2), ("0", "1", "2"), (2, 3, 4)])
+def test_numbers_of_another_count_name_no_id(places: tuple[object, ...]) -> None:
+    """A judge that counts from 0 says under 1 what it means of c2."""
+    text = reply(*map(entry, places, ["yes", "no", "yes"]))
+    assert parse_verdicts(text, IDS, 1) == {}
+    spelled = parse_verdicts(reply(entry("c1", "no"), entry(0)), IDS, 1)
+    assert {identity: answer.label for identity, answer in spelled.items()} == {"c1": "no"}
+
+
 @pytest.mark.parametrize(
     ("label", "value", "probability"),
     [
