@@ -94,7 +94,7 @@ def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ..
     """The claims of a reply by unit number; a wanted unit without a usable answer is absent.
 
     A unit with an empty list states nothing, which is an answer. A unit answered twice with different claims
-    counts as not answered.
+    counts as not answered, and so does every unit of a reply that names a unit 0.
     Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2])` is `{2: ("It
     rained.",)}`.
     """
@@ -109,7 +109,7 @@ def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ..
         lines = (one_line(claim, LONGEST_CLAIM) for claim in claims)
         return unit, tuple(dict.fromkeys(line for line in lines if line))
 
-    return _by_key(_entries(reply, "units"), read, lambda claims: claims)
+    return _by_key(_units(reply), read, lambda claims: claims)
 
 
 def parse_aligned(
@@ -117,8 +117,8 @@ def parse_aligned(
 ) -> dict[int, tuple[tuple[str, Answer | None], ...]]:
     """The claims of a reply by unit number, each with its answer; a unit without usable claims is absent.
 
-    A claim whose answer cannot be read has None. A claim listed twice in a unit with different labels has
-    none either.
+    So is every unit of a reply that names a unit 0. A claim whose answer cannot be read has None. A claim
+    listed twice in a unit with different labels has none either.
     """
 
     def read(entry: dict[str, Any]) -> tuple[int, tuple[tuple[str, Answer | None], ...]] | None:
@@ -137,7 +137,7 @@ def parse_aligned(
             claims[claim] = before if agreed else None
         return unit, tuple(claims.items())
 
-    return _by_key(_entries(reply, "units"), read, lambda claims: [_labelled(*claim) for claim in claims])
+    return _by_key(_units(reply), read, lambda claims: [_labelled(*claim) for claim in claims])
 
 
 def parse_questions(reply: str, units: int) -> dict[str, Answer]:
@@ -252,6 +252,12 @@ def _entries(reply: str, field: str) -> Iterator[dict[str, Any]]:
         for entry in listed if isinstance(listed, list) else [listed]:
             if isinstance(entry, dict):
                 yield entry
+
+
+def _units(reply: str) -> list[dict[str, Any]]:
+    """The entries by unit; none of a judge that counts from 0, whose 1 is the second unit."""
+    entries = list(_entries(reply, "units"))
+    return [] if any(_whole_number(entry.get("unit")) == 0 for entry in entries) else entries
 
 
 class _DuplicateKey(ValueError):

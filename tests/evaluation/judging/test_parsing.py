@@ -197,6 +197,7 @@ def test_claims_are_read_by_unit() -> None:
         [{"unit": 1.5, "claims": ["a"]}],
         [{"unit": 1, "claims": ["a"]}, {"unit": 1, "claims": ["b"]}],
         [{"claims": ["a"]}],
+        [{"unit": 0, "claims": ["a"]}, {"unit": "1", "claims": ["b"]}],
     ],
 )
 def test_claims_of_no_certain_unit_are_no_answer(units: list[dict[str, Any]]) -> None:
