@@ -62,6 +62,10 @@ ROWS = {
         f"Input.story,Reply.words\n{ARTICLE},The ferry was late.\n",
         "Columns that are there: Input.story, Reply.words.",
     ),
+    "a summary beside an answer": (
+        f"Input.document,Input.summary,Answer.quality\n{ARTICLE},The ferry was late.,It leaves out the storm.\n",
+        "`Input.summary` is not read, and `Answer.quality` is read as the summary.",
+    ),
     "claims in a flat row": (
         json.dumps(
             {
