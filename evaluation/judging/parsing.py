@@ -71,8 +71,9 @@ def parse_verdicts(
     """The usable answers of a reply by the id of their claim; an id without one is absent.
 
     `units` is the number of units of the text: evidence beyond it is dropped. An id that is answered twice
-    with different labels counts as not answered. Where a bare number names no id, as where a judge counts from
-    0, no bare number of the reply names one. `field` is where the reply lists them.
+    with different labels, one of them perhaps unreadable, counts as not answered. Where a bare number names no
+    id, as where a judge counts from 0, no bare number of the reply names one. `field` is where the reply lists
+    them.
     Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
@@ -82,12 +83,13 @@ def parse_verdicts(
     if not numbers <= known.keys():
         known = {identity.casefold(): identity for identity in ids}
 
-    def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
+    def read(entry: dict[str, Any]) -> tuple[str, Answer | None] | None:
         identity = known.get(_spelling(entry.get("id")))
-        answer = _answer(entry, units)
-        return None if identity is None or answer is None else (identity, answer)
+        says_nothing = entry.get("label") in (None, "")
+        return None if identity is None or says_nothing else (identity, _answer(entry, units))
 
-    return _by_key(entries, read, lambda answer: answer.label)
+    found = _by_key(entries, read, lambda answer: answer and answer.label)
+    return {identity: answer for identity, answer in found.items() if answer is not None}
 
 
 def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ...]]:

@@ -81,6 +81,7 @@ def test_a_label_is_read_only_where_it_means_one_thing(value: object, label: str
         reply(entry(reason=f"</think>{reply(entry('c2'))}")),
         reply(entry(reason=f"</think>{reply(entry('c2'))}")).replace("}]}", "},]}"),
         reply(entry(), entry()),
+        reply(entry(), entry(label=None), {"id": "c1"}),
         reply(entry(), entry("c9"), entry("c2", "perhaps"), {"label": "yes"}),
     ],
 )
@@ -108,6 +109,7 @@ def test_what_is_certain_is_repaired(text: str) -> None:
         "<think>" * 100_000,
         reply(entry("c1 and c2")),
         reply(entry(), entry("C1", "no")),
+        reply(entry(), entry(label="contradicted")),
         '{"verdicts": [{"id": "c1", "label": "no", "label": "yes"}]}',
         '{"verdicts": "c1 yes"}',
         '{"verdicts": {"c1": "yes"}}',
