@@ -29,6 +29,14 @@ ROWS = {
         "document_id,document,reference,system,summary\nd1,The ferry was late.,None,v1,It was late.\n",
         "reference: is 'None'",
     ),
+    "a nan group": (
+        "document_id,document,system,summary,group\nd1,The ferry was late.,v1,It was late.,nan\n",
+        "group: is 'nan'",
+    ),
+    "a none reference_id": (
+        "document_id,document,reference,reference_id,system,summary\nd1,The ferry was late.,Late.,None,v1,Late.\n",
+        "reference_id: is 'None'",
+    ),
     "a document that is not there": (
         "document_id,document,system,summary\nd1, n/a ,v1,It was late.\n",
         "document: is 'n/a'",
