@@ -86,6 +86,19 @@ ROWS = {
         ),
         "`claims` is not read",
     ),
+    "a claim that is true and false of one system": (
+        json.dumps(
+            {
+                "doc_id": "d1",
+                "source_text": ARTICLE,
+                "systems": [{"system": "v1", "summary_text": "The ferry was late."}],
+                "claims": [
+                    {"claim_text": "The ferry was late.", "verdicts": {"v1": label}} for label in (1, 0)
+                ],
+            }
+        ),
+        "claims[2].claim_text: repeats an earlier claim with another verdict on 'v1'.",
+    ),
     "claims inside a system": (
         json.dumps(
             {
