@@ -74,6 +74,10 @@ ROWS = {
         f"Input.document,Input.summary,Answer.quality\n{ARTICLE},The ferry was late.,It leaves out the storm.\n",
         "`Input.summary` is not read, and `Answer.quality` is read as the summary.",
     ),
+    "a line for Excel before the header": (
+        "sep=;\ndocument_id;document;system;summary\nd1;The ferry was late.;v1;It was late.\n",
+        "line 1: names the separator to Excel and is no header. Remove this line.",
+    ),
     "claims in a flat row": (
         json.dumps(
             {
