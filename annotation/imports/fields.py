@@ -45,7 +45,9 @@ NESTED_FIELDS = (
 )
 NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
 
-_TEXTS = frozenset({"document", "reference", "summary", "source_text", "reference_text", "summary_text"})
+_NOT_WRITTEN_EMPTY = frozenset({
+    "document", "reference", "summary", "source_text", "reference_text", "summary_text", "reference_id", "group",
+})  # fmt: skip
 _WRITTEN_FOR_EMPTY = frozenset({"nan", "none", "null", "n/a", "na", "<na>", "#n/a"})
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
@@ -216,7 +218,7 @@ class Fields:
             joined = f" Choose {column}[] to join its texts." if is_plain_list else ""
             self.complain(name, f"is {_shown(value)}, not a text.{joined}")
             return ""
-        reason = text_fault(value) or (_empty_fault(value) if name in _TEXTS else "")
+        reason = text_fault(value) or (_empty_fault(value) if name in _NOT_WRITTEN_EMPTY else "")
         if reason:
             self.complain(name, reason)
             return ""
@@ -241,7 +243,7 @@ def _empty_fault(text: str) -> str:
         return ""
     return (
         f"is {_shown(text.strip())}, which tables hold in place of an empty cell. Empty the cell (a row may lack a "
-        "reference, and a summary may be empty), or remove the row."
+        "reference or a group, and a summary may be empty), or remove the row."
     )
 
 

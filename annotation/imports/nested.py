@@ -124,6 +124,7 @@ def _summaries(fields: Fields, unread: dict[str, None]) -> dict[str, str]:
 def _claims(
     fields: Fields, summaries: Mapping[str, str], warnings: Warnings, unread: dict[str, None]
 ) -> Iterator[ClaimData]:
+    said: dict[tuple[str, str], str] = {}
     for _, item in _items(fields, "claims", required=False):
         _note_unread(item, _OF_CLAIM, "claims[].", unread)
         text = item.required_text("claim_text")
@@ -132,6 +133,11 @@ def _claims(
         votes = _votes(item, summaries, warnings)
         together = {system: _majority(of_system) for system, of_system in votes.items()}
         verdicts = {**together, **_verdicts(item, summaries)}
+        for system, verdict in verdicts.items():
+            if said.setdefault((text, system), verdict) != verdict:
+                item.complain(
+                    "claim_text", f"repeats an earlier claim with another verdict on {system!r}. Remove one."
+                )
         weight, systems = _weight(item), _systems_named(item) & summaries.keys()
         claim = ClaimData(text=text, weight=weight, verdicts=verdicts, votes=votes, systems=systems)
         fields.is_good &= item.is_good

@@ -308,6 +308,8 @@ def _broken_csv(error: csv.Error) -> str:
 def _header(cells: list[str], line: int, wanted: Collection[str]) -> tuple[str, ...]:
     """The names of the columns. One that is not wanted may stand there again, as Promptfoo's scores do, numbered."""
     _require_few(len(cells), line=line)
+    if cells and cells[0].strip().casefold().startswith("sep="):
+        raise unreadable("names the separator to Excel and is no header. Remove this line.", line=line)
     columns: list[str] = []
     for cell in cells:
         column = cell.strip()

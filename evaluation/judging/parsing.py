@@ -71,25 +71,32 @@ def parse_verdicts(
     """The usable answers of a reply by the id of their claim; an id without one is absent.
 
     `units` is the number of units of the text: evidence beyond it is dropped. An id that is answered twice
-    with different labels counts as not answered. `field` is where the reply lists them.
+    with different labels, one of them perhaps unreadable, counts as not answered. Where a bare number names no
+    id, as where a judge counts from 0, no bare number of the reply names one. `field` is where the reply lists
+    them.
     Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
+    entries = list(_entries(reply, field))
     known = _by_spelling(ids)
+    numbers = {spelling for entry in entries if (spelling := _spelling(entry.get("id"))).isdecimal()}
+    if not numbers <= known.keys():
+        known = {identity.casefold(): identity for identity in ids}
 
-    def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
+    def read(entry: dict[str, Any]) -> tuple[str, Answer | None] | None:
         identity = known.get(_spelling(entry.get("id")))
-        answer = _answer(entry, units)
-        return None if identity is None or answer is None else (identity, answer)
+        says_nothing = entry.get("label") in (None, "")
+        return None if identity is None or says_nothing else (identity, _answer(entry, units))
 
-    return _by_key(_entries(reply, field), read, lambda answer: answer.label)
+    found = _by_key(entries, read, lambda answer: answer and answer.label)
+    return {identity: answer for identity, answer in found.items() if answer is not None}
 
 
 def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ...]]:
     """The claims of a reply by unit number; a wanted unit without a usable answer is absent.
 
     A unit with an empty list states nothing, which is an answer. A unit answered twice with different claims
-    counts as not answered.
+    counts as not answered, and so does every unit of a reply that names a unit 0.
     Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2])` is `{2: ("It
     rained.",)}`.
     """
@@ -104,7 +111,7 @@ def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ..
         lines = (one_line(claim, LONGEST_CLAIM) for claim in claims)
         return unit, tuple(dict.fromkeys(line for line in lines if line))
 
-    return _by_key(_entries(reply, "units"), read, lambda claims: claims)
+    return _by_key(_units(reply), read, lambda claims: claims)
 
 
 def parse_aligned(
@@ -112,8 +119,8 @@ def parse_aligned(
 ) -> dict[int, tuple[tuple[str, Answer | None], ...]]:
     """The claims of a reply by unit number, each with its answer; a unit without usable claims is absent.
 
-    A claim whose answer cannot be read has None. A claim listed twice in a unit with different labels has
-    none either.
+    So is every unit of a reply that names a unit 0. A claim whose answer cannot be read has None. A claim
+    listed twice in a unit with different labels has none either.
     """
 
     def read(entry: dict[str, Any]) -> tuple[int, tuple[tuple[str, Answer | None], ...]] | None:
@@ -132,7 +139,7 @@ def parse_aligned(
             claims[claim] = before if agreed else None
         return unit, tuple(claims.items())
 
-    return _by_key(_entries(reply, "units"), read, lambda claims: [_labelled(*claim) for claim in claims])
+    return _by_key(_units(reply), read, lambda claims: [_labelled(*claim) for claim in claims])
 
 
 def parse_questions(reply: str, units: int) -> dict[str, Answer]:
@@ -247,6 +254,12 @@ def _entries(reply: str, field: str) -> Iterator[dict[str, Any]]:
         for entry in listed if isinstance(listed, list) else [listed]:
             if isinstance(entry, dict):
                 yield entry
+
+
+def _units(reply: str) -> list[dict[str, Any]]:
+    """The entries by unit; none of a judge that counts from 0, whose 1 is the second unit."""
+    entries = list(_entries(reply, "units"))
+    return [] if any(_whole_number(entry.get("unit")) == 0 for entry in entries) else entries
 
 
 class _DuplicateKey(ValueError):

@@ -151,6 +151,12 @@ class _Guesser:
         for column in self._tops():
             if column not in used and self._is_text(column) and self._typical_length(column) > 2 * length:
                 yield f"`{column}` is not read and holds much longer texts than `{document}`."
+        summary = self.mapping.get("summary")
+        if summary and _last(summary) != "summary":
+            for column in self.columns:
+                is_left = column not in self.mapping.values() and _last(column) == "summary"
+                if is_left and self._is_text(column):
+                    yield f"`{column}` is not read, and `{summary}` is read as the summary."
 
     def _typical_length(self, column: str) -> float:
         lengths = [len(str(value)) for row in self.rows if (value := pick(row, column))]
@@ -195,7 +201,7 @@ class _Guesser:
         """Columns of a name, those that stand inside of others last."""
         fitting = [column for column in self._tops() if plain(column) == wanted]
         inside = (column for column in self.columns if self._is_inside(column))
-        return fitting + [column for column in inside if plain(column.rpartition(".")[2]) == wanted]
+        return fitting + [column for column in inside if _last(column) == wanted]
 
     def _fits(self, name: str, column: str) -> bool:
         is_inside = self._is_inside(column)
@@ -246,7 +252,7 @@ class _Guesser:
         if not inside or not (value is None or isinstance(value, dict) or is_list):
             return column
         known = [*GENERAL[name], "sentence", "content", "text"]
-        named = [path for wanted in known for path in inside if plain(path.rpartition(".")[2]) == wanted]
+        named = [path for wanted in known for path in inside if _last(path) == wanted]
         chosen = named[0] if named else max(inside, key=self._length)
         others = [path for path in inside if path != chosen and self._is_text(path)]
         if others and not named:
@@ -287,6 +293,10 @@ class _Guesser:
 
     def _length(self, column: str) -> int:
         return sum(len(value) for row in self.rows if isinstance(value := pick(row, column), str))
+
+
+def _last(path: str) -> str:
+    return plain(path.rpartition(".")[2])
 
 
 def _listed(names: Sequence[str]) -> str:

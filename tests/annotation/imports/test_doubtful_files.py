@@ -29,6 +29,14 @@ ROWS = {
         "document_id,document,reference,system,summary\nd1,The ferry was late.,None,v1,It was late.\n",
         "reference: is 'None'",
     ),
+    "a nan group": (
+        "document_id,document,system,summary,group\nd1,The ferry was late.,v1,It was late.,nan\n",
+        "group: is 'nan'",
+    ),
+    "a none reference_id": (
+        "document_id,document,reference,reference_id,system,summary\nd1,The ferry was late.,Late.,None,v1,Late.\n",
+        "reference_id: is 'None'",
+    ),
     "a document that is not there": (
         "document_id,document,system,summary\nd1, n/a ,v1,It was late.\n",
         "document: is 'n/a'",
@@ -62,6 +70,14 @@ ROWS = {
         f"Input.story,Reply.words\n{ARTICLE},The ferry was late.\n",
         "Columns that are there: Input.story, Reply.words.",
     ),
+    "a summary beside an answer": (
+        f"Input.document,Input.summary,Answer.quality\n{ARTICLE},The ferry was late.,It leaves out the storm.\n",
+        "`Input.summary` is not read, and `Answer.quality` is read as the summary.",
+    ),
+    "a line for Excel before the header": (
+        "sep=;\ndocument_id;document;system;summary\nd1;The ferry was late.;v1;It was late.\n",
+        "line 1: names the separator to Excel and is no header. Remove this line.",
+    ),
     "claims in a flat row": (
         json.dumps(
             {
@@ -73,6 +89,19 @@ ROWS = {
             }
         ),
         "`claims` is not read",
+    ),
+    "a claim that is true and false of one system": (
+        json.dumps(
+            {
+                "doc_id": "d1",
+                "source_text": ARTICLE,
+                "systems": [{"system": "v1", "summary_text": "The ferry was late."}],
+                "claims": [
+                    {"claim_text": "The ferry was late.", "verdicts": {"v1": label}} for label in (1, 0)
+                ],
+            }
+        ),
+        "claims[2].claim_text: repeats an earlier claim with another verdict on 'v1'.",
     ),
     "claims inside a system": (
         json.dumps(

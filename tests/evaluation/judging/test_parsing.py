@@ -81,6 +81,7 @@ def test_a_label_is_read_only_where_it_means_one_thing(value: object, label: str
         reply(entry(reason=f"</think>{reply(entry('c2'))}")),
         reply(entry(reason=f"</think>{reply(entry('c2'))}")).replace("}]}", "},]}"),
         reply(entry(), entry()),
+        reply(entry(), entry(label=None), {"id": "c1"}),
         reply(entry(), entry("c9"), entry("c2", "perhaps"), {"label": "yes"}),
     ],
 )
@@ -108,6 +109,7 @@ def test_what_is_certain_is_repaired(text: str) -> None:
         "<think>" * 100_000,
         reply(entry("c1 and c2")),
         reply(entry(), entry("C1", "no")),
+        reply(entry(), entry(label="contradicted")),
         '{"verdicts": [{"id": "c1", "label": "no", "label": "yes"}]}',
         '{"verdicts": "c1 yes"}',
         '{"verdicts": {"c1": "yes"}}',
@@ -120,6 +122,15 @@ def test_what_is_certain_is_repaired(text: str) -> None:
 )
 def test_what_is_not_certain_is_no_answer(text: str) -> None:
     assert parse_verdicts(text, IDS, 1) == {}
+
+
+@pytest.mark.parametrize("places", [(0, 1, 2), ("0", "1", "2"), (2, 3, 4)])
+def test_numbers_of_another_count_name_no_id(places: tuple[object, ...]) -> None:
+    """A judge that counts from 0 says under 1 what it means of c2."""
+    text = reply(*map(entry, places, ["yes", "no", "yes"]))
+    assert parse_verdicts(text, IDS, 1) == {}
+    spelled = parse_verdicts(reply(entry("c1", "no"), entry(0)), IDS, 1)
+    assert {identity: answer.label for identity, answer in spelled.items()} == {"c1": "no"}
 
 
 @pytest.mark.parametrize(
@@ -188,6 +199,7 @@ def test_claims_are_read_by_unit() -> None:
         [{"unit": 1.5, "claims": ["a"]}],
         [{"unit": 1, "claims": ["a"]}, {"unit": 1, "claims": ["b"]}],
         [{"claims": ["a"]}],
+        [{"unit": 0, "claims": ["a"]}, {"unit": "1", "claims": ["b"]}],
     ],
 )
 def test_claims_of_no_certain_unit_are_no_answer(units: list[dict[str, Any]]) -> None:
