@@ -77,7 +77,7 @@ def fill(checks: int) -> None:
         times=checks // (SETS * CHECKS_A_SET) - 1,
     )
     draw = rows.Draw.objects.create(
-        project=project, item=rows.Draw.Item.CHECK, method="uniform", share=SAMPLED / checks, seed=1, frame=[]
+        project=project, method="uniform", share=SAMPLED / checks, seed=1, frame=[]
     )
     keys = rows.Check.objects.filter(human_label=None).order_by("public_id").values_list("pk", flat=True)
     rows.DrawnCheck.objects.bulk_create(

@@ -78,7 +78,7 @@ def test_a_check_tells_what_figures_are_split_by(world: World) -> None:
     check = add_checks(world, 1)[0]
     say(check, world.rex, "no")
     of = check_facts(world.project)[check.pk]
-    assert (of.side, of.system, of.target_words, of.cluster) == ("reference", "alder", 20, "set port")
+    assert (of.side, of.system, of.cluster) == ("reference", "alder", "set port")
     world.sets["port"].group = "coast"
     world.sets["port"].save(update_fields=["group"])
     assert check_facts(world.project)[check.pk].cluster == "group coast"
