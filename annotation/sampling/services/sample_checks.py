@@ -122,7 +122,7 @@ def need_blind_answers(project: Project) -> None:
     if held.reveal == Project.Reveal.SHOWN:
         raise Invalid(
             "A random sample needs blind answers, but this project shows the judge's verdict at once. Change "
-            "this in the settings to “after own answer” or “on request” first.",
+            "this in the settings to “after own answer” first.",
             code="shown",
         )
 
