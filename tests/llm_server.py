@@ -182,34 +182,6 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
         return Fault(completion=change)
 
     @staticmethod
-    def wrong_ids() -> Fault:
-        """Every verdict names a claim or a unit that was not asked about."""
-
-        def renamed(entry: Answer) -> Answer:
-            return {**entry, "id": f"x{entry.get('id')}", "unit": 1000, "question": ""}
-
-        return Fault(answer=lambda answer: _each(answer, renamed))
-
-    @staticmethod
-    def contradicting() -> Fault:
-        """Everything twice, the second time with another label or with other claims."""
-
-        def otherwise(entry: Answer) -> Answer:
-            changed = {**entry, "label": {"yes": "no", "no": "yes"}.get(entry.get("label", ""))}
-            if "rating" in entry:
-                return {**entry, "rating": 0.1}
-            claims = entry.get("claims", ["-"])
-            if isinstance(claims[0], dict):
-                return {**changed, "claims": [otherwise(claim) for claim in claims]}
-            return {**changed, "claims": ["Something else"]}
-
-        def doubled(answer: Answer) -> Answer:
-            other = _each(answer, otherwise)
-            return {name: [*entries, *other[name]] for name, entries in answer.items()}
-
-        return Fault(answer=doubled)
-
-    @staticmethod
     def without(*ids: str) -> Fault:
         """The verdicts on these claims are left out."""
         return Fault(
@@ -231,13 +203,6 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
     def wire(raw: bytes) -> Fault:
         """These bytes instead of an HTTP response; then the connection ends."""
         return Fault(raw_response=raw)
-
-
-def _each(answer: Answer, change: Callable[[Answer], Answer]) -> Answer:
-    return {
-        name: [change(entry) if isinstance(entry, dict) else entry for entry in entries]
-        for name, entries in answer.items()
-    }
 
 
 class LLMServer:

@@ -42,7 +42,7 @@ def shown(found: Found) -> Found:
     return found
 
 
-def no_interval_in_words(clusters: int, noun: str = "document set") -> str:
+def no_interval_in_words(clusters: int) -> str:
     """Why there is no interval; empty where these are enough document sets for one.
 
     >>> no_interval_in_words(3)
@@ -50,7 +50,7 @@ def no_interval_in_words(clusters: int, noun: str = "document set") -> str:
     """
     if has_interval(clusters):
         return ""
-    return f"no interval: {clusters} {noun}{'' if clusters == 1 else 's'}, {FEWEST_FOR_INTERVAL} needed"
+    return f"no interval: {clusters} document set{'' if clusters == 1 else 's'}, {FEWEST_FOR_INTERVAL} needed"
 
 
 def why_no_interval(clusters: int, *, is_made: bool = True) -> str:

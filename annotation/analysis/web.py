@@ -40,8 +40,6 @@ def figures_page(
     stored: StoredStatistics,
     tables: FigureTables,
     context: Mapping[str, Any],
-    *,
-    status: int = 200,
 ) -> HttpResponse:
     """The page of statistics whose templates lie in that folder."""
     return page_or_fragment(
@@ -56,7 +54,6 @@ def figures_page(
             "tables": list(tables),
             **context,
         },
-        status=status,
     )
 
 

@@ -36,9 +36,9 @@ def ordered_peers(project: Project) -> QuerySet[Summary]:
     )
 
 
-def peer_batches(project: Project, size: int = PEERS_AT_ONCE) -> Iterator[list[Peer]]:
+def peer_batches(project: Project) -> Iterator[list[Peer]]:
     """The peer summaries as a stream of batches: one query for all of them."""
     rows = ordered_peers(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )
-    return batches((Peer(*row) for row in rows.iterator(chunk_size=size)), size)
+    return batches((Peer(*row) for row in rows.iterator(chunk_size=PEERS_AT_ONCE)), PEERS_AT_ONCE)

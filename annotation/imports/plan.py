@@ -363,7 +363,7 @@ class _Planner:
             only = targets[0] if len(targets) == 1 else None
             peer = peers.get((reference.author, only)) if len(targets) == 1 else None
             shared = self._both(peer, reference_id, text, only) if peer else None
-            model = shared or self._new_model(row, author, reference_id, None, reference, text)
+            model = shared or self._new_model(row, author, reference_id, None, text)
             for target in targets:
                 yield target, model
             return
@@ -371,7 +371,7 @@ class _Planner:
             text = reference.texts[target]
             peer = peers.get((reference.author, target))
             shared = self._both(peer, reference_id, text, target) if peer else None
-            yield target, shared or self._new_model(row, author, reference_id, target, reference, text)
+            yield target, shared or self._new_model(row, author, reference_id, target, text)
 
     def _both(self, peer: Summary, reference_id: str, text: Text, target: TargetWords) -> Summary | None:
         """The author's own peer summary, if it is the reference from now on, too; never of one cut into units."""
@@ -391,7 +391,6 @@ class _Planner:
         author: System | None,
         reference_id: str,
         target: TargetWords,
-        reference: ReferenceData,
         text: Text,
     ) -> Summary:
         self.plan.counts.model_summaries.created += 1

@@ -54,7 +54,6 @@ def read_files(
     claims_side: Side | None = None,
     length_unit: LengthUnit = "words",
     progress: Progress | None = None,
-    problems: Problems | None = None,
 ) -> FileReading:
     """Read one file of rows, or any number of SEE's and DUCView's.
 
@@ -70,9 +69,8 @@ def read_files(
             claims_side=claims_side,
             length_unit=length_unit,
             progress=progress,
-            problems=problems,
         )
-    found, warnings = problems or Problems(), Warnings()
+    found, warnings = Problems(), Warnings()
     form, dataset = read_duc_files(files, found, warnings)
     if layout or claims_side:
         raise unreadable(

@@ -54,13 +54,3 @@ def _duration(checks: int, each: float) -> str:
 def _moment(moment: datetime) -> str:
     here = localtime(moment)
     return date_format(here, "H:i" if here.date() == localdate() else "j M, H:i")
-
-
-def chances_in_words(least: float | None, most: float | None) -> str:
-    """The chance of what was drawn, or the least and the greatest; empty where nothing was.
-
-    Told to four digits: what is exact is in the API and in the judgments' export.
-    """
-    if least is None or most is None:
-        return ""
-    return f"{least:.4g}" if f"{least:.4g}" == f"{most:.4g}" else f"{least:.4g} to {most:.4g}"

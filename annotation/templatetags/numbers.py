@@ -44,12 +44,6 @@ def points(value: float | None) -> str:
 
 
 @register.filter
-def width(value: float | None) -> str:
-    """The width of an interval on 0 to 1, upwards of 1 told as such; a dash where there is none."""
-    return "1 or more" if value is not None and value >= 1 else score(value)
-
-
-@register.filter
 def thousands(count: int) -> str:
     """A whole number with commas between thousands: "10,000"."""
     return f"{count:,}"
@@ -81,7 +75,6 @@ def p_value(value: float | None) -> str:
     return "< 0.001" if value is not None and value < 0.001 else score(value)
 
 
-@register.simple_tag
 def mean(average: Average, n: int) -> SafeString:
     """A mean with three decimals, and over how many document sets where that is not `n`."""
     if average.mean is None or average.n == n:
@@ -103,17 +96,6 @@ def percent(value: float | None) -> str:
     if rounded in (0, 100) and 0 < value < 1:
         return "< 1 %" if rounded == 0 else "> 99 %"
     return f"{rounded} %"
-
-
-@register.filter
-def seconds(milliseconds: float | None) -> str:
-    """A time at work: "4.2 s", "38 s", "2 min 5 s"; a dash where there is none."""
-    if milliseconds is None:
-        return NOTHING
-    if milliseconds < 9_950:
-        return f"{milliseconds / 1000:.1f} s"
-    whole = round(milliseconds / 1000)
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
 @register.filter

@@ -96,7 +96,7 @@ class ScoredClaim:
 class ScoredUnit:
     """A model unit, or a claim that stands as a unit of its own, with everything that was said of it.
 
-    `percents` are the assessors' submitted ones, 0 to 100, hidden repeats left out.
+    `percents` are the assessors' submitted ones, 0 to 100.
     Raises InvalidPercent, InvalidWeight.
     """
 

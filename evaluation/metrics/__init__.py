@@ -3,12 +3,10 @@
 from evaluation.metrics._alignment import alignment, factual_alignment
 from evaluation.metrics._brevity import brevity
 from evaluation.metrics._completeness import Completeness, completeness
-from evaluation.metrics._composite import composite, length_adjusted
+from evaluation.metrics._composite import composite
 from evaluation.metrics._conciseness import ConcisenessTerms, conciseness, conciseness_terms
 from evaluation.metrics._coverage import (
-    CoverageStatistics,
     claim_coverage,
-    coverage_statistics,
     mean_coverage,
 )
 from evaluation.metrics._marks import Marks, MarkWarning
@@ -31,7 +29,6 @@ __all__ = [
     "USUAL_METRICS",
     "Completeness",
     "ConcisenessTerms",
-    "CoverageStatistics",
     "MarkWarning",
     "Marks",
     "MeanRounding",
@@ -45,9 +42,7 @@ __all__ = [
     "composite",
     "conciseness",
     "conciseness_terms",
-    "coverage_statistics",
     "factual_alignment",
-    "length_adjusted",
     "mean_coverage",
     "own_questions",
     "pyramid_score",

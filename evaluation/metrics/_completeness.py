@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
-from types import MappingProxyType
 from typing import NamedTuple
 
 import simplemma
@@ -64,11 +63,6 @@ class Completeness:
     input_elements: tuple[str, ...]
     output_elements: tuple[str, ...]
     missing_elements: tuple[str, ...]
-
-    @property
-    def element_counts(self) -> Mapping[str, int]:
-        """How many elements the input and the output have."""
-        return MappingProxyType({"input": len(self.input_elements), "output": len(self.output_elements)})
 
 
 def completeness(

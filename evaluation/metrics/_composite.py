@@ -2,7 +2,6 @@
 
 from evaluation._guards import checked_share
 from evaluation.errors import InvalidWeight
-from evaluation.metrics._coverage import CoverageStatistics
 
 DUC_COVERAGE_WEIGHT = 2 / 3
 
@@ -28,26 +27,6 @@ def composite(coverage: float | None, brevity: float | None, a: float = DUC_COVE
     if coverage is None or brevity is None:
         return None
     return min(a * coverage + (1 - a) * brevity, 1.0)
-
-
-def length_adjusted(
-    statistics: CoverageStatistics, brevity: float | None, a: float = DUC_COVERAGE_WEIGHT
-) -> CoverageStatistics:
-    """Mean, median and standard deviation of the composite taken per model unit.
-
-    Brevity is the same for every unit, so it shifts mean and median and leaves the deviation `a` times what
-    it was. None where a part that is needed is None.
-    Raises InvalidWeight, InvalidPercent as `composite`.
-    Source: DUC 2002 result tables (columns 30 to 32).
-    Example: mean 0.4, median 0.6, deviation 0.4 with brevity 0.06 give 0.287, 0.420, 0.267.
-    """
-    unknown = statistics.deviation is None or (brevity is None and a != 1)
-    return CoverageStatistics(
-        mean=composite(statistics.mean, brevity, a),
-        median=composite(statistics.median, brevity, a),
-        deviation=None if unknown or statistics.deviation is None else a * statistics.deviation,
-        units=statistics.units,
-    )
 
 
 def _check_weight(a: float) -> None:

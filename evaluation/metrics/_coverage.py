@@ -1,26 +1,10 @@
 """Coverage: how much of the reference's content a peer summary expresses."""
 
-import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from evaluation._guards import check_same_length, checked_percent
 from evaluation._labels import Label, count_labels
-from evaluation._means import mean, weighted_mean
-
-
-@dataclass(frozen=True, slots=True)
-class CoverageStatistics:
-    """What NIST published of the unit coverages of one comparison, as shares in [0, 1].
-
-    `deviation` is the sample (n - 1) standard deviation, None for fewer than two units; `units` is how many
-    model units had a percent.
-    """
-
-    mean: float | None
-    median: float | None
-    deviation: float | None
-    units: int
+from evaluation._means import weighted_mean
 
 
 def mean_coverage(percents: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
@@ -38,26 +22,6 @@ def mean_coverage(percents: Sequence[float | None], weights: Sequence[float] | N
     check_same_length("percents", percents, "weights", weights)
     coverage = weighted_mean(_checked(percents), weights)
     return None if coverage is None else coverage / 100
-
-
-def coverage_statistics(percents: Sequence[float | None]) -> CoverageStatistics:
-    """Mean, median and sample standard deviation of unit percents, as NIST published them.
-
-    Percents are 0 to 100 and come out as shares in [0, 1]; None entries are left out.
-    Raises InvalidPercent.
-    Source: DUC 2002 result tables (columns 27 to 29); the published rows fit only the n - 1 deviation.
-    Example: `[0, 0, 0, 60, 60, 60, 100]` gives mean 0.4, median 0.6, deviation 0.4.
-    """
-    values = [value for value in _checked(percents) if value is not None]
-    average = mean(values)
-    if average is None:
-        return CoverageStatistics(mean=None, median=None, deviation=None, units=0)
-    return CoverageStatistics(
-        mean=average / 100,
-        median=statistics.median(values) / 100,
-        deviation=statistics.stdev(values) / 100 if len(values) > 1 else None,
-        units=len(values),
-    )
 
 
 def claim_coverage(labels: Iterable[Label | None]) -> float | None:

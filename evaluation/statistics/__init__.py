@@ -22,7 +22,6 @@ from evaluation.statistics.agreement._alpha import (
 )
 from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation.statistics.agreement._observed import observed_agreement, observed_agreement_interval
-from evaluation.statistics.agreement._percents import PERCENT_STEP, PercentAgreement, percent_agreement
 from evaluation.statistics.estimates._compared import compare_estimates
 from evaluation.statistics.estimates._draw_estimates import (
     FEW_DOCUMENTS,
@@ -56,7 +55,6 @@ from evaluation.statistics.systems._significance import (
 __all__ = [
     "FEWEST_FOR_INTERVAL",
     "FEW_DOCUMENTS",
-    "PERCENT_STEP",
     "TOO_FEW_DOCUMENTS",
     "Design",
     "DrawEstimate",
@@ -69,7 +67,6 @@ __all__ = [
     "KappaWeights",
     "Level",
     "PairComparison",
-    "PercentAgreement",
     "PermutationTest",
     "PredictionPoweredMean",
     "alpha_interval",
@@ -92,7 +89,6 @@ __all__ = [
     "krippendorff_alpha",
     "observed_agreement",
     "observed_agreement_interval",
-    "percent_agreement",
     "permutation_test",
     "prediction_powered_mean",
     "settled_order",

@@ -1,13 +1,12 @@
-"""Text: its words and lengths, its sentences and clauses."""
+"""Text: its words and lengths, its sentences."""
 
 from evaluation.text._lengths import LengthUnit, count_length, count_words, has_word_breaks, truncate
-from evaluation.text._splitting import DOCUMENT_BREAK, Span, clause_spans, sentence_spans, split_sentences
+from evaluation.text._splitting import DOCUMENT_BREAK, Span, sentence_spans, split_sentences
 
 __all__ = [
     "DOCUMENT_BREAK",
     "LengthUnit",
     "Span",
-    "clause_spans",
     "count_length",
     "count_words",
     "has_word_breaks",

@@ -1,4 +1,4 @@
-"""Units of a text, in any language: its sentences and clauses.
+"""Units of a text, in any language: its sentences.
 
 A unit is a stretch of the text given by code point offsets, so that `text[start:end]` is the unit itself.
 Every segmentation here is lossless: units stand in order, never overlap, and cover every character that is
@@ -6,13 +6,12 @@ not white space.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import sentencex
 
-from evaluation.text._lengths import count_words, has_word_breaks
 from evaluation.text._words import language_code
 
 DOCUMENT_BREAK = "\n\n"
@@ -36,42 +35,6 @@ _CITATION_AT_END = re.compile(r"\bet\s+al\.\s*\[[^\]\[]*\]\s*$")
 
 # sentencex takes the month for an abbreviation; "May" is written in full, so that its stop ends the sentence.
 _AFTER_MAY = re.compile(r"\bMay\.\s+(?=[A-Z])")
-
-_HARD_BORDER = re.compile(r";(?=\s)\s*|[\uff1b\u061b]\s*|\s(?:\u2014|\u2013|--)(?=\s)\s*|(?<!\d)\u2014(?!\d)")
-_IDEOGRAPHIC_COMMA = re.compile(r"\uff0c\s*")
-_COMMA = re.compile(r",\s+(?=(\w+))")
-_OPENING = frozenset("([\uff08\u300c\u300e")
-_CLOSING = frozenset(")]\uff09\u300d\u300f")
-
-
-def _word_sets(words: dict[str, str]) -> dict[str, frozenset[str]]:
-    return {language: frozenset(listed.split()) for language, listed in words.items()}
-
-
-_COORDINATORS = _word_sets(
-    {
-        "de": "und oder",
-        "en": "and or",
-        "es": "y e o u",
-        "fr": "et ou",
-        "it": "e ed o",
-        "nl": "en of",
-        "pt": "e ou",
-    }
-)
-_CONNECTIVES = _word_sets(
-    {
-        "de": "aber sondern denn doch weil dass obwohl während nachdem bevor wobei wodurch sodass damit wenn "
-        "falls da",
-        "en": "but so yet nor which who whose whom where whereas while although though because since unless "
-        "until after before when as if adding leading making",
-        "es": "pero sino aunque porque mientras cuando donde que quien cuyo pues",
-        "fr": "mais donc car or puis qui que dont où tandis alors quand lorsque puisque bien",
-        "it": "ma però perché mentre quando dove che cui anche poiché sebbene",
-        "nl": "maar want dus omdat hoewel terwijl waarbij zodat die dat wanneer nadat voordat",
-        "pt": "mas porém porque enquanto quando onde que quem cujo pois embora",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -111,23 +74,6 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
     return [span.of(text) for span in sentence_spans(text, language)]
 
 
-def clause_spans(text: str, language: str = "en") -> list[Span]:
-    """The clauses of a text as offsets into it: units about as large as DUC's model units.
-
-    Sentences, cut further at semicolons and dashes, and at a comma that a conjunction or relative pronoun
-    follows; always only where both sides are at least four words (eight characters in scripts without
-    spaces), never inside brackets, and never in a list. Punctuation stays with the clause before it. Lossless
-    as `sentence_spans`. Conjunctions are known for de, en, es, fr, it, nl and pt; other languages are cut by
-    the English ones.
-    Source: DUC 2001 and 2004 joined "glaringly short" units to a neighbour; here they are never cut off.
-    Example: "The storm closed the port on Monday, but ferries sailed again by noon." gives two clauses.
-    """
-    clauses: list[Span] = []
-    for sentence in sentence_spans(text, language):
-        clauses.extend(_clauses_of_sentence(text, sentence, language))
-    return clauses
-
-
 def _trimmed(text: str, start: int, end: int) -> Span | None:
     piece = text[start:end]
     stripped = piece.strip()
@@ -135,12 +81,6 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
         return None
     start += len(piece) - len(piece.lstrip())
     return Span(start, start + len(stripped))
-
-
-def _trimmed_within(text: str, outer: Span, spans: Iterable[Span]) -> list[Span]:
-    """Spans of a stretch of the text as trimmed spans of the text itself, blank ones left out."""
-    placed = (_trimmed(text, outer.start + span.start, outer.start + span.end) for span in spans)
-    return [span for span in placed if span is not None]
 
 
 def _has_line_breaks(text: str) -> bool:
@@ -204,44 +144,3 @@ def _is_sentence_border(content: str, start: int, here: int, following: int) -> 
     if not content[first:here].rstrip().endswith("]"):
         return True
     return _CITATION_AT_END.search(content, first, here) is None
-
-
-def _clauses_of_sentence(text: str, sentence: Span, language: str) -> list[Span]:
-    content = sentence.of(text)
-    count, smallest = (_WORD, MIN_CLAUSE_WORDS)
-    if not has_word_breaks(content):
-        count, smallest = (_WORD_CHARACTER, MIN_CLAUSE_CHARACTERS)
-
-    def is_clause(start: int, end: int) -> bool:
-        return sum(1 for _ in islice(count.finditer(content, start, end), smallest)) == smallest
-
-    clauses: list[Span] = []
-    start = seen = open_brackets = 0
-    for border in _clause_borders(content, language):
-        open_brackets += _bracket_balance(content[seen:border])
-        seen = border
-        if open_brackets <= 0 and is_clause(start, border) and is_clause(border, len(content)):
-            clauses.append(Span(start, border))
-            start, open_brackets = border, 0
-    clauses.append(Span(start, len(content)))
-    return _trimmed_within(text, sentence, clauses)
-
-
-def _clause_borders(content: str, language: str) -> list[int]:
-    code = language_code(language)
-    code = code if code in _CONNECTIVES else "en"
-    borders = {match.end() for match in _HARD_BORDER.finditer(content)}
-    borders.update(match.end() for match in _IDEOGRAPHIC_COMMA.finditer(content))
-    last_comma = 0
-    for comma in _COMMA.finditer(content):
-        following = comma[1].lower()
-        # "rice, beans, and bread": what stands between two commas of a list is short.
-        in_list = count_words(content[last_comma : comma.start()]) < MIN_CLAUSE_WORDS
-        if following in _CONNECTIVES[code] or (following in _COORDINATORS[code] and not in_list):
-            borders.add(comma.end())
-        last_comma = comma.end()
-    return sorted(borders)
-
-
-def _bracket_balance(content: str) -> int:
-    return sum((character in _OPENING) - (character in _CLOSING) for character in content)

@@ -126,8 +126,6 @@ OWN = {
 }
 """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
 
-READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
-
 NAMED_IN_FORM = {
     *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "reword-claim", "remove-claim"),
 }

@@ -1,6 +1,6 @@
 """Every door of the house, tried by somebody who has open assessor work, listens for what they must not know.
 
-Planted names stand wherever a system, a verdict or another person's word is kept. The walks read the URL map,
+Hidden names stand wherever a system, a verdict or another person's word is kept. The walks read the URL map,
 the routes of the API and the admin's registry, so that a new door is tried without being named here.
 """
 
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-PLANTED = ("planted-system", "planted-reason", "planted-note", "planted-reference")
+HIDDEN = ("hidden-system", "hidden-reason", "hidden-note", "hidden-reference")
 ROLES = {"assessor": ["assessor"], "all": list(Role.values)}
 HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
-def planted(world: World) -> World:
+def hidden(world: World) -> World:
     """The world with telling names in it, and Ben's judgments, with notes, beside Ana's open work."""
     for number, system in enumerate(world.systems.values()):
-        System.objects.filter(pk=system.pk).update(name=f"planted-system-{number}")
-    Summary.objects.filter(is_model=True).update(external_id="planted-reference")
-    Verdict.objects.update(reason="planted-reason")
+        System.objects.filter(pk=system.pk).update(name=f"hidden-system-{number}")
+    Summary.objects.filter(is_model=True).update(external_id="hidden-reference")
+    Verdict.objects.update(reason="hidden-reason")
     others = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
     for assignment in others.assignments.select_related(
         "sitting__document_set__project", "comparison__peer", "comparison__model"
     ):
         for unit in world.units("port"):
             judge_unit(
-                assignment=assignment, by=world.ben, unit_id=unit.public_id, percent=80, note="planted-note"
+                assignment=assignment, by=world.ben, unit_id=unit.public_id, percent=80, note="hidden-note"
             )
     return world
 
 
 def telling() -> list[str]:
-    """What no answer may hold: planted names, and public ids that would link summaries across sets.
+    """What no answer may hold: hidden names, and public ids that would link summaries across sets.
 
     Summaries of sets that Ana is not judging have addresses in the list of units to review, without a system.
     """
@@ -57,7 +57,7 @@ def telling() -> list[str]:
     judging = Summary.objects.filter(document_set__sittings__assessor__username="ana")
     ids = [public_id for row in (*rows, judging) for public_id in row.values_list("public_id", flat=True)]
     theirs = Assignment.objects.exclude(sitting__assessor__username="ana")
-    return [*PLANTED, *ids, *theirs.values_list("public_id", flat=True)]
+    return [*HIDDEN, *ids, *theirs.values_list("public_id", flat=True)]
 
 
 def told(answer: HttpResponse, words: list[str], asked: str) -> list[str]:
@@ -77,12 +77,12 @@ def taken_back(client: Client, method: str, path: str, **more: Any) -> HttpRespo
 
 @pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
-def test_no_page_tells(planted: World, roles: list[str], headers: dict[str, str]) -> None:
-    ids = Ids.of(planted)
-    Verdict.objects.update(reason="planted-reason")
-    planted.ana.memberships.update(roles=roles)
+def test_no_page_tells(hidden: World, roles: list[str], headers: dict[str, str]) -> None:
+    ids = Ids.of(hidden)
+    Verdict.objects.update(reason="hidden-reason")
+    hidden.ana.memberships.update(roles=roles)
     client, words = Client(), telling()
-    client.force_login(planted.ana, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(hidden.ana, backend="django.contrib.auth.backends.ModelBackend")
     found = {}
     for path in [reverse("projects"), *(ids.address(route) for route in project_urls)]:
         for method in ("get", "post"):
@@ -93,12 +93,12 @@ def test_no_page_tells(planted: World, roles: list[str], headers: dict[str, str]
 
 
 @pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
-def test_no_route_tells(planted: World, roles: list[str]) -> None:
-    ids = ids_of(planted)
-    Verdict.objects.update(reason="planted-reason")
-    planted.ana.memberships.update(roles=roles)
+def test_no_route_tells(hidden: World, roles: list[str]) -> None:
+    ids = ids_of(hidden)
+    Verdict.objects.update(reason="hidden-reason")
+    hidden.ana.memberships.update(roles=roles)
     client, words = Client(), telling()
-    client.force_login(planted.ana, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(hidden.ana, backend="django.contrib.auth.backends.ModelBackend")
     found = {}
     for route in IN_PROJECT:
         path, more = route.address(ids), {}
@@ -110,14 +110,14 @@ def test_no_route_tells(planted: World, roles: list[str]) -> None:
     assert {where: what for where, what in found.items() if what} == {}
 
 
-def test_the_admin_is_closed(planted: World) -> None:
-    planted.ana.memberships.update(roles=list(Role.values))
-    planted.ana.is_staff = True
-    planted.ana.save(update_fields=["is_staff"])
+def test_the_admin_is_closed(hidden: World) -> None:
+    hidden.ana.memberships.update(roles=list(Role.values))
+    hidden.ana.is_staff = True
+    hidden.ana.save(update_fields=["is_staff"])
     client = Client()
-    client.force_login(planted.ana, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(hidden.ana, backend="django.contrib.auth.backends.ModelBackend")
     assert client.get("/admin/", follow=True).status_code == 200
-    assign(document_set=planted.sets["bridge"], assessor=planted.ana, by=None)
+    assign(document_set=hidden.sets["bridge"], assessor=hidden.ana, by=None)
     paths = ["/admin/", *(reverse(f"admin:annotation_{name}_changelist") for name in ("dispute", "summary"))]
     for path in paths:
         assert client.get(path, follow=True).status_code == 403

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.db.models import Q
 
-from annotation.core.tables.pseudonyms import People
 from annotation.models import (
     Check,
     SummaryJudgment,
@@ -126,23 +125,13 @@ def touched_count(project: Project) -> int:
     return touched.count()
 
 
-def check_answers(
-    project: Project,
-    *,
-    by_rater: bool = False,
-    peer_ids: Sequence[int] | None = None,
-    people: People | None = None,
-) -> list[CheckAnswer]:
+def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
     """The first untouched answer of each person to each check, in the order in which they were given. One query.
 
     What an imported file says of a check counts as one person's answer, without a time; `by_rater` as those of its
-    raters, where it has their votes. A file that was imported again counts as it says now. `peer_ids` asks for some
-    peer summaries alone; `people` says how people are called, by name unless given.
+    raters, where it has their votes. A file that was imported again counts as it says now.
     """
-    people = people or People(project, named=True)
     rows = untouched_verdicts(project).order_by("pk")
-    if peer_ids is not None:
-        rows = rows.filter(check_row__peer_id__in=peer_ids)
     columns = (
         "check_row_id",
         "person_id",
@@ -155,10 +144,9 @@ def check_answers(
     found: dict[tuple[int, str], list[CheckAnswer]] = {}
     for check, person_id, person, origin, label, votes, at in rows.values_list(*columns):
         if person_id is not None:
-            who = people.name(person_id, person or "")
-            found.setdefault((check, who), [CheckAnswer(check, who, label or "", at)])
+            found.setdefault((check, person), [CheckAnswer(check, person, label or "", at)])
             continue
-        said = [(f"{origin} {people.rater(name)}", vote) for name, vote in votes] if by_rater else []
+        said = [(f"{origin} {name}", vote) for name, vote in votes] if by_rater else []
         found[check, origin] = [
             CheckAnswer(check, rater, vote, None) for rater, vote in said or [(origin, label or "")]
         ]
@@ -180,26 +168,19 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
     return {row[0]: CheckFacts(*row) for row in rows.values_list(*columns)}
 
 
-def percent_ratings(
-    project: Project, *, peer_ids: Sequence[int] | None = None, people: People | None = None
-) -> list[RatedItem]:
+def percent_ratings(project: Project) -> list[RatedItem]:
     """Assessors' percents. One query.
 
-    An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id. Hidden
-    repeats, and claims that were removed since, are left out. `peer_ids` and `people` as of
-    `check_answers`.
+    An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id.
+    Claims that were removed since are left out.
     """
-    people = people or People(project, named=True)
     said = UnitJudgment.objects.filter(
         COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, assignment__comparison__peer__document_set__project=project
     ).order_by("pk")
-    if peer_ids is not None:
-        said = said.filter(assignment__comparison__peer_id__in=peer_ids)
     rows = said.values_list(
         "assignment__comparison_id",
         "unit__public_id",
         "claim__public_id",
-        "assignment__sitting__assessor_id",
         "assignment__sitting__assessor__username",
         "percent",
         "assignment__comparison__peer__document_set__external_id",
@@ -209,24 +190,20 @@ def percent_ratings(
     return [
         RatedItem(
             f"{comparison}:{unit or claim}",
-            people.name(person_id, person or ""),
+            person or "",
             percent or 0,
             cluster_of(name, group),
             at,
         )
-        for comparison, unit, claim, person_id, person, percent, name, group, at in rows
+        for comparison, unit, claim, person, percent, name, group, at in rows
     ]
 
 
-def whole_ratings(
-    project: Project, *, peer_ids: Sequence[int] | None = None, people: People | None = None
-) -> tuple[dict[str, list[RatedItem]], list[RatedItem]]:
+def whole_ratings(project: Project) -> tuple[dict[str, list[RatedItem]], list[RatedItem]]:
     """What assessors said of summaries as wholes: by quality question, and the unmarked percents. One query.
 
     An item is the public id of the peer summary. Answers that the question does not offer any more are left out.
-    `peer_ids` and `people` as of `check_answers`.
     """
-    people = people or People(project, named=True)
     questions = {
         question.id: question for question in quality_questions(project.question_set, project.own_questions)
     }
@@ -236,13 +213,10 @@ def whole_ratings(
         sitting__closed_at__isnull=False,
         is_current=True,
     ).order_by("pk")
-    if peer_ids is not None:
-        said = said.filter(peer_id__in=peer_ids)
     by_question: dict[str, list[RatedItem]] = {question: [] for question in questions}
     unmarked: list[RatedItem] = []
-    for peer, person_id, person, answers, percent, name, group, at in said.values_list(
+    for peer, person, answers, percent, name, group, at in said.values_list(
         "peer__public_id",
-        "sitting__assessor_id",
         "sitting__assessor__username",
         "quality_answers",
         "unmarked_percent",
@@ -250,7 +224,7 @@ def whole_ratings(
         "sitting__document_set__group",
         "created_at",
     ):
-        who = people.name(person_id, person or "")
+        who = person or ""
         for question, value in answers.items():
             if question in questions and value in questions[question].values:
                 by_question[question].append(RatedItem(peer, who, value, cluster_of(name, group), at))

@@ -147,7 +147,7 @@ def explain(
             ratings={rating.name: rating for rating in ratings_of(project, summary)},
             terms=terms,
         ),
-        flags=tuple(_in_words(flag, summary) for flag in score.flags),
+        flags=tuple(_in_words(flag) for flag in score.flags),
     )
 
 
@@ -239,7 +239,7 @@ def comments_on(**claims: object) -> dict[int, int]:
     return dict(rows.values_list("claim_id").annotate(Count("pk")))
 
 
-def _in_words(flag: str, summary: Summary) -> str:
+def _in_words(flag: str) -> str:
     name, _, count = flag.partition(":")
     words = FLAGS.get(name, name.replace("_", " "))
     return f"{words} {count}." if count else words

@@ -91,7 +91,7 @@ class BasisRow(serializers.Serializer[Any]):
     """What people's answers stand for."""
 
     kind = serializers.CharField(
-        help_text="all: every check is answered. sampled: a finished random sample with equal probabilities. uneven: "
+        help_text="all: every check is answered. sample: a finished random sample with equal probabilities. uneven: "
         "finished samples with unequal ones. open: an unfinished sample. chosen: people chose the checks."
     )
     frame = serializers.IntegerField(help_text="Checks that could have been answered.")

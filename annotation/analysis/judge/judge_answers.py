@@ -48,7 +48,7 @@ class AnswerBasis:
 
     @property
     def is_representative(self) -> bool:
-        return self.kind in ("all", "sampled")
+        return self.kind in ("all", "sample")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _humans(
     majority = {check: _majority(answers) for check, answers in by_check.items()}
     labels = {check: label for check, label in majority.items() if label is not None}
     sampled = {check: label for check, label in sampled.items() if check in facts}
-    drawn = sampled if basis.kind == "sampled" else None
+    drawn = sampled if basis.kind == "sample" else None
     if drawn is not None:
         labels = drawn
     return Humans(
@@ -141,7 +141,7 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     if even is not None:
         labels = _labels([even], side)
         return of_side(
-            kind="sampled",
+            kind="sample",
             frame=frame,
             drawn=even.drawn,
             answered=even.drawn,

@@ -47,7 +47,6 @@ def judge(request: Request, slug: str) -> HttpResponse:
         # Acts go by the answers that judges are compared with unless another score is named.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
-        "figures_score": found.get("score", ""),
         "people_said": LABELS,
         "confusion": _confusion(version["report"]["confusion"]) if version else (),
         "latest_run": _latest_run(room.project, version) if version and version["examples"] else None,

@@ -133,7 +133,6 @@ class JudgedUnit:
     percent: int | None
     marks: tuple[int, ...]
     note: str
-    is_claim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +436,6 @@ def _judged_units(assignment: Assignment) -> Iterable[JudgedUnit]:
             percent=judgment.percent if judgment else None,
             marks=tuple(judgment.marks) if judgment else (),
             note=judgment.note if judgment else "",
-            is_claim=isinstance(unit, Claim),
         )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # 40 bits: two of a thousand people share a pseudonym once in two million projects.
 _DIGITS = 10
 _NAMES_NOBODY = re.compile(rf"(rater \d+|person-[0-9a-f]{{{_DIGITS}}})\Z")
-"""Raters that were numbered when a file was read, and pseudonyms that came in an archive."""
+"""Raters that were numbered when a file was read, and pseudonyms of an export."""
 
 
 @dataclass(frozen=True, slots=True)

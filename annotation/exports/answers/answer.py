@@ -10,9 +10,8 @@ from datetime import datetime
 #
 # unit                        an assessor's percent and marks; a judge's as one more assessor's
 #                             (the share of yes over its verdicts on the unit's claims, and their evidence)
-# repeat                      an assessor's in a hidden repeat, never scored
-# quality, repeat_quality     an assessor's quality answers, JSON: a whole number by question
-# unmarked, repeat_unmarked   the percent of the peer units marked nowhere that are related to the subject
+# quality                     an assessor's quality answers, JSON: a whole number by question
+# unmarked                    the percent of the peer units marked nowhere that are related to the subject
 # check                       a verdict of a judge or reviewer
 # vote                        what one of several raters said, of a verdict that a file brought with their votes
 # unit_adjudication,

@@ -84,7 +84,7 @@ def new_account(
         validate_password(password, user)
     except ValidationError as error:
         raise Invalid(" ".join(error.messages), field="password") from error
-    # Names that differ in case alone would pass for each other in a mention or a log.
+    # Names that differ in case alone would pass for each other in a log.
     if User.objects.filter(username__iexact=username).exists():
         raise _name_taken(username)
     user.set_password(password)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
     from evaluation.metrics import QualityQuestion
 
@@ -276,10 +275,6 @@ def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> N
             "questions come before those. Change the questions when the open sets are closed or unassigned.",
             code="judged",
         )
-
-
-def _unit_judgments(project: Project) -> QuerySet[UnitJudgment]:
-    return UnitJudgment.objects.filter(assignment__sitting__document_set__project=project)
 
 
 def _plain(value: object) -> object:

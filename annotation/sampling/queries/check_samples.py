@@ -196,9 +196,9 @@ def _opened(check: str, path: str) -> Subquery:
     return Subquery(looks.order_by().values("opened_at")[:1])
 
 
-def open_samples(project: Project, *, but: User | None = None, side: str = "") -> list[CheckSample]:
-    """Those of the latest samples in which checks wait for their answer; `but` and `side` as for `check_samples`.
+def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
+    """Those of the latest samples in which checks wait for their answer; `but` as for `check_samples`.
 
     The oldest come first: estimates use a sample once the one before it is complete.
     """
-    return [draw for draw in reversed(check_samples(project, but=but, side=side)) if draw.is_open]
+    return [draw for draw in reversed(check_samples(project, but=but)) if draw.is_open]

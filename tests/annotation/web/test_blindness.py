@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-PLANTED = (
-    "planted-system",
-    "planted-judge",
-    "planted-reason",
-    "planted-review",
-    "planted-note",
-    "planted-person",
+HIDDEN = (
+    "hidden-system",
+    "hidden-judge",
+    "hidden-reason",
+    "hidden-review",
+    "hidden-note",
+    "hidden-person",
 )
 
 
 @pytest.fixture
 def sitting(world: World) -> Sitting:
-    """Ana's open work on a set whose systems, judge, judgments and other assessor bear planted names."""
-    world.ben.username = "planted-person"
+    """Ana's open work on a set whose systems, judge, judgments and other assessor bear hidden names."""
+    world.ben.username = "hidden-person"
     world.ben.save(update_fields=["username"])
-    world.systems["alder"].name = "planted-system-1"
+    world.systems["alder"].name = "hidden-system-1"
     world.systems["alder"].save(update_fields=["name"])
-    world.systems["birch"].name = "planted-system-2"
+    world.systems["birch"].name = "hidden-system-2"
     world.systems["birch"].save(update_fields=["name"])
-    world.judge.name = "planted-judge"
+    world.judge.name = "hidden-judge"
     world.judge.save(update_fields=["name"])
-    Verdict.objects.filter(judge=world.judge).update(reason="planted-reason")
-    override(check=world.check("alder", 1), by=world.rex, label="no", reason="planted-review")
+    Verdict.objects.filter(judge=world.judge).update(reason="hidden-reason")
+    override(check=world.check("alder", 1), by=world.rex, label="no", reason="hidden-review")
     others = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
     for assignment in others.assignments.select_related(
         "sitting__document_set__project", "comparison__peer", "comparison__model"
     ):
         for unit in world.units("port"):
             judge_unit(
-                assignment=assignment, by=world.ben, unit_id=unit.public_id, percent=80, note="planted-note"
+                assignment=assignment, by=world.ben, unit_id=unit.public_id, percent=80, note="hidden-note"
             )
     return assign(document_set=world.sets["port"], assessor=world.ana, by=None)
 
@@ -62,7 +62,7 @@ def pages(sitting: Sitting) -> list[str]:
 
 @pytest.mark.parametrize("roles", [["assessor"], ["assessor", "manager", "reviewer", "viewer"]])
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
-def test_nothing_planted_is_in_any_byte(
+def test_nothing_hidden_is_in_any_byte(
     world: World,
     sitting: Sitting,
     signed_in: Callable[[User], Client],
@@ -74,7 +74,7 @@ def test_nothing_planted_is_in_any_byte(
     for address in pages(sitting):
         answer = client.get(address, headers=headers)
         assert answer.status_code == 200
-        told = [name for name in PLANTED if name in answer.content.decode() + str(answer.headers) + address]
+        told = [name for name in HIDDEN if name in answer.content.decode() + str(answer.headers) + address]
         assert (address, told) == (address, [])
 
 
@@ -85,7 +85,7 @@ def test_a_saved_act_tells_nothing(
     for assignment in sitting.assignments.all():
         address = f"/p/harbour/work/{assignment.public_id}/units/{unit}/"
         answer = signed_in(world.ana).post(address, {"percent": "20"}, headers=HTMX)
-        assert [name for name in PLANTED if name in answer.content.decode()] == []
+        assert [name for name in HIDDEN if name in answer.content.decode()] == []
 
 
 def test_no_id_in_a_form_is_that_of_its_summary_or_system(

@@ -26,8 +26,6 @@ VERBS = {
     "close sitting",
     "draw checks",
     "lapse",
-    "learn of a planted verdict",
-    "reopen sitting",
 }
 NOT_FOR_PEOPLE = {*VERBS, *(model.__name__ for model in apps.get_app_config("annotation").get_models())}
 """Verbs as the log stores them, and names of rows."""

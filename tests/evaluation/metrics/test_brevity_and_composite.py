@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from evaluation.errors import InvalidBudget, InvalidPercent, InvalidWeight
 from evaluation.metrics._brevity import brevity
-from evaluation.metrics._composite import composite, length_adjusted
-from evaluation.metrics._coverage import coverage_statistics
+from evaluation.metrics._composite import composite
 
 SHARES = st.floats(0, 1)
 
@@ -29,21 +28,6 @@ def test_duc_2002_length_adjusted_coverage(
 ) -> None:
     assert brevity(words, target) == pytest.approx(saved, abs=1e-12)
     assert composite(coverage, brevity(words, target)) == pytest.approx(both, abs=5e-7)
-
-
-def test_published_row_with_length_adjusted_columns() -> None:
-    # D061, target 50, peer 19, 47 words: 0.287 0.420 0.267 = 2/3 * (.4, .6, .4) + (1/3 * .06, 1/3 * .06, 0).
-    statistics = length_adjusted(coverage_statistics([0, 0, 0, 60, 60, 60, 100]), brevity(47, 50))
-    assert [f"{x:.3f}" for x in (statistics.mean, statistics.median, statistics.deviation)] == [
-        "0.287",
-        "0.420",
-        "0.267",
-    ]
-
-
-def test_length_adjusted_without_brevity_says_nothing() -> None:
-    statistics = length_adjusted(coverage_statistics([0, 100]), None)
-    assert (statistics.mean, statistics.median, statistics.deviation) == (None, None, None)
 
 
 def test_no_target_gives_no_brevity() -> None:

@@ -20,7 +20,6 @@ def test_the_worked_example() -> None:
     assert found.input_elements == ("quick", "brown", "fox", "jump", "lazy", "dog")
     assert found.output_elements == ("brown", "fox", "jump", "dog")
     assert found.missing_elements == ("quick", "lazy")
-    assert dict(found.element_counts) == {"input": 6, "output": 4}
     assert found.score == pytest.approx(4 / 6)
 
 

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from evaluation._labels import Label
 from evaluation.errors import EvaluationError, InvalidLabel, InvalidPercent, InvalidWeight, LengthMismatch
 from evaluation.metrics._coverage import (
-    CoverageStatistics,
     claim_coverage,
-    coverage_statistics,
     mean_coverage,
 )
 
@@ -82,23 +80,6 @@ def test_raising_a_percent_never_lowers_coverage(percents: list[float | None], d
     assert before is not None
     assert after is not None
     assert after >= before
-
-
-def test_statistics_reproduce_the_published_row() -> None:
-    # Deviation with n-1: squares 3*40**2 + 3*20**2 + 60**2 = 9600, over 6 = 1600, root 40.
-    statistics = coverage_statistics(D061)
-    assert statistics.mean == pytest.approx(0.4)
-    assert statistics.median == pytest.approx(0.6)
-    assert statistics.deviation == pytest.approx(0.4)
-    assert statistics.units == 7
-
-
-def test_statistics_leave_out_units_without_a_value() -> None:
-    assert coverage_statistics([None, 20, None]) == CoverageStatistics(0.2, 0.2, None, 1)
-
-
-def test_statistics_of_nothing_are_none() -> None:
-    assert coverage_statistics([None]) == CoverageStatistics(None, None, None, 0)
 
 
 def test_duc_2001_scores_of_four_as_percents() -> None:

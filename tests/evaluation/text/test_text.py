@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from evaluation.errors import InvalidBudget
 from evaluation.text._lengths import LengthUnit, count_length, count_words, has_word_breaks, truncate
-from evaluation.text._splitting import Span, clause_spans, sentence_spans, split_sentences
+from evaluation.text._splitting import Span, sentence_spans, split_sentences
 
 # Pieces at which segmentation decides something, among arbitrary characters (lone surrogates included).
 PIECES = st.sampled_from(
@@ -36,20 +36,9 @@ def test_sentences_cover_every_character_once(text: str, language: str) -> None:
     assert_lossless(text, sentence_spans(text, language))
 
 
-@given(TEXTS, LANGUAGES)
-def test_clauses_cover_every_character_once(text: str, language: str) -> None:
-    assert_lossless(text, clause_spans(text, language))
-
-
-@given(TEXTS, LANGUAGES)
-def test_clauses_only_cut_sentences_further(text: str, language: str) -> None:
-    starts = {span.start for span in clause_spans(text, language)}
-    assert {span.start for span in sentence_spans(text, language)} <= starts
-
-
 @given(TEXTS)
 def test_no_unit_reaches_over_a_blank_line(text: str) -> None:
-    assert all("\n\n" not in span.of(text) for span in clause_spans(text))
+    assert all("\n\n" not in span.of(text) for span in sentence_spans(text))
 
 
 @given(TEXTS, st.integers(1, 40), st.sampled_from(UNITS))
@@ -98,41 +87,6 @@ def test_sentences(text: str, language: str, sentences: list[str]) -> None:
 
 def test_offsets_count_code_points() -> None:
     assert sentence_spans("😀 One.  Two.") == [Span(0, 6), Span(8, 12)]
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "clauses"),
-    [
-        (
-            "The storm closed the port on Monday, but ferries sailed again by noon.",
-            "en",
-            ["The storm closed the port on Monday,", "but ferries sailed again by noon."],
-        ),
-        (
-            "The port stayed shut all morning; ferries left in the afternoon.",
-            "en",
-            ["The port stayed shut all morning;", "ferries left in the afternoon."],
-        ),
-        # A list is not two clauses, and a short opening does not stand alone.
-        ("She bought rice, beans, pears, and several kinds of bread.", "en", None),
-        ("Still, which of the two ferries left first is unknown.", "en", None),
-        ("The port closed, but not for long.", "en", None),
-        ("The crew (who had slept all day; nobody knows why on earth) left at night.", "en", None),
-        ("The minister said: taxes will not rise this year.", "en", None),
-        (
-            "Die Stadt sperrte die Brücke am Montag, weil der Fluss über die Ufer trat.",
-            "de",
-            ["Die Stadt sperrte die Brücke am Montag,", "weil der Fluss über die Ufer trat."],
-        ),
-        (
-            "公司去年的收入增长了百分之十，但是利润下降了百分之五；股价也随之下跌了很多。",
-            "zh",
-            ["公司去年的收入增长了百分之十，", "但是利润下降了百分之五；", "股价也随之下跌了很多。"],
-        ),
-    ],
-)
-def test_clauses(text: str, language: str, clauses: list[str] | None) -> None:
-    assert [span.of(text) for span in clause_spans(text, language)] == (clauses or [text])
 
 
 @pytest.mark.parametrize(
@@ -197,7 +151,7 @@ def test_word_breaks(text: str, *, expected: bool) -> None:
 def test_long_text_without_any_border_is_one_unit() -> None:
     # Quadratic work on such a text would not end.
     text = "x (; , and " * 100_000
-    assert_lossless(text, clause_spans(text))
+    assert_lossless(text, sentence_spans(text))
 
 
 @pytest.mark.parametrize(

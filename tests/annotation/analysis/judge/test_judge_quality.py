@@ -199,7 +199,7 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
     assert volunteered is not None
     override(check=volunteered, by=world.rex, label="yes")
     found = judge_quality(world.project)
-    assert (found["basis"]["kind"], found["checks"], found["basis"]["others"]) == ("sampled", 3, 1)
+    assert (found["basis"]["kind"], found["checks"], found["basis"]["others"]) == ("sample", 3, 1)
 
 
 def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: World) -> None:
@@ -210,7 +210,7 @@ def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: Wor
     gone = Check.objects.filter(pk__in=[each.pk for each in asked], is_current=False).count()
     assert gone >= 1
     found = judge_quality(world.project)
-    assert found["basis"]["kind"] == "sampled"
+    assert found["basis"]["kind"] == "sample"
     # What the sentence counts is what the figures rest on.
     assert found["checks"] == len(asked) - gone
 
@@ -229,7 +229,7 @@ def test_a_new_draw_that_waits_does_not_put_the_answered_one_out_of_force(world:
     for check in drawn(world):
         override(check=check, by=world.rex, label="yes")
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=9)
-    assert judge_quality(world.project)["basis"]["kind"] == "sampled"
+    assert judge_quality(world.project)["basis"]["kind"] == "sample"
 
 
 def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Draw:
@@ -256,7 +256,7 @@ def test_alignment_is_audited_where_coverage_has_no_sample(world: World, checks:
     Check.objects.filter(pk__in=[check.pk for check in frame]).update(side=Check.Side.PEER)
     finished(world, frame, checks[:2])
     found = judge_quality(world.project)
-    assert (found["basis"]["kind"], found["basis"]["sides"], found["checks"]) == ("sampled", ("peer",), 2)
+    assert (found["basis"]["kind"], found["basis"]["sides"], found["checks"]) == ("sample", ("peer",), 2)
 
 
 def test_json_holds_it_all(world: World, checks: list[Check]) -> None:

@@ -115,13 +115,6 @@ def no_hearsay(check: Check) -> str:
     return "no" if "reportedly" in check.claim.text else "yes"
 
 
-def by_turns(check: Check) -> str:
-    """To hearsay yes and no by turns, whatever it says: there is nothing to learn."""
-    if "reportedly" not in check.claim.text:
-        return "yes"
-    return "no" if int(re.findall(r"\d+", check.claim.text)[0]) % 2 else "yes"
-
-
 def reports(project: Project) -> dict[str, dict[str, Any]]:
     return {version["id"]: version["report"] for version in judge_quality(project)["versions"]}
 

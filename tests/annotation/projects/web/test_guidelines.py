@@ -95,7 +95,6 @@ def test_they_are_a_key_away_where_people_judge(world: World, signed_in: Callabl
     review = f"/p/harbour/review/{world.check('alder', 1).public_id}/"
     for person, address in ((world.ana, form), (world.rex, review)):
         page = text_of(signed_in(person).get(address))
-        assert 'data-guidelines="1"' in page
         assert "One <strong>at</strong> a time." in page
 
 
