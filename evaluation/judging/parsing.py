@@ -72,16 +72,20 @@ def parse_verdicts(
 
     `units` is the number of units of the text: evidence beyond it is dropped. An id that is answered twice
     with different labels, one of them perhaps unreadable, counts as not answered. Where a bare number names no
-    id, as where a judge counts from 0, no bare number of the reply names one. `field` is where the reply lists
+    id, as where a judge counts from 0, no bare number of the reply names one; with an id such as c0 none
+    of its ids does. `field` is where the reply lists
     them.
     Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
     entries = list(_entries(reply, field))
     known = _by_spelling(ids)
-    numbers = {spelling for entry in entries if (spelling := _spelling(entry.get("id"))).isdecimal()}
-    if not numbers <= known.keys():
+    given = {_spelling(entry.get("id")) for entry in entries}
+    if not {spelling for spelling in given if spelling.isdecimal()} <= known.keys():
         known = {identity.casefold(): identity for identity in ids}
+    # With c0 beside c1 and c2 the judge counts from 0: nothing tells which claim an answer is about.
+    if given & ({re.sub(r"\d+$", "0", identity.casefold()) for identity in ids} - known.keys()):
+        known = {}
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer | None] | None:
         identity = known.get(_spelling(entry.get("id")))

@@ -263,3 +263,10 @@ def test_cutting_a_reply_anywhere_changes_no_answer(reason: str) -> None:
             "c1": "yes",
             "c2": "no",
         }.items()
+
+
+@pytest.mark.parametrize("letter", ["c", "q"])
+def test_ids_counted_from_0_name_nothing(letter: str) -> None:
+    entries = [{"id": f"{letter}{number}", "label": "yes"} for number in range(3)]
+    asked = [f"{letter}{number}" for number in (1, 2, 3)]
+    assert parse_verdicts(json.dumps({"verdicts": entries}), asked, 3) == {}
