@@ -1,6 +1,6 @@
 """The statements of saving an act that are written by hand: every click of every assessor asks them.
 
-`tests/bench/saving.py` defends them all: building them anew as queries took more than half of a save. Units and
+`tests/bench/answering.py` defends them all: building them anew as queries took more than half of a save. Units and
 claims that were changed, and claims of replaced claim sets, do not count: `models.judgment.IN_FORCE` by hand. Both
 stand apart, so that each finds what is current by its own partial index and passes by all that was said before.
 CROSS JOIN and FILTER keep SQLite, which knows nothing of how full tables are, from reading all units and all

@@ -1,4 +1,4 @@
-"""Of which checks a person knows what others said: they answered them, or were shown it."""
+"""Checks whose answers a person has seen: by answering them, or elsewhere."""
 
 from __future__ import annotations
 
@@ -10,25 +10,29 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models.sql.compiler import SQLCompiler
 
-# The statements by hand are defended by tests/bench/override.py (next claim of a random draw, of disagreements and of
-# people against the judge; override).
-
-# Looked up check by check: for an EXISTS PostgreSQL gathers first all that the person ever answered.
-KNOWN = """
-((
+# The statements by hand are defended by tests/bench/next_claim.py. A check is looked up by itself: for an EXISTS
+# PostgreSQL gathers first all that the person ever answered.
+_ANSWERED = """(
     SELECT id FROM annotation_verdict
     WHERE check_row_id = {check} AND person_id = %s LIMIT 1
-) IS NOT NULL
-OR (
+) IS NOT NULL"""
+_SHOWN = """(
     SELECT id FROM annotation_checklook
     WHERE check_row_id = {check} AND person_id = %s AND revealed_at IS NOT NULL LIMIT 1
-) IS NOT NULL)
-"""
+) IS NOT NULL"""
+
+
+def answered(person: User) -> Q:
+    """Checks that the person has answered, withdrawn answers included."""
+    return Q(_Asked(statement=_ANSWERED, person=person))
 
 
 def knows(person: User) -> Q:
-    """The checks of which the person has seen what others said: they answered them, or were shown it."""
-    return Q(_Asked(statement=KNOWN, person=person))
+    """Checks of which the person can give no blind answer any more: they answered them, or have seen others' answers.
+
+    Seeing answers to an earlier wording counts.
+    """
+    return Q(_Asked(statement=f"({_ANSWERED} OR {_SHOWN})", person=person))
 
 
 class _Asked(Func):

@@ -1,9 +1,9 @@
 """Statements by hand that every request begins with; building them anew as queries took longer than answering them."""
 
-# Defended by tests/bench/saving.py and tests/bench/review.py.
+# Defended by tests/bench/answering.py.
 ROLES_STATEMENT = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
 
-# Defended by tests/bench/saving.py and tests/bench/review.py; both parts ride an index.
+# Defended by tests/bench/answering.py; both parts ride an index.
 STANDING = """
 (SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
     SELECT 1
@@ -14,7 +14,7 @@ STANDING = """
 )
 """
 
-# A project, its deciding judge and what the person is in it, in one question. Defended by tests/bench/review.py.
+# A project, its deciding judge and what the person is in it, in one question. Defended by tests/bench/answering.py.
 ENTERED = """
 SELECT {standing}, {project}, {judge}{beside}
 FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id {join}

@@ -1,7 +1,7 @@
 """What scoring reads, by hand: every answer of every reviewer asks it. As queries it took fifteen statements, which
 were longer in building than in answering.
 
-Defended by tests/bench/review.py (answer) and tests/bench/override.py (override).
+Defended by tests/bench/answering.py (answer) and tests/bench/next_claim.py (override).
 """
 
 from __future__ import annotations

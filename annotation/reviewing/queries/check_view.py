@@ -13,7 +13,6 @@ from annotation.models import (
     Adjudication,
     Assignment,
     Check,
-    CheckLook,
     Label,
     Project,
     Verdict,
@@ -230,8 +229,7 @@ def check_view(
 def outcome_of(check: Check, person: User) -> Outcome:
     """What has been said of a check, as far as the person may know it now."""
     said = list(Verdict.objects.filter(check_row=check).select_related("person").order_by("pk"))
-    look = CheckLook.objects.filter(check_row=check, person=person).first()
-    is_known = may_see(check, person, look=look, said=said)
+    is_known = may_see(check, person, said=said)
     judge = _judge_answer(check, _judges_verdict(check, said)) if is_known else None
     people = tuple(_answer(one, person) for one in said if one.source == Verdict.Source.REVIEWER)
     people = tuple(one for one in people if is_known or one.is_own)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
 
-from annotation.core.known_checks import knows
+from annotation.core.known_checks import answered, knows
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid
@@ -79,7 +79,7 @@ class Filter:
 
     `split` holds what a panel's votes differ on, `disputed` what reviewers differ on, `against` what people
     answered otherwise than the judge; to whoever must not know yet what others said, both and `label` hold only
-    what they have answered or been shown. `set` goes through the document sets as they were imported, and in each
+    what they have answered. `set` goes through the document sets as they were imported, and in each
     begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
     order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
     `document_set` is a public id, `system` one or a name; `q` is searched for in claims and names of sets. With
@@ -240,7 +240,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     if filters.label:
         waiting = waiting.filter(human_label=filters.label)
     if filters.is_of_answers and keeps_back(project, reader):
-        waiting = waiting.filter(knows(reader.person))
+        waiting = waiting.filter(answered(reader.person))
     if filters.side:
         waiting = waiting.filter(side=filters.side)
     if filters.numbers:

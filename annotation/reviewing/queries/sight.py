@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Case, Q, Value, When
 
-from annotation.core.known_checks import knows
-from annotation.models import Check, CheckLook, Project, Verdict
+from annotation.core.known_checks import answered
+from annotation.models import Check, Project, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -28,25 +28,24 @@ DECIDED_BY_RULE = Q(final_source=Check.Decider.RULE)
 
 
 def keeps_back(project: Project, reader: CheckReader) -> bool:
-    """Whether others' answers are hidden from the reader until they have answered or were shown them."""
+    """Whether others' answers are hidden from the reader until they have answered."""
     return reader.must_wait and project.reveal != Project.Reveal.SHOWN
 
 
-def may_see(check: Check, person: User, *, look: CheckLook | None, said: Iterable[Verdict]) -> bool:
-    """Whether the person has answered the check or was shown the verdict, or the project shows it at once.
+def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
+    """Whether the person has answered the check, or the project shows the judge's verdict at once.
 
-    `said` are the verdicts on the check.
+    `said` are the verdicts on the check. A look does not count: it may be one at an earlier wording.
     """
-    was_shown = look is not None and look.revealed_at is not None
     is_shown = check.project.reveal == Project.Reveal.SHOWN
-    return was_shown or is_shown or any(verdict.person_id == person.pk for verdict in said)
+    return is_shown or any(verdict.person_id == person.pk for verdict in said)
 
 
 def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> QuerySet[Any]:
     """The checks with `is_known`: whether the person may see others' answers."""
     if not is_kept_back:
         return checks.annotate(is_known=Value(True))
-    return checks.annotate(is_known=Case(When(knows(person), then=Value(True)), default=Value(False)))
+    return checks.annotate(is_known=Case(When(answered(person), then=Value(True)), default=Value(False)))
 
 
 def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
@@ -57,4 +56,4 @@ def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
     if not keeps_back(project, reader):
         return False
     checks = Check.objects.filter(claim=claim, is_current=True).exclude(DECIDED_BY_RULE)
-    return checks.filter(~knows(reader.person)).exists()
+    return checks.filter(~answered(reader.person)).exists()

@@ -6,7 +6,7 @@ Each claim that comes on screen asks them: they took longer to build as queries 
 from __future__ import annotations
 
 # All that an answer to a check goes by: a row for each verdict of everybody, the oldest first, or one without any.
-# Defended by tests/bench/review.py (answer).
+# Defended by tests/bench/answering.py (answer).
 BEFORE_ANSWER = """
 SELECT
     {standing},
@@ -25,7 +25,7 @@ WHERE annotation_check.id = %(check)s
 ORDER BY verdict.id
 """
 
-# An expression: the ORM makes a join of it. Defended by tests/bench/override.py (random draw).
+# An expression: the ORM makes a join of it. Defended by tests/bench/next_claim.py (random draw).
 PLACE_IN_DRAW = """
 COALESCE((
     SELECT place.id FROM annotation_drawncheck place
@@ -34,7 +34,7 @@ COALESCE((
 ), 0)
 """
 
-# Whether an adjudicator, or assessors' percents, decide a unit. Defended by tests/bench/review.py (answer).
+# Whether an adjudicator, or assessors' percents, decide a unit. Defended by tests/bench/answering.py (answer).
 UNIT_SETTLED = """
 SELECT
     EXISTS (
@@ -50,7 +50,7 @@ SELECT
 FROM annotation_comparison comparison WHERE peer_id = %s AND model_id = %s
 """
 
-# Defended by tests/bench/review.py (next claim, a claim's page).
+# Defended by tests/bench/answering.py (next claim, a claim's page).
 TAKE = """
 UPDATE annotation_check SET leased_to_id = %s, lease_until = %s
 WHERE id = %s AND (leased_to_id IS NULL OR leased_to_id = %s OR lease_until < %s)
@@ -59,7 +59,7 @@ WHERE id = %s AND (leased_to_id IS NULL OR leased_to_id = %s OR lease_until < %s
 # One statement that looks, takes and reads: of two who ask at once each gets a check of their own. It counts as well
 # what else they have in hand of what they opened of late and nobody answered. No index holds leases, so that the last
 # looks of everybody are gone through; what these miss, `_let_go_of_others` finds.
-# Defended by tests/bench/review.py and tests/bench/override.py (next claim).
+# Defended by tests/bench/next_claim.py (next claim).
 TAKE_FIRST = """
 UPDATE annotation_check SET leased_to_id = %s, lease_until = %s WHERE id = ({first} {unless_locked})
 RETURNING id, (
@@ -71,7 +71,7 @@ RETURNING id, (
 )
 """
 
-# Defended by tests/bench/override.py (next claim).
+# Defended by tests/bench/next_claim.py (next claim).
 LET_GO = """
 UPDATE annotation_check SET leased_to_id = NULL, lease_until = NULL
 WHERE id IN (
@@ -83,5 +83,5 @@ WHERE id IN (
 """
 
 # What somebody else takes or answers at this moment is passed over; SQLite lets one writer in at a time.
-# Defended by tests/bench/override.py (next claim).
+# Defended by tests/bench/next_claim.py (next claim).
 UNLESS_LOCKED = "FOR NO KEY UPDATE OF {table} SKIP LOCKED"

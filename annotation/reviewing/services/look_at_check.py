@@ -26,7 +26,7 @@ def look_at(*, check: Check, by: User) -> CheckLook:
     require(by, check.project, Verb.REVIEW)
     look, _ = CheckLook.objects.get_or_create(check_row=check, person=by)
     own = Verdict.objects.filter(check_row=check, person=by)[:1]
-    return reveal(check=check, to=by, look=look) if may_see(check, by, look=look, said=own) else look
+    return reveal(check=check, to=by, look=look) if may_see(check, by, said=own) else look
 
 
 def reveal(*, check: Check, to: User, look: CheckLook | None) -> CheckLook:

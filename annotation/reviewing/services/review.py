@@ -14,7 +14,6 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import (
     Check,
-    CheckLook,
     DrawnCheck,
     ErrorType,
     Label,
@@ -40,11 +39,10 @@ LONGEST_MS = 2_147_483_647
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer as it was kept, its check and its author's look as they stand since, and all that it went by."""
+    """The saved verdict, its check after rescoring, and the rows that the answer was checked against."""
 
     verdict: Verdict
     check: Check
-    look: CheckLook
     before: BeforeAnswer
 
 
@@ -104,7 +102,7 @@ def override(
     if before.is_drawn and not verdict.had_seen:
         DrawnCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
         finish_check_samples(verdict=verdict, by=by)
-    look = reveal(check=check, to=by, look=before.look)
+    reveal(check=check, to=by, look=before.look)
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
         let_go(check=check, by=by)
@@ -123,7 +121,7 @@ def override(
             "final_source_before": check.final_source,
         },
     )
-    return GivenAnswer(verdict, _as_scored(check, records), look, before)
+    return GivenAnswer(verdict, _as_scored(check, records), before)
 
 
 def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotation.core.known_checks import knows
+from annotation.core.known_checks import answered
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.models import Check, Claim, Comment
@@ -78,5 +78,5 @@ def _show(
 def _to_review(request: Request, claim: Claim) -> str:
     """A check of the claim that the person has not answered yet, or else any."""
     checks = Check.objects.filter(claim=claim, is_current=True).order_by("pk")
-    check = checks.filter(~knows(request.user)).first() or checks.first()
+    check = checks.filter(~answered(request.user)).first() or checks.first()
     return check.public_id if check else ""

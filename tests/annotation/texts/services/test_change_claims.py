@@ -36,6 +36,8 @@ from annotation.models import (
     Summary,
     Verdict,
 )
+from annotation.reviewing.queries.check_view import outcome_of
+from annotation.reviewing.queries.sight import with_known
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.sampling.services.sample_checks import sample_checks
@@ -184,6 +186,19 @@ def test_who_answered_the_old_words_is_not_blind_to_the_new_ones(world: World) -
     reword(world, text="The wall is old and weak")
     assert knew(world, "The wall is old and weak")
     assert not knew(world, "The wall is old and weak", "birch")
+
+
+def test_who_answered_the_old_words_sees_nothing_of_the_new_ones_before_answering(world: World) -> None:
+    override(check=world.check("alder", 2), by=world.rex, label="yes")
+    reword(world)
+    new = check_of(world, "The wall is weak")
+    override(check=new, by=world.cleo, label="no")
+    before = outcome_of(new, world.rex)
+    assert (before.is_judge_shown, before.people, before.decision) == (False, (), None)
+    told = with_known(Check.objects.filter(pk=new.pk), world.rex, is_kept_back=True)
+    assert not told.get().is_known
+    override(check=new, by=world.rex, label="yes")
+    assert outcome_of(new, world.rex).is_judge_shown
 
 
 def test_nor_is_who_took_the_answer_back_or_was_shown_what_others_said(world: World) -> None:
