@@ -517,8 +517,14 @@ class _Reader:
             self.warnings.add(f"{self.name} has no claims, so the side given for them has no effect.")
 
     def _tell_missing(self) -> None:
-        """Say which systems lack a summary of some set: means over different sets are compared with care."""
+        """Warn where sets lack a reference or a system's summary: their means are not over the same things."""
         sets = len(self.dataset.sets)
+        bare = sum(not one.references for one in self.dataset.sets.values())
+        if 0 < bare < sets:
+            self.warnings.add(
+                f"{bare:,} of {sets:,} document sets have no reference here. Without one in the project their "
+                "summaries are compared with the documents, and means mix both."
+            )
         missing = self.dataset.missing(most=NAMES_TOLD)
         for system, names in list(missing.items())[:NAMES_TOLD]:
             count = sets - self.dataset.sets_of[system]

@@ -189,6 +189,17 @@ def test_a_repeated_row_may_bring_the_reference(tmp_path: Path) -> None:
     assert [list(reference.texts) for reference in one.references.values()] == [[10]]
 
 
+@pytest.mark.parametrize(
+    ("lacking", "said"), [(0, []), (1, ["1 of 2 document sets have no reference here."]), (2, [])]
+)
+def test_a_file_with_references_for_some_sets_says_so(tmp_path: Path, lacking: int, said: list[str]) -> None:
+    rows = [row(document_id=name) for name in ("a", "b")]
+    for one in rows[:lacking]:
+        one["reference"] = ""
+    told = [line for line in read_dataset(jsonl(tmp_path, *rows)).warnings.shown if "no reference" in line]
+    assert [line.split(" Without")[0] for line in told] == said
+
+
 def test_a_system_that_lacks_summaries_is_told(tmp_path: Path) -> None:
     rows = [row(document_id=f"a{number}", document=f"Text {number}.") for number in range(1, 7)]
     rows += [{**one, "system": "terse"} for one in rows if one["document_id"] != "a3"]
