@@ -1,4 +1,4 @@
-"""Who gets into the admin."""
+"""Access to the admin."""
 
 from __future__ import annotations
 

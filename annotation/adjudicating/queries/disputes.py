@@ -28,7 +28,7 @@ JOINED_WITH = (
     "unit",
     "claim",
 )
-"""What a dispute is shown with."""
+"""Related rows that the page of a dispute reads."""
 
 
 class DisputeKind(StrEnum):

@@ -49,7 +49,7 @@ def voices_on(dispute: Dispute, person: User) -> tuple[NamelessVoice, ...]:
 
 
 def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
-    """What each reviewer says of a check by now and, where the project counts it, its deciding judge."""
+    """Each reviewer's latest answer to a check and, if the project counts it, the deciding judge's."""
     project = check.project
     rows = Verdict.objects.filter(check_row=check, withdrawn_at=None, label__isnull=False).order_by("pk")
     latest: dict[object, Verdict] = {}

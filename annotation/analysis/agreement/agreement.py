@@ -1,4 +1,4 @@
-"""How far people agree: on every scale, and in pairs.
+"""Agreement of people on every scale, and in pairs.
 
 Read from answers that were given before anything was revealed (see `ratings`). The deciding judge stands beside people
 as one more rater; it is in none of their figures.

@@ -86,7 +86,7 @@ class CheckAnswer(NamedTuple):
 
 
 class CheckFacts(NamedTuple):
-    """What a check is about, and the deciding judge's answer."""
+    """Side, system and cluster of a check, with the deciding judge's answer."""
 
     key: int
     side: str
@@ -114,7 +114,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 
 
 def touched_count(project: Project) -> int:
-    """How many standing answers do not count here: given knowing the judge's or another's. One query."""
+    """Number of current answers left out because their author had seen others' answers. One query."""
     touched = Verdict.objects.filter(
         had_seen=True,
         source=Verdict.Source.REVIEWER,

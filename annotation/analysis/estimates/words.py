@@ -17,7 +17,7 @@ def caption_of_estimate(table: EstimateTable) -> str:
 
 
 def estimate_in_words(table: EstimateTable) -> str:
-    """Where the estimates come from, or why there are none."""
+    """The sample behind the estimates, or the reason that there are none."""
     newer = table.newer and (
         f"The random sample of {table.newer.day} has {table.newer.answered:,} of {table.newer.drawn:,} answered. "
         "Estimates use it once all are answered."

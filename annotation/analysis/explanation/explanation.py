@@ -234,7 +234,7 @@ class _Rows:
 
 
 def comments_on(**claims: object) -> dict[int, int]:
-    """How many comments stand on each of some claims, by key."""
+    """Number of comments on each claim, by its key."""
     rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
     return dict(rows.values_list("claim_id").annotate(Count("pk")))
 

@@ -88,7 +88,7 @@ class JudgeQualityQuery(serializers.Serializer[Any]):
 
 
 class BasisRow(serializers.Serializer[Any]):
-    """What people's answers stand for."""
+    """Population that people's answers represent."""
 
     kind = serializers.CharField(
         help_text="all: every check is answered. sample: a finished random sample with equal probabilities. uneven: "

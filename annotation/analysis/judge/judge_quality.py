@@ -44,7 +44,7 @@ MOST_VERSIONS = 8
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a version's calls for this project took, at the judge's present prices.
+    """Tokens and cost of a version's calls for this project, at the judge's present prices.
 
     `answered` counts the checks of the project that it answered, of which a thousand cost `of_thousand`; None without
     calls or a price.

@@ -1,4 +1,4 @@
-"""How sure the order of the systems is: letters and the leader, all from which differences hold."""
+"""Group letters and the leader, both from the differences that are significant."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ DUC_WEIGHT = 2 / 3
 
 
 class ScoreView(NamedTuple):
-    """What the leaderboard is drawn for: the words on its switch, the head of its column and its question."""
+    """A score's words on the leaderboard: on its switch, at the head of its column, and its question."""
 
     name: str
     head: str
