@@ -15,6 +15,7 @@ from django.contrib import admin
 
 from annotation.judging.services.save_judge import PROFILE, add_judge, profile_faults
 from annotation.models import (
+    Assignment,
     Claim,
     Comparison,
     Document,
@@ -31,7 +32,6 @@ from annotation.models import (
     PromptVersion,
     Run,
     SetupLink,
-    Sitting,
     Summary,
     System,
     Unit,
@@ -95,7 +95,7 @@ COLUMNS: dict[type[Model], tuple[str, ...]] = {
     PromptVersion: ("public_id", "project", "step", "number"),
     Run: ("public_id", "project", "judge", "state", "created_at"),
     SetupLink: ("public_id", "created_at", "expires_at"),
-    Sitting: ("public_id", "assessor", "document_set", "closed_at"),
+    Assignment: ("public_id", "assessor", "document_set", "closed_at"),
     Summary: ("public_id", "document_set", "system"),
     System: ("name", "project", "kind"),
     Unit: ("public_id", "summary", "document", "position"),

@@ -9,7 +9,7 @@ judgments of the database; to PostgreSQL they are joins like others.
 
 from __future__ import annotations
 
-SITTING = (
+ASSIGNMENT = (
     "id",
     "public_id",
     "assessor_id",
@@ -20,9 +20,9 @@ SITTING = (
     "guideline_id",
 )
 PROJECT = ("id", "name", "percent_scale", "question_set", "own_questions", "lease_minutes")
-OPEN_SITTING = f"""
-SELECT {", ".join(f"s.{name}" for name in SITTING)}, {", ".join(f"p.{name}" for name in PROJECT)}
-FROM annotation_sitting s
+OPEN_ASSIGNMENT = f"""
+SELECT {", ".join(f"s.{name}" for name in ASSIGNMENT)}, {", ".join(f"p.{name}" for name in PROJECT)}
+FROM annotation_assignment s
 JOIN annotation_documentset d ON d.id = s.document_set_id
 JOIN annotation_project p ON p.id = d.project_id
 WHERE s.public_id = %s AND s.assessor_id = %s AND p.slug = %s AND s.closed_at IS NULL AND s.unassigned_at IS NULL
@@ -31,15 +31,15 @@ WHERE s.public_id = %s AND s.assessor_id = %s AND p.slug = %s AND s.closed_at IS
 
 STANDING_JUDGMENTS = """
 WITH piece AS (
-    SELECT id FROM annotation_assignment WHERE id IN ({pieces})
+    SELECT id FROM annotation_reading WHERE id IN ({pieces})
 )
-SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
+SELECT j.id, j.reading_id, j.unit_id, j.claim_id, j.percent, j.marks
 FROM piece CROSS JOIN annotation_unitjudgment j
-WHERE j.assignment_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL
+WHERE j.reading_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL
 UNION ALL
-SELECT j.id, j.assignment_id, j.unit_id, j.claim_id, j.percent, j.marks
+SELECT j.id, j.reading_id, j.unit_id, j.claim_id, j.percent, j.marks
 FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
-WHERE j.assignment_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL
+WHERE j.reading_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL
   AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
 """
 
@@ -50,12 +50,12 @@ WHERE public_id IN ({names})
 
 PROGRESS = """
 WITH piece AS (
-    SELECT a.sitting_id, a.id, a.public_id, a.state, a.position,
+    SELECT a.assignment_id, a.id, a.public_id, a.state, a.position,
            c.peer_id, c.model_id, p.target_words
-    FROM annotation_assignment a
+    FROM annotation_reading a
     JOIN annotation_comparison c ON c.id = a.comparison_id
     JOIN annotation_summary p ON p.id = c.peer_id
-    WHERE a.sitting_id IN ({sittings})
+    WHERE a.assignment_id IN ({assignments})
 ), texts AS (
     SELECT peer_id AS id FROM piece UNION SELECT model_id FROM piece
 ), unit_counts AS (
@@ -70,33 +70,33 @@ WITH piece AS (
     GROUP BY s.summary_id
     HAVING COUNT(*) > COUNT(k.unit_id)
 ), judged_units AS (
-    SELECT piece.id AS assignment_id, COUNT(*) AS n
+    SELECT piece.id AS reading_id, COUNT(*) AS n
     FROM piece CROSS JOIN annotation_unitjudgment j
-    WHERE j.assignment_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL AND j.percent IS NOT NULL
+    WHERE j.reading_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL AND j.percent IS NOT NULL
     GROUP BY piece.id
 ), judged_claims AS (
-    SELECT piece.id AS assignment_id, COUNT(*) AS n
+    SELECT piece.id AS reading_id, COUNT(*) AS n
     FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
-    WHERE j.assignment_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL AND j.percent IS NOT NULL
+    WHERE j.reading_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL AND j.percent IS NOT NULL
       AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
     GROUP BY piece.id
 )
-SELECT piece.sitting_id, piece.id, piece.public_id, piece.state, piece.peer_id,
+SELECT piece.assignment_id, piece.id, piece.public_id, piece.state, piece.peer_id,
        piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
        COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0), said.quality_answers, said.unmarked_percent
 FROM piece
 LEFT JOIN unit_counts peers ON peers.summary_id = piece.peer_id
 LEFT JOIN unit_counts models ON models.summary_id = piece.model_id
 LEFT JOIN claim_counts ON claim_counts.summary_id = piece.model_id
-LEFT JOIN judged_units ON judged_units.assignment_id = piece.id
-LEFT JOIN judged_claims ON judged_claims.assignment_id = piece.id
+LEFT JOIN judged_units ON judged_units.reading_id = piece.id
+LEFT JOIN judged_claims ON judged_claims.reading_id = piece.id
 LEFT JOIN annotation_summaryjudgment said
-    ON said.sitting_id = piece.sitting_id AND said.peer_id = piece.peer_id AND said.is_current
-ORDER BY piece.sitting_id, piece.position, piece.id
+    ON said.assignment_id = piece.assignment_id AND said.peer_id = piece.peer_id AND said.is_current
+ORDER BY piece.assignment_id, piece.position, piece.id
 """
 
 TAKE_TURN = """
-UPDATE annotation_sitting SET pen = %s, pen_seq = %s, {renewed}
+UPDATE annotation_assignment SET pen = %s, pen_seq = %s, {renewed}
 WHERE id = %s AND closed_at IS NULL AND unassigned_at IS NULL{unheard}
 """
 

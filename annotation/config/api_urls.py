@@ -9,7 +9,7 @@ from annotation.analysis.explanation import api as explanations
 from annotation.analysis.judge import api as judge_quality
 from annotation.analysis.leaderboard import api as scores
 from annotation.api import nowhere
-from annotation.assessing.api import assignments, sittings
+from annotation.assessing.api import assignments, desk
 from annotation.exports import api as exports
 from annotation.imports import api as imports
 from annotation.judging.api import judges, prompts, questions, runs
@@ -90,21 +90,21 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("exports/<slug:public_id>/file/", exports.ExportFile.as_view()),
     path("exports/<slug:public_id>/cancel/", exports.ExportCancellation.as_view()),
     path("exports/<slug:public_id>/manifest/", exports.ExportManifest.as_view()),
-    path("sittings/pull/", assignments.SittingPull.as_view()),
-    path("sittings/<slug:public_id>/", sittings.OneSitting.as_view()),
-    path("sittings/<slug:public_id>/close/", sittings.SittingClose.as_view()),
-    path("sittings/<slug:public_id>/acts/", sittings.SittingActs.as_view()),
-    path("sittings/<slug:public_id>/pen/", sittings.SittingPen.as_view()),
-    path("sittings/<slug:public_id>/alive/", sittings.SittingAlive.as_view()),
-    path("sittings/<slug:public_id>/take-up/", assignments.SittingTakeUp.as_view()),
-    path("sittings/<slug:public_id>/give-back/", assignments.SittingGiveBack.as_view()),
-    path("sittings/<slug:public_id>/unassign/", assignments.SittingUnassign.as_view()),
-    path("assignments/", assignments.Assignments.as_view()),
     path("assignments/sets/", assignments.SetsAssigned.as_view()),
+    path("assignments/pull/", assignments.AssignmentPull.as_view()),
+    path("assignments/<slug:public_id>/", desk.OneAssignment.as_view()),
+    path("assignments/<slug:public_id>/close/", desk.AssignmentClose.as_view()),
+    path("assignments/<slug:public_id>/acts/", desk.AssignmentActs.as_view()),
+    path("assignments/<slug:public_id>/pen/", desk.AssignmentPen.as_view()),
+    path("assignments/<slug:public_id>/alive/", desk.AssignmentAlive.as_view()),
+    path("assignments/<slug:public_id>/take-up/", assignments.AssignmentTakeUp.as_view()),
+    path("assignments/<slug:public_id>/give-back/", assignments.AssignmentGiveBack.as_view()),
+    path("assignments/<slug:public_id>/unassign/", assignments.AssignmentUnassign.as_view()),
+    path("assignments/", assignments.Assignments.as_view()),
     path("assessors/", assignments.Assessors.as_view()),
-    path("own-work/", sittings.OwnWork.as_view()),
-    path("assignments/<slug:public_id>/", sittings.OneAssignment.as_view()),
-    path("assignments/<slug:public_id>/judgments/", sittings.AssignmentJudgments.as_view()),
+    path("own-work/", desk.OwnWork.as_view()),
+    path("readings/<slug:public_id>/", desk.OneReading.as_view()),
+    path("readings/<slug:public_id>/judgments/", desk.ReadingJudgments.as_view()),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -6,7 +6,7 @@ _PEER = Part(Summary, "peer", ("id", "text"))
 cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ... annotation_summary peer ...")
 label, *values = cursor.fetchone()
 peer = _PEER.read(iter(values))
-insert(Assignment, [{"sitting_id": 1, "position": 1}, {"sitting_id": 1, "position": 2}], {"state": "assigned"})
+insert(Assignment, [{"assignment_id": 1, "position": 1}, {"assignment_id": 1, "position": 2}], {"state": "assigned"})
 ```
 """
 

@@ -7,10 +7,10 @@ ROLES_STATEMENT = "SELECT roles FROM annotation_membership WHERE project_id = %s
 STANDING = """
 (SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
     SELECT 1
-    FROM annotation_sitting
-    JOIN annotation_documentset ON annotation_documentset.id = annotation_sitting.document_set_id
-    WHERE annotation_sitting.assessor_id = %(person)s AND annotation_sitting.closed_at IS NULL
-      AND annotation_sitting.unassigned_at IS NULL AND annotation_documentset.project_id = {project}
+    FROM annotation_assignment
+    JOIN annotation_documentset ON annotation_documentset.id = annotation_assignment.document_set_id
+    WHERE annotation_assignment.assessor_id = %(person)s AND annotation_assignment.closed_at IS NULL
+      AND annotation_assignment.unassigned_at IS NULL AND annotation_documentset.project_id = {project}
 )
 """
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.assessing.services.acts import Act, UnitAct, UnmarkedAct
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_at_once
 from annotation.demo.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
 from annotation.imports.formats import NamedFile
@@ -21,8 +21,8 @@ from annotation.models import (
     Comparison,
     DocumentSet,
     Project,
+    Reading,
     Role,
-    Sitting,
     System,
     Verdict,
 )
@@ -46,7 +46,7 @@ DESCRIPTION = (
 
 
 def begin_harbour(by: User | None) -> Project:
-    """The project, made at the first call: people, texts, and closed sittings; without verdicts yet.
+    """The project, made at the first call: people, texts, and closed assignments; without verdicts yet.
 
     Can be called again at any time; what is there stays as it is.
     """
@@ -68,7 +68,7 @@ def begin_harbour(by: User | None) -> Project:
     System.objects.filter(project=project, name="human-b").update(kind=System.Kind.PERSON)
     _add_percents(project, _judgments()["unit_percents"])
     open_set = DocumentSet.objects.get(project=project, external_id=OPEN_SET)
-    if not Sitting.objects.filter(document_set=open_set).exists():
+    if not Assignment.objects.filter(document_set=open_set).exists():
         assign(document_set=open_set, assessor=user_of(ANA), by=None)
     return project
 
@@ -95,36 +95,36 @@ def _judgments() -> dict[str, Any]:
 
 
 def _add_percents(project: Project, entries: Iterable[dict[str, Any]]) -> None:
-    by_sitting: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    by_assignment: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for entry in entries:
-        by_sitting[entry["assessor"], entry["document_id"]].append(entry)
-    for (username, document_id), judged in by_sitting.items():
+        by_assignment[entry["assessor"], entry["document_id"]].append(entry)
+    for (username, document_id), judged in by_assignment.items():
         assessor = user_of(PEOPLE[username])
         document_set = DocumentSet.objects.get(project=project, external_id=document_id)
-        if Sitting.objects.filter(
+        if Assignment.objects.filter(
             assessor=assessor, document_set=document_set, closed_at__isnull=False
         ).exists():
             continue
         wanted = {_comparison(document_set, entry).pk: entry for entry in judged}
-        sitting = assign(document_set=document_set, assessor=assessor, by=None)
-        sitting.assignments.exclude(comparison__in=wanted).delete()
-        for assignment in sitting.assignments.select_related(
-            "sitting__document_set__project", "comparison__peer", "comparison__model"
+        assignment = assign(document_set=document_set, assessor=assessor, by=None)
+        assignment.readings.exclude(comparison__in=wanted).delete()
+        for reading in assignment.readings.select_related(
+            "assignment__document_set__project", "comparison__peer", "comparison__model"
         ):
-            _judge(assignment, assessor, wanted[assignment.comparison_id])
-        close_sitting(sitting=sitting, by=assessor)
+            _judge(reading, assessor, wanted[reading.comparison_id])
+        close_assignment(assignment=assignment, by=assessor)
 
 
-def _judge(assignment: Assignment, assessor: User, entry: dict[str, Any]) -> None:
-    units = assignment.comparison.model.units.order_by("position")
+def _judge(reading: Reading, assessor: User, entry: dict[str, Any]) -> None:
+    units = reading.comparison.model.units.order_by("position")
     said = zip(units, entry["percents"], entry["marks"], strict=True)
     acts: list[Act] = [
-        UnitAct(seq, assignment.public_id, unit.public_id, percent, marks)
+        UnitAct(seq, reading.public_id, unit.public_id, percent, marks)
         for seq, (unit, percent, marks) in enumerate(said, start=1)
     ]
     if "unmarked" in entry:
-        acts.append(UnmarkedAct(len(acts) + 1, assignment.public_id, entry["unmarked"]))
-    save_at_once(sitting=assignment.sitting, by=assessor, acts=acts)
+        acts.append(UnmarkedAct(len(acts) + 1, reading.public_id, entry["unmarked"]))
+    save_at_once(assignment=reading.assignment, by=assessor, acts=acts)
 
 
 def _comparison(document_set: DocumentSet, entry: dict[str, Any]) -> Comparison:

@@ -196,13 +196,13 @@ def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Pas
 def _assessors(peer_ids: Sequence[int], people: People) -> dict[UnitPlace, list[str]]:
     """Who gave the percents that count, in the order in which the records hold the percents."""
     found: dict[UnitPlace, list[str]] = defaultdict(list)
-    judgments = UnitJudgment.objects.filter(COUNTING, assignment__comparison__peer_id__in=peer_ids)
+    judgments = UnitJudgment.objects.filter(COUNTING, reading__comparison__peer_id__in=peer_ids)
     for comparison_id, unit_id, claim_id, user_id, username in judgments.order_by("pk").values_list(
-        "assignment__comparison__public_id",
+        "reading__comparison__public_id",
         "unit__public_id",
         "claim__public_id",
-        "assignment__sitting__assessor_id",
-        "assignment__sitting__assessor__username",
+        "reading__assignment__assessor_id",
+        "reading__assignment__assessor__username",
     ):
         found[comparison_id, unit_id or claim_id].append(people.name(user_id, username))
     return found

@@ -43,7 +43,7 @@ from annotation.models import (
     DocumentSet,
     Project,
     Question,
-    Sitting,
+    Reading,
     Summary,
     Unit,
     Verdict,
@@ -563,7 +563,7 @@ def _make_way(plan: ImportPlan) -> None:
     claimed = [made.summary.pk for made in plan.claim_sets if made.summary and made.summary.pk is not None]
     if not (summaries or claimed or sets or claim_sets):
         return
-    sittings = _hold_sittings([*summaries, *claimed])
+    assignments = _hold_assignments([*summaries, *claimed])
     list(Summary.objects.select_for_update().filter(pk__in=summaries).order_by("pk").only("pk"))
     if judged_summaries(summaries) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
         raise Conflict(
@@ -576,18 +576,20 @@ def _make_way(plan: ImportPlan) -> None:
     put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
     Unit.objects.filter(summary__in=summaries).delete()
     Document.objects.filter(document_set__in=sets).delete()
-    load_forms_anew(sittings)
+    load_forms_anew(assignments)
 
 
-def _hold_sittings(summaries: Sequence[int]) -> list[Sitting]:
-    """The sittings that hold these summaries, locked, so that nobody saves a judgment at the same time."""
+def _hold_assignments(summaries: Sequence[int]) -> list[Assignment]:
+    """The assignments that hold these summaries, locked, so that nobody saves a judgment at the same time."""
     if not summaries:
         return []
-    held = Assignment.objects.filter(
+    held = Reading.objects.filter(
         models.Q(comparison__peer__in=summaries) | models.Q(comparison__model__in=summaries)
     )
-    sittings = Sitting.objects.select_for_update(of=("self",)).filter(pk__in=held.values("sitting_id"))
-    return list(sittings.order_by("pk"))
+    assignments = Assignment.objects.select_for_update(of=("self",)).filter(
+        pk__in=held.values("assignment_id")
+    )
+    return list(assignments.order_by("pk"))
 
 
 def _part_from_itself(replaced: list[int]) -> None:

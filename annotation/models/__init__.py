@@ -3,7 +3,7 @@
 from annotation.models.access import AccountEvent, AccountSession
 from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
-from annotation.models.assignment import Assignment, Draw, DrawnCheck, Sitting
+from annotation.models.assignment import Assignment, Draw, DrawnCheck, Reading
 from annotation.models.claim import (
     SCORE_SIDES,
     SIDE_SCORES,
@@ -81,11 +81,11 @@ __all__ = [
     "Question",
     "QuestionAnswer",
     "Rating",
+    "Reading",
     "Role",
     "Run",
     "Score",
     "SetupLink",
-    "Sitting",
     "Summary",
     "SummaryJudgment",
     "System",

@@ -87,19 +87,21 @@ class DrawnCheck(PublicRow):
         return f"{self.check_row} at {self.inclusion_probability}"
 
 
-class Sitting(PublicRow):
+class Assignment(PublicRow):
     """One assessor on one document set; closing it submits everything in it.
 
     One that was taken from the queue has a lease: it is taken away when nobody has worked at it until `lease_until`.
     What was said in one that was taken away is kept and not counted, and its person goes on with it where the set is
     assigned to them again.
 
-    One open form may write in a sitting at a time: the pen. `pen` is the name that the form in the browser
+    One open form may write in an assignment at a time: the pen. `pen` is the name that the form in the browser
     gave itself, `pen_seq` the number of the last act heard from it.
     """
 
-    assessor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="sittings")
-    document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="sittings")
+    assessor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="assignments"
+    )
+    document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="assignments")
     created_at = models.DateTimeField(auto_now_add=True)
     lease_until = models.DateTimeField(
         null=True,
@@ -130,9 +132,9 @@ class Sitting(PublicRow):
     class Meta:
         ordering = ("id",)
         constraints = (
-            models.UniqueConstraint(fields=("assessor", "document_set"), name="sitting_once"),
+            models.UniqueConstraint(fields=("assessor", "document_set"), name="assignment_once"),
             models.CheckConstraint(
-                name="sitting_closed_or_unassigned",
+                name="assignment_closed_or_unassigned",
                 condition=Q(closed_at__isnull=True) | Q(unassigned_at__isnull=True),
             ),
         )
@@ -140,7 +142,7 @@ class Sitting(PublicRow):
             models.Index(
                 fields=("lease_until",),
                 condition=Q(closed_at__isnull=True, unassigned_at__isnull=True),
-                name="sitting_leased",
+                name="assignment_leased",
             ),
         )
 
@@ -153,29 +155,29 @@ class Sitting(PublicRow):
         return self.closed_at is None and self.unassigned_at is None
 
 
-class Assignment(PublicRow):
-    """One comparison in a sitting."""
+class Reading(PublicRow):
+    """One comparison in an assignment."""
 
     class State(models.TextChoices):
         OPEN = "open", "Open"
         DRAFT = "draft", "Draft"
         SUBMITTED = "submitted", "Submitted"
 
-    sitting = models.ForeignKey(Sitting, on_delete=models.CASCADE, related_name="assignments")
-    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="assignments")
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="readings")
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="readings")
     position = models.PositiveIntegerField(default=1, help_text="Order within the assignment.")
     state = models.CharField(max_length=9, choices=State, default=State.OPEN)
     created_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        ordering = ("sitting_id", "position", "id")
+        ordering = ("assignment_id", "position", "id")
         constraints = (
             models.CheckConstraint(
-                name="assignment_submitted_has_time",
+                name="reading_submitted_has_time",
                 condition=~Q(state="submitted") | Q(submitted_at__isnull=False),
             ),
-            models.UniqueConstraint(fields=("sitting", "comparison"), name="assignment_once_per_sitting"),
+            models.UniqueConstraint(fields=("assignment", "comparison"), name="reading_once_per_assignment"),
         )
 
     def __str__(self) -> str:

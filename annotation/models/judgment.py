@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.assignment import Assignment, Sitting
+from annotation.models.assignment import Assignment, Reading
 from annotation.models.base import PublicRow
 from annotation.models.claim import Claim
 from annotation.models.constraints import bounded, either
@@ -13,7 +13,7 @@ from annotation.models.guideline import Guideline
 from annotation.models.summary import Summary, Unit
 
 COUNTING = Q(
-    assignment__state=Assignment.State.SUBMITTED,
+    reading__state=Reading.State.SUBMITTED,
     is_current=True,
     percent__isnull=False,
 )
@@ -23,7 +23,7 @@ ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
 )
 """Which judgments are on what is still asked: on a unit, or on a claim in the active list of its text."""
 
-GIVEN_BLIND = Q(assignment__sitting__may_have_seen=False)
+GIVEN_BLIND = Q(reading__assignment__may_have_seen=False)
 """Which judgments of units were given by somebody who could not have seen what others and the judge said."""
 
 
@@ -34,7 +34,7 @@ class UnitJudgment(PublicRow):
     the last one is current.
     """
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="unit_judgments")
+    reading = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="unit_judgments")
     unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.PROTECT, related_name="judgments")
     claim = models.ForeignKey(
         Claim, null=True, blank=True, on_delete=models.PROTECT, related_name="judgments"
@@ -59,17 +59,17 @@ class UnitJudgment(PublicRow):
             either("unit_judgment_of_unit_or_claim", "unit", "claim"),
             bounded("unit_judgment_percent_0_100", "percent", 100, may_be_empty=True),
             models.UniqueConstraint(
-                fields=("assignment", "unit"),
+                fields=("reading", "unit"),
                 condition=Q(is_current=True, unit__isnull=False),
                 name="unit_judgment_one_current_per_unit",
             ),
             models.UniqueConstraint(
-                fields=("assignment", "claim"),
+                fields=("reading", "claim"),
                 condition=Q(is_current=True, claim__isnull=False),
                 name="unit_judgment_one_current_per_claim",
             ),
             models.UniqueConstraint(
-                fields=("assignment", "client_id", "seq"),
+                fields=("reading", "client_id", "seq"),
                 condition=~Q(client_id=""),
                 name="unit_judgment_act_once",
             ),
@@ -85,7 +85,7 @@ class SummaryJudgment(PublicRow):
     `quality_answers` holds a whole number by question id. Each act is a new row with everything said so far.
     """
 
-    sitting = models.ForeignKey(Sitting, on_delete=models.CASCADE, related_name="summary_judgments")
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="summary_judgments")
     peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="summary_judgments")
     quality_answers = models.JSONField(default=dict, blank=True)
     unmarked_percent = models.PositiveSmallIntegerField(null=True, blank=True)
@@ -105,12 +105,12 @@ class SummaryJudgment(PublicRow):
         constraints = (
             bounded("summary_judgment_unmarked_0_100", "unmarked_percent", 100, may_be_empty=True),
             models.UniqueConstraint(
-                fields=("sitting", "peer"),
+                fields=("assignment", "peer"),
                 condition=Q(is_current=True),
                 name="summary_judgment_one_current",
             ),
             models.UniqueConstraint(
-                fields=("sitting", "client_id", "seq"),
+                fields=("assignment", "client_id", "seq"),
                 condition=~Q(client_id=""),
                 name="summary_judgment_act_once",
             ),

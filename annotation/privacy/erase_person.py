@@ -160,7 +160,7 @@ def _remove_texts(person: User, gone: dict[str, int], *, dry_run: bool) -> None:
     written: list[tuple[models.QuerySet[Any], dict[str, object]]] = [
         (Verdict.objects.filter(person=person).exclude(reason=""), {"reason": ""}),
         (Adjudication.objects.filter(decided_by=person).exclude(reason=""), {"reason": ""}),
-        (UnitJudgment.objects.filter(assignment__sitting__assessor=person).exclude(note=""), {"note": ""}),
+        (UnitJudgment.objects.filter(reading__assignment__assessor=person).exclude(note=""), {"note": ""}),
         (Comment.objects.filter(author=person), {"text": GONE, "withdrawn_at": now}),
     ]
     for rows, blank in written:

@@ -69,12 +69,12 @@ UNION ALL
 SELECT 'decided percent', id, comparison_id, unit_id, claim_id, NULL, NULL, NULL, NULL, percent, NULL
 FROM annotation_adjudication WHERE comparison_id IN (SELECT id FROM comparison) AND withdrawn_at IS NULL
 UNION ALL
-SELECT 'percent', judgment.id, assignment.comparison_id, judgment.unit_id, judgment.claim_id, sitting.assessor_id,
+SELECT 'percent', judgment.id, reading.comparison_id, judgment.unit_id, judgment.claim_id, assignment.assessor_id,
     NULL, NULL, NULL, judgment.percent, NULL
-FROM annotation_assignment assignment
-JOIN annotation_sitting sitting ON sitting.id = assignment.sitting_id
-JOIN annotation_unitjudgment judgment ON judgment.assignment_id = assignment.id
-WHERE assignment.comparison_id IN (SELECT id FROM comparison) AND assignment.state = 'submitted'
+FROM annotation_reading reading
+JOIN annotation_assignment assignment ON assignment.id = reading.assignment_id
+JOIN annotation_unitjudgment judgment ON judgment.reading_id = reading.id
+WHERE reading.comparison_id IN (SELECT id FROM comparison) AND reading.state = 'submitted'
     AND judgment.is_current AND judgment.percent IS NOT NULL
 UNION ALL
 SELECT 'rating', id, summary_id, NULL, NULL, NULL, name, NULL, NULL, value, NULL

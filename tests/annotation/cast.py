@@ -17,9 +17,10 @@ from django.contrib.auth.models import User
 
 from annotation.assessing.queries.progress import AssessingProgress
 from annotation.assessing.services.acts import Act, QualityAct, UnmarkedAct
-from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_at_once
 from annotation.models import (
+    Assignment,
     Check,
     Claim,
     ClaimSet,
@@ -30,7 +31,6 @@ from annotation.models import (
     Membership,
     Project,
     Role,
-    Sitting,
     Summary,
     System,
     Unit,
@@ -139,24 +139,24 @@ def make_world() -> World:
     return made
 
 
-def answer_rest(sitting: Sitting) -> None:
+def answer_rest(assignment: Assignment) -> None:
     """Give the answers that are still open: the first of each quality question, 0 % of what is unmarked."""
-    progress = AssessingProgress.load(sitting.document_set.project, [sitting.pk]).of(sitting.pk)
+    progress = AssessingProgress.load(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
     acts: list[Act] = []
-    for reading in progress.readings.values():
-        last = reading.pieces[-1].assignment_id
-        acts += [QualityAct(1, last, each.id, each.first) for each in reading.unanswered]
-        if reading.unmarked_gate == "open":
+    for summary in progress.summaries.values():
+        last = summary.pieces[-1].reading_id
+        acts += [QualityAct(1, last, each.id, each.first) for each in summary.unanswered]
+        if summary.unmarked_gate == "open":
             acts.append(UnmarkedAct(1, last, 0))
     if acts:
         acts = [replace(act, seq=seq) for seq, act in enumerate(acts, start=1)]
-        save_at_once(sitting=sitting, by=sitting.assessor, acts=acts)
+        save_at_once(assignment=assignment, by=assignment.assessor, acts=acts)
 
 
-def finish(sitting: Sitting) -> Sitting:
+def finish(assignment: Assignment) -> Assignment:
     """Give the answers that are still open, and close it."""
-    answer_rest(sitting)
-    return close_sitting(sitting=sitting, by=sitting.assessor)
+    answer_rest(assignment)
+    return close_assignment(assignment=assignment, by=assignment.assessor)
 
 
 def _add_set(world: World, external_id: str) -> None:

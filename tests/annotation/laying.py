@@ -9,13 +9,13 @@ from django.contrib.auth.models import User
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.models import (
+    Assignment,
     Check,
     Claim,
     Comparison,
     DocumentSet,
     Membership,
     Role,
-    Sitting,
     Summary,
     Unit,
 )
@@ -68,23 +68,23 @@ def only_these_sets(world: World, names: Sequence[str], **kinds: Sequence[int]) 
     return add_sets(world, names, **kinds)
 
 
-def assign_part(world: World, name: str, person: User, *systems: str) -> Sitting:
+def assign_part(world: World, name: str, person: User, *systems: str) -> Assignment:
     """The person has the set with the summaries of these systems alone."""
-    sitting = assign(document_set=world.sets[name], assessor=person, by=None, seed=7)
-    sitting.assignments.exclude(comparison__peer__system__name__in=systems).delete()
-    return Sitting.objects.get(pk=sitting.pk)
+    assignment = assign(document_set=world.sets[name], assessor=person, by=None, seed=7)
+    assignment.readings.exclude(comparison__peer__system__name__in=systems).delete()
+    return Assignment.objects.get(pk=assignment.pk)
 
 
-def begin(sitting: Sitting) -> None:
+def begin(assignment: Assignment) -> None:
     """Its assessor judges the first unit of its first summary."""
-    assignment = sitting.assignments.order_by("position")[0]
-    unit = assignment.comparison.model.units.order_by("position")[0]
-    judge_unit(assignment=assignment, by=sitting.assessor, unit_id=unit.public_id, percent=20)
+    reading = assignment.readings.order_by("position")[0]
+    unit = reading.comparison.model.units.order_by("position")[0]
+    judge_unit(reading=reading, by=assignment.assessor, unit_id=unit.public_id, percent=20)
 
 
-def judge_and_close(sitting: Sitting) -> Sitting:
+def judge_and_close(assignment: Assignment) -> Assignment:
     """Its assessor gives every unit 20 % and closes it."""
-    for assignment in sitting.assignments.order_by("position"):
-        for unit in assignment.comparison.model.units.order_by("position"):
-            judge_unit(assignment=assignment, by=sitting.assessor, unit_id=unit.public_id, percent=20)
-    return finish(sitting)
+    for reading in assignment.readings.order_by("position"):
+        for unit in reading.comparison.model.units.order_by("position"):
+            judge_unit(reading=reading, by=assignment.assessor, unit_id=unit.public_id, percent=20)
+    return finish(assignment)

@@ -13,7 +13,7 @@ SCRIPTED = {"acts", "pen", "alive"}
 
 POSTED = {
     *SCRIPTED,
-    "close-sitting",
+    "close-assignment",
     "judge-unit",
     "answer-quality",
     "answer-unmarked",
@@ -32,9 +32,9 @@ POSTED = {
     "assign",
     "assign-sets",
     "unassign",
-    "pull-sitting",
-    "take-up-sitting",
-    "give-back-sitting",
+    "pull-assignment",
+    "take-up-assignment",
+    "give-back-assignment",
     "join-units",
     "split-unit",
     "add-claim",
@@ -73,7 +73,7 @@ ALSO_READ = {
 
 WEB = {
     "project": Verb.VIEW_PROJECT,
-    **dict.fromkeys(("work", "assess", "assess-source", "judge-unit", "close-sitting"), Verb.ASSESS),
+    **dict.fromkeys(("work", "assess", "assess-source", "judge-unit", "close-assignment"), Verb.ASSESS),
     **dict.fromkeys(("answer-quality", "answer-unmarked", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
@@ -87,7 +87,7 @@ WEB = {
     **dict.fromkeys(("start-run", "cancel-run", "resume-run", "run-estimate"), Verb.RUN),
     "run-calls": Verb.VIEW_SCORES,
     **dict.fromkeys(("assignments", "assign", "assign-sets", "unassign"), Verb.ASSIGN),
-    **dict.fromkeys(("pull-sitting", "take-up-sitting", "give-back-sitting"), Verb.ASSESS),
+    **dict.fromkeys(("pull-assignment", "take-up-assignment", "give-back-assignment"), Verb.ASSESS),
     **dict.fromkeys(("exports", "request-export", "cancel-export"), Verb.EXPORT),
     **dict.fromkeys(("download-export", "export-manifest"), Verb.EXPORT),
     **dict.fromkeys(("import", "import-upload", "import-progress", "import-rejects"), Verb.IMPORT),
@@ -121,7 +121,7 @@ WEB = {
 
 OWN = {
     **dict.fromkeys(("assess", "assess-source", "judge-unit", "answer-quality", "answer-unmarked"), "ana"),
-    **dict.fromkeys(("close-sitting", "take-up-sitting", "give-back-sitting", *SCRIPTED), "ana"),
+    **dict.fromkeys(("close-assignment", "take-up-assignment", "give-back-assignment", *SCRIPTED), "ana"),
     **dict.fromkeys(("withdraw-verdict", "withdraw-comment"), "rex"),
 }
 """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""

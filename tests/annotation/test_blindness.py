@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.config.web_urls import project_urls
-from annotation.models import Assignment, Check, Comparison, Role, Sitting, Summary, System, Verdict
+from annotation.models import Assignment, Check, Comparison, Reading, Role, Summary, System, Verdict
 from tests.annotation.api.routes import IN_PROJECT, body_of, ids_of
 from tests.annotation.web.places import Ids
 
@@ -38,13 +38,11 @@ def hidden(world: World) -> World:
     Summary.objects.filter(is_model=True).update(external_id="hidden-reference")
     Verdict.objects.update(reason="hidden-reason")
     others = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
-    for assignment in others.assignments.select_related(
-        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    for reading in others.readings.select_related(
+        "assignment__document_set__project", "comparison__peer", "comparison__model"
     ):
         for unit in world.units("port"):
-            judge_unit(
-                assignment=assignment, by=world.ben, unit_id=unit.public_id, percent=80, note="hidden-note"
-            )
+            judge_unit(reading=reading, by=world.ben, unit_id=unit.public_id, percent=80, note="hidden-note")
     return world
 
 
@@ -54,9 +52,9 @@ def telling() -> list[str]:
     Summaries of sets that Ana is not judging have addresses in the list of units to review, without a system.
     """
     rows = (System.objects, Comparison.objects, Check.objects)
-    judging = Summary.objects.filter(document_set__sittings__assessor__username="ana")
+    judging = Summary.objects.filter(document_set__assignments__assessor__username="ana")
     ids = [public_id for row in (*rows, judging) for public_id in row.values_list("public_id", flat=True)]
-    theirs = Assignment.objects.exclude(sitting__assessor__username="ana")
+    theirs = Reading.objects.exclude(assignment__assessor__username="ana")
     return [*HIDDEN, *ids, *theirs.values_list("public_id", flat=True)]
 
 
@@ -144,8 +142,8 @@ def test_a_system_does_not_stand_at_the_same_place_in_every_set(world: World) ->
     # With two peers of one length and 20 seeds, one order in all of them has a chance of 2 in 2**20.
     first = set()
     for seed in range(20):
-        sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=seed)
-        row = sitting.assignments.select_related("comparison__peer").order_by("position")[0]
+        assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=seed)
+        row = assignment.readings.select_related("comparison__peer").order_by("position")[0]
         first.add(row.comparison.peer.system_id)
-        Sitting.objects.all().delete()
+        Assignment.objects.all().delete()
     assert first == {system.pk for system in world.systems.values()}

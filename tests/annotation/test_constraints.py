@@ -14,8 +14,8 @@ from annotation.models import (
     ClaimSet,
     Comparison,
     Job,
+    Reading,
     Run,
-    Sitting,
     Summary,
     Unit,
     UnitJudgment,
@@ -26,15 +26,15 @@ from tests.annotation.cast import World
 Attempt = Callable[[World], object]
 
 
-def _sitting(world: World) -> Sitting:
-    return Sitting.objects.create(assessor=world.ana, document_set=world.sets["port"])
+def _assignment(world: World) -> Assignment:
+    return Assignment.objects.create(assessor=world.ana, document_set=world.sets["port"])
 
 
 def _judgment(world: World, **columns: object) -> UnitJudgment:
-    assignment = Assignment.objects.create(
-        sitting=_sitting(world), comparison=world.comparison("port", "alder")
+    reading = Reading.objects.create(
+        assignment=_assignment(world), comparison=world.comparison("port", "alder")
     )
-    return UnitJudgment.objects.create(assignment=assignment, **columns)
+    return UnitJudgment.objects.create(reading=reading, **columns)
 
 
 def _run(world: World) -> Run:
@@ -98,11 +98,11 @@ REFUSED: dict[str, Attempt] = {
     "a decision on a unit without a percent": lambda w: Adjudication.objects.create(
         comparison=w.comparison("port", "alder"), unit=w.units("port")[0], decided_by=w.cleo
     ),
-    "two sittings of a person on a set": lambda w: (_sitting(w), _sitting(w)),
-    "submitted work without a time": lambda w: Assignment.objects.create(
-        sitting=_sitting(w), comparison=w.comparison("port", "alder"), state="submitted"
+    "two assignments of a person on a set": lambda w: (_assignment(w), _assignment(w)),
+    "submitted work without a time": lambda w: Reading.objects.create(
+        assignment=_assignment(w), comparison=w.comparison("port", "alder"), state="submitted"
     ),
-    "work on nothing": lambda w: Assignment.objects.create(sitting=_sitting(w)),
+    "work on nothing": lambda w: Reading.objects.create(assignment=_assignment(w)),
     "a working job without a lease": lambda w: Job.objects.create(
         run=_run(w), document_set=w.sets["port"], state="working"
     ),

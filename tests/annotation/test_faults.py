@@ -53,7 +53,7 @@ def signed_in(transactional_db: None, world: World, tmp_path: Path) -> Iterator[
 
 
 def acts(client: Client) -> HttpResponse:
-    url = reverse("acts", kwargs={"slug": "harbour", "sitting_id": "abc"})
+    url = reverse("acts", kwargs={"slug": "harbour", "assignment_id": "abc"})
     return client.post(url, "{}", content_type="application/json")
 
 

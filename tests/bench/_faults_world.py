@@ -346,7 +346,7 @@ class World:
         from annotation.models import UnitJudgment
 
         rows = UnitJudgment.objects.filter(
-            assignment__sitting__public_id=desk.person["sitting"], client_id="form"
+            reading__assignment__public_id=desk.person["assignment"], client_id="form"
         )
         return int(rows.aggregate(last=Max("seq"))["last"] or 0)
 

@@ -140,7 +140,7 @@ class Reviewer(Desk):
 
 @dataclass
 class SavingDesk(Desk):
-    """An assessor with the pen of a sitting; `person` says what there is to save."""
+    """An assessor with the pen of an assignment; `person` says what there is to save."""
 
     person: dict[str, Any] = field(default_factory=dict)
     done: int = 0
@@ -149,7 +149,7 @@ class SavingDesk(Desk):
     def with_pen(cls, port: int, person: dict[str, Any], password: str) -> SavingDesk:
         desk = cls.signed_in(port, person["username"], password)
         desk.person = person
-        desk.post(f"/p/study/work/sets/{person['sitting']}/pen/", {"client": "form", "seen": ""}, 200)
+        desk.post(f"/p/study/work/sets/{person['assignment']}/pen/", {"client": "form", "seen": ""}, 200)
         return desk
 
     def save(self) -> None:
@@ -163,10 +163,10 @@ class SavingDesk(Desk):
     def send_act(self, seq: int) -> Answer:
         """The act of that number: each percent in turn, with two marks."""
         acts = self.person["acts"]
-        assignment, unit = acts[(seq - 1) % len(acts)]
-        act = {"seq": seq, "kind": "unit", "assignment": assignment, "unit": unit, "ms": 2000}
+        reading, unit = acts[(seq - 1) % len(acts)]
+        act = {"seq": seq, "kind": "unit", "reading": reading, "unit": unit, "ms": 2000}
         act |= {"percent": seq % 6 * 20, "marks": [1, 2], "note": ""}
-        path = f"/p/study/work/sets/{self.person['sitting']}/acts/"
+        path = f"/p/study/work/sets/{self.person['assignment']}/acts/"
         return self.send(path, {"client": "form", "acts": [act]})
 
 

@@ -62,13 +62,13 @@ def at_work(project: Project, people: list[User]) -> list[dict[str, Any]]:
 def _given(document_set: DocumentSet, person: User) -> dict[str, Any]:
     from annotation.assessing.services.assign import assign
 
-    sitting = assign(document_set=document_set, assessor=person, by=None, seed=1)
-    assignments = sitting.assignments.order_by("position").values_list("public_id", flat=True)
+    assignment = assign(document_set=document_set, assessor=person, by=None, seed=1)
+    readings = assignment.readings.order_by("position").values_list("public_id", flat=True)
     units = document_set.summaries.get(is_model=True).units.order_by("position")
     return {
         "username": person.username,
-        "sitting": sitting.public_id,
-        "acts": list(itertools.product(assignments, units.values_list("public_id", flat=True))),
+        "assignment": assignment.public_id,
+        "acts": list(itertools.product(readings, units.values_list("public_id", flat=True))),
     }
 
 

@@ -178,7 +178,7 @@ def _lost(world: World, people: People, judged: Run) -> Counter[str]:
 
     lost: Counter[str] = Counter()
     for desk in people.assessors:
-        rows = UnitJudgment.objects.filter(assignment__sitting__public_id=desk.person["sitting"])
+        rows = UnitJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
         kept = set(rows.filter(client_id="form").values_list("seq", flat=True))
         lost["acts"] += sum(act.person == desk.username and act.what not in kept for act in people.acts)
     names = {desk.username for desk in people.reviewers}
@@ -209,7 +209,7 @@ def _doubled(people: People, judged: Run) -> Counter[str]:
     doubled["verdicts"] += verdicts.count() - Check.objects.filter(verdicts__run=judged).distinct().count()
     for desk in people.assessors:
         rows = UnitJudgment.objects.filter(
-            assignment__sitting__public_id=desk.person["sitting"], client_id="form"
+            reading__assignment__public_id=desk.person["assignment"], client_id="form"
         )
         doubled["acts"] += rows.count() - rows.values("seq").distinct().count()
     for reviewer in people.reviewers:

@@ -82,7 +82,7 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> Iterat
     name = f"unit {comparison.public_id} {unit.public_id}"
     project = comparison.peer.document_set.project
     place: dict[str, Any] = {"claim": unit} if isinstance(unit, Claim) else {"unit": unit}
-    judgments = UnitJudgment.objects.filter(COUNTING, **place, assignment__comparison=comparison)
+    judgments = UnitJudgment.objects.filter(COUNTING, **place, reading__comparison=comparison)
     for judgment in judgments.order_by("pk"):
         order = _order(name, person, judgment.public_id)
         yield _percent(judgment.percent or 0, order=order, marks=judgment.marks, note=judgment.note)

@@ -2,7 +2,7 @@
 
 A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's. An answer that its
 owner took back later still counts: whoever differed from the judge would take back more than whoever did not. Percents
-and quality answers are those of closed sittings.
+and quality answers are those of closed assignments.
 """
 
 from __future__ import annotations
@@ -175,16 +175,16 @@ def percent_ratings(project: Project) -> list[RatedItem]:
     Claims that were removed since are left out.
     """
     said = UnitJudgment.objects.filter(
-        COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, assignment__comparison__peer__document_set__project=project
+        COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, reading__comparison__peer__document_set__project=project
     ).order_by("pk")
     rows = said.values_list(
-        "assignment__comparison_id",
+        "reading__comparison_id",
         "unit__public_id",
         "claim__public_id",
-        "assignment__sitting__assessor__username",
+        "reading__assignment__assessor__username",
         "percent",
-        "assignment__comparison__peer__document_set__external_id",
-        "assignment__comparison__peer__document_set__group",
+        "reading__comparison__peer__document_set__external_id",
+        "reading__comparison__peer__document_set__group",
         "created_at",
     )
     return [
@@ -208,20 +208,20 @@ def whole_ratings(project: Project) -> tuple[dict[str, list[RatedItem]], list[Ra
         question.id: question for question in quality_questions(project.question_set, project.own_questions)
     }
     said = SummaryJudgment.objects.filter(
-        sitting__document_set__project=project,
-        sitting__may_have_seen=False,
-        sitting__closed_at__isnull=False,
+        assignment__document_set__project=project,
+        assignment__may_have_seen=False,
+        assignment__closed_at__isnull=False,
         is_current=True,
     ).order_by("pk")
     by_question: dict[str, list[RatedItem]] = {question: [] for question in questions}
     unmarked: list[RatedItem] = []
     for peer, person, answers, percent, name, group, at in said.values_list(
         "peer__public_id",
-        "sitting__assessor__username",
+        "assignment__assessor__username",
         "quality_answers",
         "unmarked_percent",
-        "sitting__document_set__external_id",
-        "sitting__document_set__group",
+        "assignment__document_set__external_id",
+        "assignment__document_set__group",
         "created_at",
     ):
         who = person or ""

@@ -104,7 +104,7 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
             for claim, text in texts.items()
         ),
         has_percents=UnitJudgment.objects.filter(
-            COUNTING, assignment__comparison__peer__document_set=document_set
+            COUNTING, reading__comparison__peer__document_set=document_set
         ).exists(),
     )
 

@@ -176,7 +176,7 @@ def _kind(verdict: Verdict) -> str:
 
 
 def _assessor(judgment: UnitJudgment) -> str:
-    return judgment.assignment.sitting.assessor.username
+    return judgment.reading.assignment.assessor.username
 
 
 def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]:
@@ -188,11 +188,11 @@ def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]
 
 
 def _submitted(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]:
-    rows = UnitJudgment.objects.filter(COUNTING, assignment__comparison__peer=summary).select_related(
-        "assignment__sitting__assessor", "unit", "claim", "guideline"
+    rows = UnitJudgment.objects.filter(COUNTING, reading__comparison__peer=summary).select_related(
+        "reading__assignment__assessor", "unit", "claim", "guideline"
     )
     for judgment in rows.order_by("pk"):
-        comparison_id = judgment.assignment.comparison_id
+        comparison_id = judgment.reading.comparison_id
         assert comparison_id is not None, "units are judged in comparisons only"
         assert judgment.percent is not None, "the filter asks for percents"
         yield (

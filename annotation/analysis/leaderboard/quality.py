@@ -50,7 +50,7 @@ class QualityTable:
 
 
 def quality_tables(project: Project, *, target_words: int | Targets | None = ALL) -> list[QualityTable]:
-    """The answers of closed sittings to the project's questions, per target length or for the one named. One query.
+    """The answers of closed assignments to the project's questions, per target length or for the one named. One query.
 
     Target lengths without answers are left out.
     """
@@ -58,8 +58,8 @@ def quality_tables(project: Project, *, target_words: int | Targets | None = ALL
     if not questions:
         return []
     said = SummaryJudgment.objects.filter(
-        sitting__document_set__project=project,
-        sitting__closed_at__isnull=False,
+        assignment__document_set__project=project,
+        assignment__closed_at__isnull=False,
         is_current=True,
     ).exclude(quality_answers={})
     if not isinstance(target_words, Targets):

@@ -14,27 +14,27 @@ from rest_framework.response import Response
 from annotation.api.access import ApiView, PageQuery
 from annotation.api.fields import NamedChoice
 from annotation.api.schema import operation
-from annotation.assessing.api.sittings import SittingRow
-from annotation.assessing.queries.assessment import own_sitting, own_work_in
+from annotation.assessing.api.desk import AssignmentRow
+from annotation.assessing.queries.assessment import own_assignment, own_work_in
 from annotation.assessing.queries.assignments import (
     AssessorProgress,
     WorkState,
     assessor_progress,
+    assignment_in,
+    assignments_of,
     member_named,
     set_named,
-    sitting_in,
-    sittings_of,
 )
 from annotation.assessing.services import queue
 from annotation.assessing.services.assign import MOST_PER_SET, assign, assign_sets
 from annotation.assessing.services.unassign import unassign
 from annotation.core.permissions import Verb
-from annotation.models import Sitting
+from annotation.models import Assignment
 
 MOST_PEOPLE_NAMED = 5000
 
 
-class WorkRow(serializers.Serializer[Sitting]):
+class WorkRow(serializers.Serializer[Assignment]):
     """One assessor on one document set."""
 
     id = serializers.CharField(source="public_id")
@@ -89,10 +89,10 @@ class Assignments(ApiView):
         project = self.enter(Verb.ASSIGN)
         query = self.query(WorkQuery, PageQuery)
         return self.page(
-            sittings_of(project, state=WorkState(query["state"]), person=query.get("assessor", "")),
+            assignments_of(project, state=WorkState(query["state"]), person=query.get("assessor", "")),
             WorkRow,
             query=query,
-            scope=sittings_of(project),
+            scope=assignments_of(project),
             order=("-pk",),
         )
 
@@ -104,12 +104,12 @@ class Assignments(ApiView):
         """
         project = self.enter(Verb.ASSIGN)
         wanted = self.body(NewAssignment)
-        sitting = assign(
+        assignment = assign(
             document_set=set_named(project, wanted["document_id"]),
             assessor=member_named(project, wanted["assessor"], field="assessor"),
             by=self.person,
         )
-        return Response(WorkRow(sitting).data, status=status.HTTP_201_CREATED)
+        return Response(WorkRow(assignment).data, status=status.HTTP_201_CREATED)
 
 
 class SetsAssigned(ApiView):
@@ -125,7 +125,7 @@ class SetsAssigned(ApiView):
         wanted = self.body(NewAssignments)
         people = [member_named(project, name, field="people") for name in wanted["people"]]
         given = assign_sets(project=project, people=people, per_set=wanted["per_set"], by=self.person)
-        rows: Any = sittings_of(project).filter(pk__in=[sitting.pk for sitting in given])
+        rows: Any = assignments_of(project).filter(pk__in=[assignment.pk for assignment in given])
         return Response(WorkRow(rows, many=True).data, status=status.HTTP_201_CREATED)
 
 
@@ -143,7 +143,7 @@ class Assessors(ApiView):
         return Response(AssessorRow(rows, many=True).data)
 
 
-class SittingUnassign(ApiView):
+class AssignmentUnassign(ApiView):
     tag = "assignment"
 
     @operation("unassign", responses=WorkRow)
@@ -153,14 +153,14 @@ class SittingUnassign(ApiView):
         Needs the verb "assign". What was said in it is kept and counts for nothing.
         """
         project = self.enter(Verb.ASSIGN)
-        sitting = unassign(sitting=sitting_in(project, public_id), by=self.person)
-        return Response(WorkRow(sitting).data)
+        assignment = unassign(assignment=assignment_in(project, public_id), by=self.person)
+        return Response(WorkRow(assignment).data)
 
 
-class SittingPull(ApiView):
+class AssignmentPull(ApiView):
     tag = "assessment"
 
-    @operation("pull_sitting", responses={201: SittingRow})
+    @operation("pull_assignment", responses={201: AssignmentRow})
     def post(self, request: Request, slug: str) -> Response:
         """Take the next set of the queue.
 
@@ -168,32 +168,32 @@ class SittingPull(ApiView):
         they have not for the project's `lease_minutes`.
         """
         project = self.enter(Verb.ASSESS)
-        sitting = queue.pull(project=project, by=self.person)
+        assignment = queue.pull(project=project, by=self.person)
         return Response(
-            SittingRow(own_work_in(project, self.person, sitting.public_id)).data,
+            AssignmentRow(own_work_in(project, self.person, assignment.public_id)).data,
             status=status.HTTP_201_CREATED,
         )
 
 
-class SittingTakeUp(ApiView):
+class AssignmentTakeUp(ApiView):
     tag = "assessment"
 
-    @operation("take_up_sitting", responses=SittingRow)
+    @operation("take_up_assignment", responses=AssignmentRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Go on in a set that the caller returned or lost to the lease, as long as it lacks assessors."""
         project = self.enter(Verb.ASSESS)
-        lost = own_sitting(project, self.person, public_id)
-        sitting = queue.take_up(sitting=lost, by=self.person)
-        return Response(SittingRow(own_work_in(project, self.person, sitting.public_id)).data)
+        lost = own_assignment(project, self.person, public_id)
+        assignment = queue.take_up(assignment=lost, by=self.person)
+        return Response(AssignmentRow(own_work_in(project, self.person, assignment.public_id)).data)
 
 
-class SittingGiveBack(ApiView):
+class AssignmentGiveBack(ApiView):
     tag = "assessment"
 
-    @operation("give_back_sitting", responses={204: None})
+    @operation("give_back_assignment", responses={204: None})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Put a set into the queue again that the caller took from it."""
         project = self.enter(Verb.ASSESS)
-        sitting = own_sitting(project, self.person, public_id)
-        queue.give_back(sitting=sitting, by=self.person)
+        assignment = own_assignment(project, self.person, public_id)
+        queue.give_back(assignment=assignment, by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)

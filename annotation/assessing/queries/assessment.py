@@ -19,12 +19,12 @@ from annotation.assessing.queries.progress import (
     AssessingProgress,
     Gates,
     JudgedComparison,
-    PeerReading,
     Stage,
+    SummaryState,
 )
 from annotation.core.refusals import NotFound
 from annotation.core.unit_lists import unit_list
-from annotation.models import Assignment, Claim, Document, Project, Sitting, Unit, UnitJudgment
+from annotation.models import Assignment, Claim, Document, Project, Reading, Unit, UnitJudgment
 from annotation.scoring.records import target_of
 from evaluation.text import count_length
 
@@ -55,7 +55,7 @@ class SummaryWork:
     of the model summary, not even how long it is.
     """
 
-    assignment_id: str
+    reading_id: str
     number: int
     part: int
     parts: int
@@ -83,7 +83,7 @@ class SetWork:
     `judged` and `total` count the units of the model summaries that may be seen.
     """
 
-    sitting_id: str
+    assignment_id: str
     number: int
     name: str
     closed_at: datetime | None
@@ -181,7 +181,7 @@ class SeeForm:
     may write in the set, `pen_seq` the last act heard from it.
     """
 
-    assignment_id: str
+    reading_id: str
     here: SetWork
     sets: int
     number: int
@@ -231,36 +231,36 @@ class SourceText:
 
 
 def own_work(project: Project, person: User) -> list[SetWork]:
-    """The person's sittings in the project, in their order. The number of queries does not grow with them."""
+    """The person's assignments in the project, in their order. The number of queries does not grow with them."""
     places = _own_places(project, person)
     progress = AssessingProgress.load(project, [place.key for place in places])
     return [place.work(progress) for place in places]
 
 
 def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
-    """The person's sitting of that public id, as `own_work` has it. Raises NotFound."""
+    """The person's assignment of that public id, as `own_work` has it. Raises NotFound."""
     for work in own_work(project, person):
-        if work.sitting_id == public_id:
+        if work.assignment_id == public_id:
             return work
     raise NotFound("There is no such assignment in this project.")
 
 
-def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
+def own_reading(project: Project, person: User, public_id: str) -> Reading:
     """The person's own assignment of that public id, whatever its state. Raises NotFound."""
-    assignment = (
+    reading = (
         _own(project, person)
-        .select_related("sitting__document_set__project", "comparison__model", "comparison__peer")
+        .select_related("assignment__document_set__project", "comparison__model", "comparison__peer")
         .only(
             "public_id",
             "state",
-            "sitting__public_id",
-            "sitting__assessor_id",
-            "sitting__closed_at",
-            "sitting__lease_until",
-            "sitting__unassigned_at",
-            "sitting__pen",
-            "sitting__pen_seq",
-            "sitting__document_set__project",
+            "assignment__public_id",
+            "assignment__assessor_id",
+            "assignment__closed_at",
+            "assignment__lease_until",
+            "assignment__unassigned_at",
+            "assignment__pen",
+            "assignment__pen_seq",
+            "assignment__document_set__project",
             "comparison__model__text",
             "comparison__peer__text",
             "comparison__peer__target_words",
@@ -268,34 +268,34 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
         .filter(public_id=public_id)
         .first()
     )
-    if assignment is None:
+    if reading is None:
         raise NotFound("There is no such piece of work in this project.")
+    return reading
+
+
+def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
+    """The person's own assignment of that public id, an unassigned one too. Raises NotFound."""
+    own = Assignment.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
+    assignment = own.select_related("document_set__project").first()
+    if assignment is None:
+        raise NotFound("There is no such assignment in this project.")
     return assignment
 
 
-def own_sitting(project: Project, person: User, public_id: str) -> Sitting:
-    """The person's own sitting of that public id, an unassigned one too. Raises NotFound."""
-    own = Sitting.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
-    sitting = own.select_related("document_set__project").first()
-    if sitting is None:
-        raise NotFound("There is no such assignment in this project.")
-    return sitting
-
-
-def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
+def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
     """One comparison of the person's own as the form shows it, with its place among the others."""
     places = _own_places(project, person)
     # Of the others it says only how many they are: reading them all would be felt at every page.
-    progress = AssessingProgress.load(project, [assignment.sitting.pk])
-    comparison, sitting = assignment.comparison, assignment.sitting
-    here = next(place for place in places if place.key == sitting.pk).work(progress)
-    own = next(work for work in here.summaries if work.assignment_id == assignment.public_id)
-    piece = progress.of(sitting.pk).pieces[assignment.public_id]
+    progress = AssessingProgress.load(project, [reading.assignment.pk])
+    comparison, assignment = reading.comparison, reading.assignment
+    here = next(place for place in places if place.key == assignment.pk).work(progress)
+    own = next(work for work in here.summaries if work.reading_id == reading.public_id)
+    piece = progress.of(assignment.pk).pieces[reading.public_id]
     if not here.closed_at:
-        progress.load_marks([piece.reading])
-    before, after = _neighbours(here, assignment.public_id)
+        progress.load_marks([piece.summary])
+    before, after = _neighbours(here, reading.public_id)
     return SeeForm(
-        assignment_id=assignment.public_id,
+        reading_id=reading.public_id,
         here=here,
         sets=len(places),
         number=own.number,
@@ -307,39 +307,41 @@ def see_form(project: Project, person: User, assignment: Assignment) -> SeeForm:
         target_words=target_of(comparison.peer, project),
         peer_length=count_length(comparison.peer.text, cast("LengthUnit", project.length_unit)),
         scale=SCALES[project.percent_scale],
-        questions=tuple(_asked(piece.reading)),
-        units=() if own.stage == "quality" else tuple(_judged_units(assignment)),
+        questions=tuple(_asked(piece.summary)),
+        units=() if own.stage == "quality" else tuple(_judged_units(reading)),
         peer_units=tuple(_peer_units(comparison.peer.units.order_by("position"), comparison.peer.text)),
         unmarked=_unmarked(piece),
         previous_id=before,
         next_id=after,
         is_closed=here.closed_at is not None,
-        pen=sitting.pen,
-        pen_seq=sitting.pen_seq,
+        pen=assignment.pen,
+        pen_seq=assignment.pen_seq,
     )
 
 
-def source_text(assignment: Assignment) -> SourceText:
+def source_text(reading: Reading) -> SourceText:
     """The source documents of an assignment's set, cut into paragraphs for reading."""
-    texts = Document.objects.filter(document_set__sittings=assignment.sitting).order_by("position")
+    texts = Document.objects.filter(document_set__assignments=reading.assignment).order_by("position")
     return SourceText(
         documents=tuple(tuple(_paragraphs(text)) for text in texts.values_list("text", flat=True))
     )
 
 
-def _own(project: Project, person: User) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(
-        sitting__assessor=person, sitting__document_set__project=project, sitting__unassigned_at__isnull=True
+def _own(project: Project, person: User) -> QuerySet[Reading]:
+    return Reading.objects.filter(
+        assignment__assessor=person,
+        assignment__document_set__project=project,
+        assignment__unassigned_at__isnull=True,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _OwnSitting:
-    """A sitting of the person's own and its number among them."""
+class _OwnAssignment:
+    """An assignment of the person's own and its number among them."""
 
     number: int
     key: int
-    sitting_id: str
+    assignment_id: str
     closed_at: datetime | None
     lease_until: datetime | None
     name: str
@@ -349,12 +351,12 @@ class _OwnSitting:
         if is_closed:
             here.leave_unasked()
         return SetWork(
-            sitting_id=self.sitting_id,
+            assignment_id=self.assignment_id,
             number=self.number,
             name=self.name,
             closed_at=self.closed_at,
             lease_until=self.lease_until,
-            peers=len(here.readings),
+            peers=len(here.summaries),
             judged=here.judged,
             total=here.total,
             is_complete=is_closed or here.is_complete,
@@ -362,68 +364,68 @@ class _OwnSitting:
         )
 
 
-def _own_places(project: Project, person: User) -> list[_OwnSitting]:
-    sittings = (
-        Sitting.objects.filter(assessor=person, document_set__project=project, unassigned_at__isnull=True)
+def _own_places(project: Project, person: User) -> list[_OwnAssignment]:
+    assignments = (
+        Assignment.objects.filter(assessor=person, document_set__project=project, unassigned_at__isnull=True)
         .order_by("pk")
         .values_list("pk", "public_id", "closed_at", "lease_until", "document_set__external_id")
     )
-    return [_OwnSitting(number, *row) for number, row in enumerate(sittings, start=1)]
+    return [_OwnAssignment(number, *row) for number, row in enumerate(assignments, start=1)]
 
 
 def _summary_work(piece: JudgedComparison, *, is_closed: bool) -> SummaryWork:
-    reading = piece.reading
+    summary = piece.summary
     stage: Stage = "done" if is_closed else piece.gates.stage
     return SummaryWork(
-        assignment_id=piece.assignment_id,
-        number=reading.number,
-        part=reading.pieces.index(piece) + 1,
-        parts=len(reading.pieces),
-        target_words=reading.target_words,
+        reading_id=piece.reading_id,
+        number=summary.number,
+        part=summary.pieces.index(piece) + 1,
+        parts=len(summary.pieces),
+        target_words=summary.target_words,
         judged=piece.judged,
         total=None if stage == "quality" else piece.total,
         stage=stage,
-        is_begun=piece.judged > 0 or bool(reading.answers),
+        is_begun=piece.judged > 0 or bool(summary.answers),
     )
 
 
-def _neighbours(here: SetWork, assignment_id: str) -> tuple[str | None, str | None]:
+def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]:
     """The assignments before and after one in its set."""
-    order = [summary.assignment_id for summary in here.summaries]
-    place = order.index(assignment_id)
+    order = [summary.reading_id for summary in here.summaries]
+    place = order.index(reading_id)
     before = order[place - 1] if place else None
     return before, order[place + 1] if place + 1 < len(order) else None
 
 
-def _asked(reading: PeerReading) -> Iterable[QualityQuestionAsked]:
-    for question in reading.questions:
+def _asked(summary: SummaryState) -> Iterable[QualityQuestionAsked]:
+    for question in summary.questions:
         yield QualityQuestionAsked(
             id=question.id,
             text=question.text,
             choices=question.choices,
-            answer=reading.answers.get(question.id),
+            answer=summary.answers.get(question.id),
         )
 
 
 def _unmarked(piece: JudgedComparison) -> UnmarkedQuestion | None:
     """The question of the unmarked peer units, where it belongs to this comparison and is not shut."""
-    reading = piece.reading
-    if not piece.is_last or reading.is_quality_open:
+    summary = piece.summary
+    if not piece.is_last or summary.is_quality_open:
         return None
-    elsewhere = {number for other in reading.pieces if other is not piece for number in other.marked or ()}
+    elsewhere = {number for other in summary.pieces if other is not piece for number in other.marked or ()}
     return UnmarkedQuestion(
         percents=UNMARKED_PERCENTS,
-        units=reading.unmarked,
+        units=summary.unmarked,
         elsewhere=tuple(sorted(elsewhere)),
-        percent=reading.unmarked_percent,
+        percent=summary.unmarked_percent,
     )
 
 
-def _judged_units(assignment: Assignment) -> Iterable[JudgedUnit]:
-    model = assignment.comparison.model
+def _judged_units(reading: Reading) -> Iterable[JudgedUnit]:
+    model = reading.comparison.model
     said = {
         (judgment.unit_id, judgment.claim_id): judgment
-        for judgment in UnitJudgment.objects.filter(assignment=assignment, is_current=True)
+        for judgment in UnitJudgment.objects.filter(reading=reading, is_current=True)
     }
     units: Sequence[Unit | Claim] = unit_list(model)
     for number, unit in enumerate(units, start=1):

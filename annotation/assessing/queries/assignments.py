@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Comparison, DocumentSet, Membership, Role, Sitting
+from annotation.models import Assignment, Comparison, DocumentSet, Membership, Role
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -62,33 +62,35 @@ class QueueOffer:
 class LapsedSet:
     """A set that a person took from the queue and no longer has; they may take it up again while it lacks assessors."""
 
-    sitting_id: str
+    assignment_id: str
     document_set: str
     lapsed_at: datetime
 
 
-def sittings_of(project: Project, *, state: WorkState = WorkState.ALL, person: str = "") -> QuerySet[Sitting]:
-    """The project's sittings in one state, or of one person alone."""
-    sittings = Sitting.objects.filter(IN_STATE[state], document_set__project=project)
-    sittings = sittings.select_related("assessor", "document_set")
-    return sittings.filter(assessor__username=person) if person else sittings
+def assignments_of(
+    project: Project, *, state: WorkState = WorkState.ALL, person: str = ""
+) -> QuerySet[Assignment]:
+    """The project's assignments in one state, or of one person alone."""
+    assignments = Assignment.objects.filter(IN_STATE[state], document_set__project=project)
+    assignments = assignments.select_related("assessor", "document_set")
+    return assignments.filter(assessor__username=person) if person else assignments
 
 
-def sitting_counts(project: Project) -> dict[WorkState, int]:
-    """How many sittings are in each state, in one query."""
-    counts = Sitting.objects.filter(document_set__project=project).aggregate(
+def assignment_counts(project: Project) -> dict[WorkState, int]:
+    """How many assignments are in each state, in one query."""
+    counts = Assignment.objects.filter(document_set__project=project).aggregate(
         **{state.value: Count("pk", filter=condition) for state, condition in IN_STATE.items() if condition}
     )
     return {WorkState(name): count for name, count in counts.items()}
 
 
-def sitting_in(project: Project, public_id: str) -> Sitting:
-    """Anybody's sitting of that public id, for a manager. Raises NotFound."""
-    sitting = sittings_of(project).filter(public_id=public_id).first()
-    if sitting is None:
+def assignment_in(project: Project, public_id: str) -> Assignment:
+    """Anybody's assignment of that public id, for a manager. Raises NotFound."""
+    assignment = assignments_of(project).filter(public_id=public_id).first()
+    if assignment is None:
         raise NotFound("There is no such assignment in this project.")
-    sitting.document_set.project = project
-    return sitting
+    assignment.document_set.project = project
+    return assignment
 
 
 def member_named(project: Project, username: str, *, field: str) -> User:
@@ -112,7 +114,7 @@ def comparable_sets(project: Project) -> QuerySet[Any]:
     """The sets in which there is something to judge, with the number of their `assessors`."""
     compared = Comparison.objects.filter(peer__document_set=OuterRef("pk"))
     return DocumentSet.objects.filter(Exists(compared), project=project).annotate(
-        assessors=Count("sittings", filter=Q(sittings__unassigned_at=None))
+        assessors=Count("assignments", filter=Q(assignments__unassigned_at=None))
     )
 
 
@@ -123,13 +125,13 @@ def lacking_sets(project: Project) -> QuerySet[Any]:
 
 def queued_sets(project: Project, person: User) -> QuerySet[Any]:
     """The sets in the queue that the person never had."""
-    had = Sitting.objects.filter(assessor=person, document_set=OuterRef("pk"))
+    had = Assignment.objects.filter(assessor=person, document_set=OuterRef("pk"))
     return lacking_sets(project).filter(~Exists(had))
 
 
 def queue_offer(project: Project, person: User) -> QueueOffer:
     """What the queue has for the person at this moment. Two queries."""
-    in_hand = Sitting.objects.filter(
+    in_hand = Assignment.objects.filter(
         OPEN, document_set__project=project, assessor=person, lease_until__isnull=False
     )
     return QueueOffer(
@@ -139,7 +141,7 @@ def queue_offer(project: Project, person: User) -> QueueOffer:
 
 def lapsed_work(project: Project, person: User) -> list[LapsedSet]:
     """The sets that the person may take up again, the newest first."""
-    lost = Sitting.objects.filter(
+    lost = Assignment.objects.filter(
         document_set__in=lacking_sets(project).values("pk"),
         assessor=person,
         unassigned_at__isnull=False,
@@ -159,7 +161,7 @@ def assessor_progress(project: Project) -> list[AssessorProgress]:
     """Every assessor, and whoever has been given sets, by name. Two queries, however many."""
     able = _who_may_assess(project)
     rows = (
-        Sitting.objects.filter(document_set__project=project)
+        Assignment.objects.filter(document_set__project=project)
         .order_by()
         .values_list("assessor__username")
         .annotate(

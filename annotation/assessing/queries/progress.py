@@ -1,8 +1,8 @@
-"""How far assessors are in their sittings, and what of the protocol is open to them.
+"""How far assessors are in their assignments, and what of the protocol is open to them.
 
-A *reading* is one peer summary in a sitting with all its comparisons. The order in a reading: the quality questions,
-while nothing of the model summary is shown; the model units; once for the peer, at its last comparison, the
-question of the unmarked peer units. The set can be closed when every reading is complete.
+A *reading* is one comparison in an assignment. The order of work on one peer summary: the quality questions, while
+nothing of the model summary is shown; the model units of its readings; at the last of them the question of the
+unmarked peer units. The set can be closed when every summary is complete.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class Gates:
 
 @dataclass(slots=True, eq=False)
 class JudgedComparison:
-    """One comparison in a sitting. `judged` counts the units of its list that have a percent.
+    """One comparison in an assignment. `judged` counts the units of its list that have a percent.
 
     `marked` are the peer units that are marked in it, None where nobody needed to know.
     """
 
     key: int
-    assignment_id: str
+    reading_id: str
     state: str
     model_id: int
-    reading: PeerReading
+    summary: SummaryState
     total: int = 0
     judged: int = 0
     has_claims_as_units: bool = False
@@ -74,22 +74,22 @@ class JudgedComparison:
 
     @property
     def is_first(self) -> bool:
-        return self.reading.pieces[0] is self
+        return self.summary.pieces[0] is self
 
     @property
     def is_last(self) -> bool:
-        return self.reading.pieces[-1] is self
+        return self.summary.pieces[-1] is self
 
     @property
     def gates(self) -> Gates:
-        reading = self.reading
+        summary = self.summary
         quality: Gate = "none"
-        if reading.questions:
-            quality = "open" if reading.is_quality_open else "done"
+        if summary.questions:
+            quality = "open" if summary.is_quality_open else "done"
         units: Gate = "done" if self.is_judged else "open"
-        if reading.is_quality_open:
+        if summary.is_quality_open:
             units = "shut"
-        return Gates(quality=quality, units=units, unmarked=reading.unmarked_gate if self.is_last else "none")
+        return Gates(quality=quality, units=units, unmarked=summary.unmarked_gate if self.is_last else "none")
 
     @property
     def is_complete(self) -> bool:
@@ -98,8 +98,8 @@ class JudgedComparison:
 
 
 @dataclass(slots=True, eq=False)
-class PeerReading:
-    """One peer summary in a sitting. `questions` are those that are asked of it."""
+class SummaryState:
+    """One peer summary in an assignment. `questions` are those that are asked of it."""
 
     number: int
     peer_id: int
@@ -149,87 +149,87 @@ class PeerReading:
 
 
 @dataclass(slots=True, eq=False)
-class SittingProgress:
-    """A sitting's comparisons in their order, and its readings."""
+class AssignmentProgress:
+    """An assignment's comparisons in their order, and its readings."""
 
     pieces: dict[str, JudgedComparison] = field(default_factory=dict)
-    readings: dict[int, PeerReading] = field(default_factory=dict)
+    summaries: dict[int, SummaryState] = field(default_factory=dict)
 
     @property
     def judged(self) -> int:
-        return sum(piece.judged for piece in self.pieces.values() if not piece.reading.is_quality_open)
+        return sum(piece.judged for piece in self.pieces.values() if not piece.summary.is_quality_open)
 
     @property
     def total(self) -> int:
         """Units to judge; of a model summary that may not be seen yet not even the number is told."""
-        return sum(piece.total for piece in self.pieces.values() if not piece.reading.is_quality_open)
+        return sum(piece.total for piece in self.pieces.values() if not piece.summary.is_quality_open)
 
     @property
     def is_complete(self) -> bool:
-        return all(reading.is_complete for reading in self.readings.values())
+        return all(summary.is_complete for summary in self.summaries.values())
 
     def leave_unasked(self) -> None:
         """Ask nothing any more: a set that was closed before the project had questions lacks no answers."""
-        for reading in self.readings.values():
-            if reading.is_quality_open:
-                reading.questions = ()
+        for summary in self.summaries.values():
+            if summary.is_quality_open:
+                summary.questions = ()
 
 
 @dataclass(slots=True, eq=False)
 class AssessingProgress:
-    """Some sittings of one project. The number of queries never grows with what is in them."""
+    """Some assignments of one project. The number of queries never grows with what is in them."""
 
     project: Project
-    sittings: dict[int, SittingProgress]
+    assignments: dict[int, AssignmentProgress]
 
     @classmethod
-    def load(cls, project: Project, sitting_ids: Collection[int]) -> AssessingProgress:
+    def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
         """All that is known: one query, two where a question of unmarked peer units may be open."""
-        progress = cls.read(project, sitting_ids)
+        progress = cls.read(project, assignment_ids)
         progress.load_marks(
-            reading
-            for reading in progress.readings()
-            if reading.is_judged and reading.unmarked_percent is None
+            summary
+            for summary in progress.summaries()
+            if summary.is_judged and summary.unmarked_percent is None
         )
         return progress
 
     @classmethod
-    def read(cls, project: Project, sitting_ids: Collection[int]) -> AssessingProgress:
+    def read(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
         """All but which peer units are marked, in one query."""
         questions = quality_questions(project.question_set, project.own_questions)
-        sittings: dict[int, SittingProgress] = defaultdict(SittingProgress)
-        for row in _rows(sitting_ids):
-            sitting = sittings[row.sitting_id]
-            reading = sitting.readings.get(row.peer_id)
-            if reading is None:
-                reading = _reading(row, len(sitting.readings) + 1, questions)
-                sitting.readings[row.peer_id] = reading
+        assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
+        for row in _rows(assignment_ids):
+            assignment = assignments[row.assignment_id]
+            summary = assignment.summaries.get(row.peer_id)
+            if summary is None:
+                summary = _summary_state(row, len(assignment.summaries) + 1, questions)
+                assignment.summaries[row.peer_id] = summary
             has_claims = row.model_claims is not None
             piece = JudgedComparison(
                 key=row.key,
-                assignment_id=row.assignment_id,
+                reading_id=row.reading_id,
                 state=row.state,
                 model_id=row.model_id,
-                reading=reading,
+                summary=summary,
                 total=row.model_units if row.model_claims is None else row.model_claims,
                 judged=row.judged_claims if has_claims else row.judged_units,
                 has_claims_as_units=has_claims,
             )
-            reading.pieces.append(piece)
-            sitting.pieces[piece.assignment_id] = piece
-        return cls(project=project, sittings=dict(sittings))
+            summary.pieces.append(piece)
+            assignment.pieces[piece.reading_id] = piece
+        return cls(project=project, assignments=dict(assignments))
 
-    def of(self, sitting_id: int) -> SittingProgress:
-        """The progress of one sitting; an empty one where nothing is in it."""
-        return self.sittings.get(sitting_id) or SittingProgress()
+    def of(self, assignment_id: int) -> AssignmentProgress:
+        """The progress of one assignment; an empty one where nothing is in it."""
+        return self.assignments.get(assignment_id) or AssignmentProgress()
 
-    def readings(self) -> Iterator[PeerReading]:
-        for sitting in self.sittings.values():
-            yield from sitting.readings.values()
+    def summaries(self) -> Iterator[SummaryState]:
+        for assignment in self.assignments.values():
+            yield from assignment.summaries.values()
 
-    def load_marks(self, readings: Iterable[PeerReading]) -> None:
+    def load_marks(self, summaries: Iterable[SummaryState]) -> None:
         """Which peer units are marked anywhere in these readings; no query for none."""
-        pieces = {piece.key: piece for reading in readings for piece in reading.pieces}
+        pieces = {piece.key: piece for summary in summaries for piece in summary.pieces}
         marked: dict[int, set[int]] = {key: set() for key in pieces}
         for said in standing_judgments(pieces) if pieces else ():
             marked[said.piece].update(said.marks)
@@ -257,20 +257,20 @@ def standing_judgments(pieces: Mapping[int, JudgedComparison]) -> Iterator[Stand
             yield said
 
 
-def slips_in(project: Project, sitting_id: int) -> list[int]:
-    """Of each judgment of a sitting that looks like a slip, the number of its peer summary.
+def slips_in(project: Project, assignment_id: int) -> list[int]:
+    """Of each judgment of an assignment that looks like a slip, the number of its peer summary.
 
     It gives a percent although no peer unit is marked, or 0 % although one is.
     """
-    progress = AssessingProgress.read(project, [sitting_id])
-    pieces = {piece.key: piece for reading in progress.readings() for piece in reading.pieces}
+    progress = AssessingProgress.read(project, [assignment_id])
+    pieces = {piece.key: piece for summary in progress.summaries() for piece in summary.pieces}
     slips = []
     for said in standing_judgments(pieces) if pieces else ():
-        reading = pieces[said.piece].reading
+        summary = pieces[said.piece].summary
         # Marks may be left on peer units that a later import took away.
-        is_marked = any(mark <= reading.peer_units for mark in said.marks)
+        is_marked = any(mark <= summary.peer_units for mark in said.marks)
         if said.percent is not None and (said.percent > 0) != is_marked:
-            slips.append(reading.number)
+            slips.append(summary.number)
     return sorted(slips)
 
 
@@ -291,9 +291,9 @@ def listed_units(public_ids: Collection[str]) -> dict[str, ListedUnit]:
 
 
 class _ProgressRow(NamedTuple):
-    sitting_id: int
+    assignment_id: int
     key: int
-    assignment_id: str
+    reading_id: str
     state: str
     peer_id: int
     model_id: int
@@ -307,17 +307,17 @@ class _ProgressRow(NamedTuple):
     unmarked_percent: int | None
 
 
-def _rows(sitting_ids: Collection[int]) -> list[_ProgressRow]:
-    if not sitting_ids:
+def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
+    if not assignment_ids:
         return []
-    statement = sql.PROGRESS.format(sittings=by_hand.places(sitting_ids))
-    return [_ProgressRow(*row) for row in by_hand.rows(statement, list(sitting_ids))]
+    statement = sql.PROGRESS.format(assignments=by_hand.places(assignment_ids))
+    return [_ProgressRow(*row) for row in by_hand.rows(statement, list(assignment_ids))]
 
 
-def _reading(row: _ProgressRow, number: int, questions: tuple[QualityQuestion, ...]) -> PeerReading:
+def _summary_state(row: _ProgressRow, number: int, questions: tuple[QualityQuestion, ...]) -> SummaryState:
     answers = row.quality_answers or {}
     is_short = row.target_words is not None and row.target_words <= SHORT_TARGET
-    return PeerReading(
+    return SummaryState(
         number=number,
         peer_id=row.peer_id,
         target_words=row.target_words,

@@ -1,7 +1,8 @@
 """The rows of acts on their way into the database, in statements by hand.
 
-Every click of every assessor writes them while it holds the sitting's row, and on SQLite all of the database: building
-the statements anew as queries took longer than carrying them out. What goes into a column is still the model's to say.
+Every click of every assessor writes them while it holds the assignment's row, and on SQLite all of the database:
+to build the statements as queries took longer than to carry them out. The model
+says what goes into a column.
 """
 
 from __future__ import annotations
@@ -14,24 +15,24 @@ from django.db import connection
 
 from annotation.assessing import sql
 from annotation.core import by_hand
-from annotation.models import Sitting, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, SummaryJudgment, UnitJudgment
 
 SavedJudgment = TypeVar("SavedJudgment", UnitJudgment, SummaryJudgment)
 
 
 def take_turn(
-    sitting: Sitting, *, pen: str, seq: int, renewed: dict[str, datetime], if_unheard: bool
+    assignment: Assignment, *, pen: str, seq: int, renewed: dict[str, datetime], if_unheard: bool
 ) -> bool:
-    """Give the sitting its pen and last number, if it is still open; False where it is not.
+    """Give the assignment its pen and last number, if it is still open; False where it is not.
 
     `renewed` are columns of its lease. With `if_unheard` only while its pen and number are those that were read.
     """
     unheard = " AND pen = %s AND pen_seq = %s" if if_unheard else ""
     statement = sql.TAKE_TURN.format(renewed=", ".join(f"{name} = %s" for name in renewed), unheard=unheard)
     moments = [connection.ops.adapt_datetimefield_value(moment) for moment in renewed.values()]
-    values: list[Any] = [pen, seq, *moments, sitting.pk]
+    values: list[Any] = [pen, seq, *moments, assignment.pk]
     if if_unheard:
-        values += [sitting.pen, sitting.pen_seq]
+        values += [assignment.pen, assignment.pen_seq]
     with by_hand.kept_plan() as cursor:
         cursor.execute(statement, values)
         return bool(cursor.rowcount == 1)

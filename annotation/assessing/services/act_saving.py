@@ -1,4 +1,4 @@
-"""Acts of the SEE form on their way into rows: what each must be, and how far the sitting is after it."""
+"""Acts of the SEE form on their way into rows: what each must be, and how far the assignment is after it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import NamedTuple, TypeVar
 from annotation.assessing.queries.progress import (
     UNMARKED_PERCENTS,
     AssessingProgress,
+    AssignmentProgress,
     Gates,
     JudgedComparison,
     ListedUnit,
-    PeerReading,
-    SittingProgress,
     StandingJudgment,
+    SummaryState,
     listed_units,
     standing_judgments,
 )
 from annotation.assessing.services.act_rows import insert, outdate
 from annotation.assessing.services.acts import Act, ActResult, QualityAct, UnitAct, UnmarkedAct
 from annotation.core.refusals import Conflict, Invalid, NotFound, Refusal
-from annotation.models import Assignment, Claim, Project, Sitting, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, Claim, Project, Reading, SummaryJudgment, UnitJudgment
 from evaluation.metrics import Marks
 
 LONGEST_UNIT_NOTE = 4000
@@ -72,60 +72,62 @@ _JudgmentKey = tuple[int, int | None, int | None]
 
 @dataclass(slots=True)
 class Saving:
-    """The acts of one request on their way into rows, and the sitting as they leave it.
+    """The acts of one request on their way into rows, and the assignment as they leave it.
 
     What was said before them is read once and kept up to date here, so that nothing has to be read again.
     """
 
-    sitting: Sitting
+    assignment: Assignment
     progress: AssessingProgress
     client_id: str
-    touched: tuple[PeerReading, ...]
+    touched: tuple[SummaryState, ...]
     before: dict[_JudgmentKey, StandingJudgment]
     units: Mapping[str, ListedUnit] | None
     is_strict: bool
     heard: int
     slips: dict[str, str] = field(default_factory=dict)
     judgments: dict[_JudgmentKey, list[UnitJudgment]] = field(default_factory=dict)
-    answers: dict[PeerReading, list[SummaryJudgment]] = field(default_factory=dict)
+    answers: dict[SummaryState, list[SummaryJudgment]] = field(default_factory=dict)
     begun: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, sitting: Sitting, acts: Sequence[Act], client_id: str, *, is_strict: bool = False) -> Saving:
-        """How far the sitting is, what stands of the summaries that the acts touch, and which units they are of.
+    def of(
+        cls, assignment: Assignment, acts: Sequence[Act], client_id: str, *, is_strict: bool = False
+    ) -> Saving:
+        """How far the assignment is, what stands of the summaries that the acts touch, and which units they are of.
 
-        Whoever joins or splits units takes the pen from a form that has it, and leaves a sitting alone that is in no
-        form yet. So the units are read here for a form with the pen, and else when the sitting's row is held.
+        Joining or splitting units takes the pen from a form that has it, and leaves an assignment alone that is
+        in no form yet. So the units are read here for a form with the pen, and else when the assignment's row is held.
         """
-        progress = AssessingProgress.read(sitting.document_set.project, [sitting.pk])
-        found = (progress.of(sitting.pk).pieces.get(act.assignment_id) for act in acts)
-        touched = tuple(dict.fromkeys(piece.reading for piece in found if piece is not None))
-        pieces = {piece.key: piece for reading in touched for piece in reading.pieces}
+        progress = AssessingProgress.read(assignment.document_set.project, [assignment.pk])
+        found = (progress.of(assignment.pk).pieces.get(act.reading_id) for act in acts)
+        touched = tuple(dict.fromkeys(piece.summary for piece in found if piece is not None))
+        pieces = {piece.key: piece for summary in touched for piece in summary.pieces}
         standing = standing_judgments(pieces) if pieces else ()
         return cls(
-            sitting=sitting,
+            assignment=assignment,
             progress=progress,
             client_id=client_id,
             touched=touched,
             before={(said.piece, said.unit_id, said.claim_id): said for said in standing},
-            units=_listed(acts) if sitting.pen == client_id else None,
+            units=_listed(acts) if assignment.pen == client_id else None,
             is_strict=is_strict,
             heard=acts[-1].seq,
         )
 
     @property
-    def here(self) -> SittingProgress:
-        return self.progress.of(self.sitting.pk)
+    def here(self) -> AssignmentProgress:
+        return self.progress.of(self.assignment.pk)
 
     def write(self, acts: Sequence[Act]) -> list[ActResult]:
-        """Turn the acts into rows. The caller holds the sitting's row."""
+        """Turn the acts into rows. The caller holds the assignment's row."""
         places = self._places([act for act in acts if isinstance(act, UnitAct)])
         results = [self._result(act, places) for act in acts]
         self._store_judgments()
         self._store_answers()
         if self.begun:
-            Assignment.objects.filter(pk__in=self.begun, state=Assignment.State.OPEN).update(
-                state=Assignment.State.DRAFT
+            Reading.objects.filter(pk__in=self.begun, state=Reading.State.OPEN).update(
+                state=Reading.State.DRAFT
             )
         return results
 
@@ -134,17 +136,17 @@ class Saving:
         self._count_marks()
         here = self.here
         is_complete = all(
-            reading.is_complete if reading in self.touched else reading.is_judged
-            for reading in here.readings.values()
+            summary.is_complete if summary in self.touched else summary.is_judged
+            for summary in here.summaries.values()
         )
         if is_complete:
-            others = (reading for reading in here.readings.values() if reading not in self.touched)
-            self.progress.load_marks(reading for reading in others if reading.unmarked_percent is None)
+            others = (summary for summary in here.summaries.values() if summary not in self.touched)
+            self.progress.load_marks(summary for summary in others if summary.unmarked_percent is None)
         return Saved(
             heard=self.heard,
             results=tuple(results),
             slips=self.slips,
-            gates={piece.assignment_id: piece.gates for reading in self.touched for piece in reading.pieces},
+            gates={piece.reading_id: piece.gates for summary in self.touched for piece in summary.pieces},
             judged=here.judged,
             total=here.total,
             is_complete=is_complete and here.is_complete,
@@ -152,18 +154,18 @@ class Saving:
 
     def _result(self, act: Act, places: Mapping[str, _JudgedPlace]) -> ActResult:
         try:
-            piece = self.here.pieces.get(act.assignment_id)
+            piece = self.here.pieces.get(act.reading_id)
             if piece is None:
                 raise NotFound("This summary is not, or no longer, in the set.")
             if isinstance(act, UnitAct):
                 self._judge(act, piece, places)
             else:
-                self._answer(act, piece.reading)
+                self._answer(act, piece.summary)
         except Refusal as refusal:
             if self.is_strict:
                 raise
             return ActResult(act.seq, "refused", refusal.code, refusal.message)
-        if piece.state == Assignment.State.OPEN:
+        if piece.state == Reading.State.OPEN:
             self.begun.add(piece.key)
         return ActResult(act.seq, "saved")
 
@@ -171,7 +173,7 @@ class Saving:
 
     def _places(self, acts: Sequence[UnitAct]) -> dict[str, _JudgedPlace]:
         """The units by public id, and the claims in their stead."""
-        pieces = [piece for act in acts if (piece := self.here.pieces.get(act.assignment_id))]
+        pieces = [piece for act in acts if (piece := self.here.pieces.get(act.reading_id))]
         places: dict[str, _JudgedPlace] = {}
         if any(not piece.has_claims_as_units for piece in pieces):
             units = _listed(acts) if self.units is None else self.units
@@ -188,7 +190,7 @@ class Saving:
         return places
 
     def _judge(self, act: UnitAct, piece: JudgedComparison, places: Mapping[str, _JudgedPlace]) -> None:
-        if piece.reading.is_quality_open:
+        if piece.summary.is_quality_open:
             raise Conflict(
                 "Answer this summary's quality questions first to see the model summary.",
                 code="quality_first",
@@ -198,9 +200,9 @@ class Saving:
         if place is None or place.model_id != piece.model_id or is_claim != piece.has_claims_as_units:
             raise NotFound("This model unit is not, or no longer, in this comparison. Reload the page.")
         _check_percent(act.percent, self.progress.project)
-        marks = _clean_marks(act.marks, piece.reading)
+        marks = _clean_marks(act.marks, piece.summary)
         row = UnitJudgment(
-            assignment_id=piece.key,
+            reading_id=piece.key,
             unit_id=place.unit_id,
             claim_id=place.claim_id,
             percent=act.percent,
@@ -209,9 +211,9 @@ class Saving:
             client_id=self.client_id,
             seq=act.seq,
             active_ms=act.active_ms,
-            guideline_id=self.sitting.guideline_id,
+            guideline_id=self.assignment.guideline_id,
         )
-        self.slips[act.unit_id] = _slip(place.number, act.percent, marks, piece.reading.peer_units)
+        self.slips[act.unit_id] = _slip(place.number, act.percent, marks, piece.summary.peer_units)
         key = (piece.key, place.unit_id, place.claim_id)
         piece.judged += (act.percent is not None) - (self._percent(key) is not None)
         self.judgments.setdefault(key, []).append(row)
@@ -229,8 +231,8 @@ class Saving:
         marked: dict[int, set[int]] = defaultdict(set)
         for (piece, *_), marks in stands.items():
             marked[piece].update(marks)
-        for reading in self.touched:
-            for each in reading.pieces:
+        for summary in self.touched:
+            for each in summary.pieces:
                 each.marked = frozenset(marked[each.key])
 
     def _store_judgments(self) -> None:
@@ -243,32 +245,32 @@ class Saving:
 
     # Quality questions and unmarked peer units
 
-    def _answer(self, act: QualityAct | UnmarkedAct, reading: PeerReading) -> None:
+    def _answer(self, act: QualityAct | UnmarkedAct, summary: SummaryState) -> None:
         if isinstance(act, UnmarkedAct):
             self._count_marks()
-            _check_unmarked(act, reading)
-            reading.unmarked_percent = act.percent
-        elif (answer := _checked_answer(act, reading)) is None:
-            reading.answers.pop(act.question, None)
+            _check_unmarked(act, summary)
+            summary.unmarked_percent = act.percent
+        elif (answer := _checked_answer(act, summary)) is None:
+            summary.answers.pop(act.question, None)
         else:
-            reading.answers[act.question] = answer
+            summary.answers[act.question] = answer
         row = SummaryJudgment(
-            sitting=self.sitting,
-            peer_id=reading.peer_id,
-            quality_answers=dict(reading.answers),
-            unmarked_percent=reading.unmarked_percent,
+            assignment=self.assignment,
+            peer_id=summary.peer_id,
+            quality_answers=dict(summary.answers),
+            unmarked_percent=summary.unmarked_percent,
             client_id=self.client_id,
             seq=act.seq,
             active_ms=act.active_ms,
-            guideline_id=self.sitting.guideline_id,
+            guideline_id=self.assignment.guideline_id,
         )
-        self.answers.setdefault(reading, []).append(row)
+        self.answers.setdefault(summary, []).append(row)
 
     def _store_answers(self) -> None:
         if not self.answers:
             return
-        peers = [reading.peer_id for reading in self.answers]
-        before = SummaryJudgment.objects.filter(peer__in=peers, sitting=self.sitting, is_current=True)
+        peers = [summary.peer_id for summary in self.answers]
+        before = SummaryJudgment.objects.filter(peer__in=peers, assignment=self.assignment, is_current=True)
         before.update(is_current=False)
         rows = list(chain.from_iterable(_last_is_current(rows) for rows in self.answers.values()))
         insert(sorted(rows, key=lambda row: row.seq))
@@ -293,9 +295,9 @@ def _check_percent(percent: int | None, project: Project) -> None:
         raise Invalid(f"A percent must be between 0 and 100 in steps of {step}.", field="percent")
 
 
-def _clean_marks(given: Iterable[int], reading: PeerReading) -> list[int]:
+def _clean_marks(given: Iterable[int], summary: SummaryState) -> list[int]:
     marks = sorted(set(given))
-    unknown = [mark for mark in marks if not 1 <= mark <= reading.peer_units]
+    unknown = [mark for mark in marks if not 1 <= mark <= summary.peer_units]
     if unknown:
         raise Invalid(f"The peer summary has no unit {unknown[0]}.", field="marks")
     return marks
@@ -316,15 +318,15 @@ def _slip(number: int, percent: int | None, marks: Collection[int], peer_units: 
     return warnings[0].message if warnings else ""
 
 
-def _checked_answer(act: QualityAct, reading: PeerReading) -> int | None:
+def _checked_answer(act: QualityAct, summary: SummaryState) -> int | None:
     """The answer itself, where it fits the question and the stage."""
-    question = next((each for each in reading.questions if each.id == act.question), None)
+    question = next((each for each in summary.questions if each.id == act.question), None)
     if question is None:
         raise NotFound("This question does not apply to this summary.")
     if act.answer is not None and act.answer not in question.values:
         low, high = question.values[0], question.values[-1]
         raise Invalid(f"The answer to this question is a whole number from {low} to {high}.", field="answer")
-    if act.answer is None and not reading.is_quality_open:
+    if act.answer is None and not summary.is_quality_open:
         raise Conflict(
             "The model summary has been shown, so you can change this answer but not clear it.",
             code="quality_answered",
@@ -332,15 +334,15 @@ def _checked_answer(act: QualityAct, reading: PeerReading) -> int | None:
     return act.answer
 
 
-def _check_unmarked(act: UnmarkedAct, reading: PeerReading) -> None:
+def _check_unmarked(act: UnmarkedAct, summary: SummaryState) -> None:
     if act.percent is None:
         return
     if act.percent not in UNMARKED_PERCENTS:
         raise Invalid("The percent of unmarked peer units must be 0, 20, 40, 60, 80 or 100.", field="percent")
-    if not reading.is_judged:
+    if not summary.is_judged:
         raise Conflict(
             "Give every model unit of this summary a percent first, then judge the unmarked peer units.",
             code="units_first",
         )
-    if not reading.unmarked:
+    if not summary.unmarked:
         raise Conflict("All peer units are marked, so there is nothing to answer.", code="none_unmarked")

@@ -1,6 +1,6 @@
-"""Whose turn it is in a sitting: who may write, which form has the pen, and which of its acts are new.
+"""Whose turn it is in an assignment: who may write, which form has the pen, and which of its acts are new.
 
-A form numbers its acts in each sitting, and has the pen while its acts are the last ones heard. Every refusal
+A form numbers its acts in each assignment, and has the pen while its acts are the last ones heard. Every refusal
 here tells what the server holds (`theirs`) and what was sent (`yours`).
 """
 
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation.assessing.queries.progress import AssessingProgress, PeerReading
+from annotation.assessing.queries.progress import AssessingProgress, SummaryState
 from annotation.assessing.services.act_rows import take_turn
 from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound
 from annotation.core.shared.clock import shared_now
-from annotation.models import Sitting, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, SummaryJudgment, UnitJudgment
 from annotation.models.assignment import UNITS_CHANGED
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 
-def may_write(sitting: Sitting, by: User) -> None:
-    """Refuse unless the sitting is the person's own and still open. Raises as `save_acts`."""
-    enter(sitting, by)
-    check_open(sitting)
+def may_write(assignment: Assignment, by: User) -> None:
+    """Refuse unless the assignment is the person's own and still open. Raises as `save_acts`."""
+    enter(assignment, by)
+    check_open(assignment)
 
 
-def last_saved(sitting: Sitting, client_id: str) -> int:
-    """The greatest number among the acts of this form that have rows in the sitting; 0 where there is none."""
-    of_units = UnitJudgment.objects.filter(assignment__sitting=sitting, client_id=client_id)
-    of_peers = SummaryJudgment.objects.filter(sitting=sitting, client_id=client_id)
+def last_saved(assignment: Assignment, client_id: str) -> int:
+    """The greatest number among the acts of this form that have rows in the assignment; 0 where there is none."""
+    of_units = UnitJudgment.objects.filter(reading__assignment=assignment, client_id=client_id)
+    of_peers = SummaryJudgment.objects.filter(assignment=assignment, client_id=client_id)
     numbers = (rows.order_by().aggregate(last=Max("seq"))["last"] for rows in (of_units, of_peers))
     return max(number or 0 for number in numbers)
 
@@ -48,25 +48,25 @@ def lease_end(project: Project) -> datetime:
     return shared_now() + timedelta(minutes=project.lease_minutes)
 
 
-def lease(sitting: Sitting) -> dict[str, datetime]:
+def lease(assignment: Assignment) -> dict[str, datetime]:
     """The columns that an act or sign of life renews."""
     worked = {"worked_at": timezone.now()}
-    if sitting.lease_until is None:
+    if assignment.lease_until is None:
         return worked
-    return {**worked, "lease_until": lease_end(sitting.document_set.project)}
+    return {**worked, "lease_until": lease_end(assignment.document_set.project)}
 
 
-def enter(sitting: Sitting, by: User) -> None:
-    if sitting.assessor_id != by.pk:
+def enter(assignment: Assignment, by: User) -> None:
+    if assignment.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
-    require(by, sitting.document_set.project, Verb.ASSESS)
+    require(by, assignment.document_set.project, Verb.ASSESS)
 
 
-def check_open(sitting: Sitting) -> None:
-    """Refuse a sitting that takes no more judgments. Raises Conflict (codes `closed`, `unassigned`)."""
-    if sitting.closed_at is not None:
+def check_open(assignment: Assignment) -> None:
+    """Refuse an assignment that takes no more judgments. Raises Conflict (codes `closed`, `unassigned`)."""
+    if assignment.closed_at is not None:
         raise Conflict("This document set is closed, so its judgments cannot be changed.", code="closed")
-    if sitting.unassigned_at is not None:
+    if assignment.unassigned_at is not None:
         raise Conflict(
             "This document set is no longer assigned to you. Your judgments are kept. If it returned to the queue, "
             "resume it from My work.",
@@ -74,15 +74,15 @@ def check_open(sitting: Sitting) -> None:
         )
 
 
-def not_heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> Sequence[Act]:
+def not_heard(assignment: Assignment, client_id: str, acts: Sequence[Act]) -> Sequence[Act]:
     """Those of the acts that have not been heard yet, of which the first is the next one. Raises Conflict."""
-    heard = _heard(sitting, client_id, acts)
+    heard = _heard(assignment, client_id, acts)
     fresh = [act for act in acts if act.seq > heard]
     if len(fresh) < len(acts):
-        _check_repeated(sitting, client_id, acts[: len(acts) - len(fresh)])
+        _check_repeated(assignment, client_id, acts[: len(acts) - len(fresh)])
     if not fresh:
         return fresh
-    _check_still_open(sitting, fresh)
+    _check_still_open(assignment, fresh)
     for expected, act in zip(count(heard + 1), fresh, strict=False):
         if act.seq != expected:
             gap = Conflict(
@@ -90,19 +90,19 @@ def not_heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> Sequence
                 code="gap",
                 details={"expected": expected},
             )
-            raise _with_both(gap, sitting, fresh)
+            raise _with_both(gap, assignment, fresh)
     return fresh
 
 
-def _check_repeated(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> None:
+def _check_repeated(assignment: Assignment, client_id: str, acts: Sequence[Act]) -> None:
     """Raise Conflict where a number comes again with something else: two tabs gave it to two different acts."""
     numbers = [act.seq for act in acts]
-    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, client_id=client_id, seq__in=numbers)
+    rows = UnitJudgment.objects.filter(reading__assignment=assignment, client_id=client_id, seq__in=numbers)
     judged = {
-        seq: (assignment, unit or claim, percent, marks, note)
-        for seq, assignment, unit, claim, percent, marks, note in rows.values_list(
+        seq: (reading, unit or claim, percent, marks, note)
+        for seq, reading, unit, claim, percent, marks, note in rows.values_list(
             "seq",
-            "assignment__public_id",
+            "reading__public_id",
             "unit__public_id",
             "claim__public_id",
             "percent",
@@ -110,13 +110,15 @@ def _check_repeated(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> No
             "note",
         )
     }
-    summaries = SummaryJudgment.objects.filter(sitting=sitting, client_id=client_id, seq__in=numbers)
+    summaries = SummaryJudgment.objects.filter(assignment=assignment, client_id=client_id, seq__in=numbers)
     answered = {row.seq: row for row in summaries}
     # An act that was refused left no row: nothing tells what it said.
     others = [act for act in acts if not _is_the_same(act, judged.get(act.seq), answered.get(act.seq))]
     if others:
         told = "This set is open in two tabs with judgments at the same time."
-        raise _with_both(Conflict(told, code="elsewhere", details={"pen": sitting.pen}), sitting, others)
+        raise _with_both(
+            Conflict(told, code="elsewhere", details={"pen": assignment.pen}), assignment, others
+        )
 
 
 def _is_the_same(act: Act, judged: tuple[object, ...] | None, answered: SummaryJudgment | None) -> bool:
@@ -124,7 +126,7 @@ def _is_the_same(act: Act, judged: tuple[object, ...] | None, answered: SummaryJ
     match act:
         case UnitAct():
             said = (
-                act.assignment_id,
+                act.reading_id,
                 act.unit_id,
                 act.percent,
                 sorted(set(act.marks)),
@@ -139,71 +141,71 @@ def _is_the_same(act: Act, judged: tuple[object, ...] | None, answered: SummaryJ
             return judged is None and (answered is None or answered.unmarked_percent == act.percent)
 
 
-def _heard(sitting: Sitting, client_id: str, acts: Sequence[Act]) -> int:
+def _heard(assignment: Assignment, client_id: str, acts: Sequence[Act]) -> int:
     """The number up to which the form has been heard. Raises Conflict where another one has the pen."""
-    if sitting.pen == client_id:
-        return sitting.pen_seq
-    last = last_saved(sitting, client_id)
-    if sitting.pen == "" or acts[-1].seq <= last:
+    if assignment.pen == client_id:
+        return assignment.pen_seq
+    last = last_saved(assignment, client_id)
+    if assignment.pen == "" or acts[-1].seq <= last:
         return last
     fresh = [act for act in acts if act.seq > last]
     # Who has the pen of a set that is over helps nobody.
-    _check_still_open(sitting, fresh)
+    _check_still_open(assignment, fresh)
     told = "This set was opened in another tab or on another device. Continue there."
-    if sitting.pen.startswith(UNITS_CHANGED):
+    if assignment.pen.startswith(UNITS_CHANGED):
         told = "Units in this set were joined or split. Reload the page."
-    elsewhere = Conflict(told, code="elsewhere", details={"pen": sitting.pen})
-    raise _with_both(elsewhere, sitting, fresh)
+    elsewhere = Conflict(told, code="elsewhere", details={"pen": assignment.pen})
+    raise _with_both(elsewhere, assignment, fresh)
 
 
-def _check_still_open(sitting: Sitting, fresh: Sequence[Act]) -> None:
+def _check_still_open(assignment: Assignment, fresh: Sequence[Act]) -> None:
     try:
-        check_open(sitting)
+        check_open(assignment)
     except Conflict as refusal:
-        raise _with_both(refusal, sitting, fresh) from None
+        raise _with_both(refusal, assignment, fresh) from None
 
 
-def hear(sitting: Sitting, client_id: str, seq: int, *, if_unheard: bool = False) -> bool:
-    """Take the turn: one update that holds the sitting's row to the end of the transaction."""
-    renewed = lease(sitting)
-    return take_turn(sitting, pen=client_id, seq=seq, renewed=renewed, if_unheard=if_unheard)
+def hear(assignment: Assignment, client_id: str, seq: int, *, if_unheard: bool = False) -> bool:
+    """Take the turn: one update that holds the assignment's row to the end of the transaction."""
+    renewed = lease(assignment)
+    return take_turn(assignment, pen=client_id, seq=seq, renewed=renewed, if_unheard=if_unheard)
 
 
 def busy() -> Conflict:
     return Conflict("Other changes to this set are being saved. Try again.", code="busy")
 
 
-def _with_both(refusal: Conflict, sitting: Sitting, acts: Sequence[Act]) -> Conflict:
+def _with_both(refusal: Conflict, assignment: Assignment, acts: Sequence[Act]) -> Conflict:
     """The refusal with what stands on the server of what the acts touch, and the acts."""
-    details = {"theirs": _standing(sitting, acts), "yours": [act.as_json() for act in acts]}
+    details = {"theirs": _standing(assignment, acts), "yours": [act.as_json() for act in acts]}
     return Conflict(refusal.message, code=refusal.code, details={**refusal.details, **details})
 
 
-def _standing(sitting: Sitting, acts: Sequence[Act]) -> list[dict[str, object]]:
+def _standing(assignment: Assignment, acts: Sequence[Act]) -> list[dict[str, object]]:
     """What the server holds of everything that the acts touch, as acts without a number."""
-    said = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
-    rows = said.filter(assignment__public_id__in={act.assignment_id for act in acts}).order_by("pk")
+    said = UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True)
+    rows = said.filter(reading__public_id__in={act.reading_id for act in acts}).order_by("pk")
     judged = {
-        (assignment, unit or claim): UnitAct(0, assignment, unit or claim, percent, marks, note)
-        for assignment, unit, claim, percent, marks, note in rows.values_list(
-            "assignment__public_id", "unit__public_id", "claim__public_id", "percent", "marks", "note"
+        (reading, unit or claim): UnitAct(0, reading, unit or claim, percent, marks, note)
+        for reading, unit, claim, percent, marks, note in rows.values_list(
+            "reading__public_id", "unit__public_id", "claim__public_id", "percent", "marks", "note"
         )
     }
-    pieces = AssessingProgress.read(sitting.document_set.project, [sitting.pk]).of(sitting.pk).pieces
+    pieces = AssessingProgress.read(assignment.document_set.project, [assignment.pk]).of(assignment.pk).pieces
     theirs: list[Act] = []
     for act in acts:
-        piece = pieces.get(act.assignment_id)
-        if piece is not None and (stands := _stands(act, piece.reading, judged)) not in theirs:
+        piece = pieces.get(act.reading_id)
+        if piece is not None and (stands := _stands(act, piece.summary, judged)) not in theirs:
             theirs.append(stands)
     return [act.as_json() for act in theirs]
 
 
-def _stands(act: Act, reading: PeerReading, judged: Mapping[tuple[str, str], UnitAct]) -> Act:
+def _stands(act: Act, summary: SummaryState, judged: Mapping[tuple[str, str], UnitAct]) -> Act:
     match act:
         case UnitAct():
-            nothing = UnitAct(0, act.assignment_id, act.unit_id, None)
-            return judged.get((act.assignment_id, act.unit_id), nothing)
+            nothing = UnitAct(0, act.reading_id, act.unit_id, None)
+            return judged.get((act.reading_id, act.unit_id), nothing)
         case QualityAct():
-            return QualityAct(0, act.assignment_id, act.question, reading.answers.get(act.question))
+            return QualityAct(0, act.reading_id, act.question, summary.answers.get(act.question))
         case UnmarkedAct():
-            return UnmarkedAct(0, act.assignment_id, reading.unmarked_percent)
+            return UnmarkedAct(0, act.reading_id, summary.unmarked_percent)

@@ -16,7 +16,7 @@ LONGEST_CLIENT = 36
 LARGEST_ACT_NUMBER = 2_147_483_647
 _PUBLIC_ID = re.compile(r"[a-z0-9]{1,32}")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,36}")
-_SHARED_KEYS = frozenset({"seq", "kind", "assignment", "ms"})
+_SHARED_KEYS = frozenset({"seq", "kind", "reading", "ms"})
 _ACT_KEYS = {
     "unit": _SHARED_KEYS | {"unit", "percent", "marks", "note"},
     "quality": _SHARED_KEYS | {"question", "answer"},
@@ -29,7 +29,7 @@ class UnitAct:
     """The percent, marks and note of one model unit, or of a claim that stands in for one."""
 
     seq: int
-    assignment_id: str
+    reading_id: str
     unit_id: str
     percent: int | None
     marks: Sequence[int] = ()
@@ -40,7 +40,7 @@ class UnitAct:
         return {
             "seq": self.seq,
             "kind": "unit",
-            "assignment": self.assignment_id,
+            "reading": self.reading_id,
             "unit": self.unit_id,
             "percent": self.percent,
             "marks": list(self.marks),
@@ -53,7 +53,7 @@ class QualityAct:
     """One answer to one quality question; None takes it back."""
 
     seq: int
-    assignment_id: str
+    reading_id: str
     question: str
     answer: int | None
     active_ms: int = 0
@@ -62,7 +62,7 @@ class QualityAct:
         return {
             "seq": self.seq,
             "kind": "quality",
-            "assignment": self.assignment_id,
+            "reading": self.reading_id,
             "question": self.question,
             "answer": self.answer,
         }
@@ -73,7 +73,7 @@ class UnmarkedAct:
     """The answer to the question of the unmarked peer units; None takes it back."""
 
     seq: int
-    assignment_id: str
+    reading_id: str
     percent: int | None
     active_ms: int = 0
 
@@ -81,7 +81,7 @@ class UnmarkedAct:
         return {
             "seq": self.seq,
             "kind": "unmarked",
-            "assignment": self.assignment_id,
+            "reading": self.reading_id,
             "percent": self.percent,
         }
 
@@ -131,7 +131,7 @@ def _read(entry: object, where: str) -> Act:
     if unknown:
         raise Invalid(f"An act of kind {kind} has no {unknown[0]!r}.", field=f"{where}.{unknown[0]}")
     seq = _number(entry.get("seq"), f"{where}.seq", least=1)
-    assignment = _id(entry.get("assignment"), f"{where}.assignment")
+    reading = _id(entry.get("reading"), f"{where}.reading")
     active_ms = _number(entry.get("ms", 0), f"{where}.ms")
     match kind:
         case "quality":
@@ -139,15 +139,13 @@ def _read(entry: object, where: str) -> Act:
             if not isinstance(question, str):
                 raise Invalid(f"{where}.question is the id of a question.", field=f"{where}.question")
             answer = _optional(entry.get("answer"), f"{where}.answer")
-            return QualityAct(seq, assignment, question, answer, active_ms)
+            return QualityAct(seq, reading, question, answer, active_ms)
         case "unmarked":
-            return UnmarkedAct(
-                seq, assignment, _optional(entry.get("percent"), f"{where}.percent"), active_ms
-            )
+            return UnmarkedAct(seq, reading, _optional(entry.get("percent"), f"{where}.percent"), active_ms)
         case _:
             return UnitAct(
                 seq=seq,
-                assignment_id=assignment,
+                reading_id=reading,
                 unit_id=_id(entry.get("unit"), f"{where}.unit"),
                 percent=_optional(entry.get("percent"), f"{where}.percent"),
                 marks=_marks(entry.get("marks", []), f"{where}.marks"),

@@ -14,7 +14,7 @@ from annotation.assessing.queries.assignments import comparable_sets
 from annotation.core.events import log
 from annotation.core.permissions import Verb, has_sight, require, roles_in, verbs_of
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Assignment, Comparison, DocumentSet, Project, Sitting
+from annotation.models import Assignment, Comparison, DocumentSet, Project, Reading
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -25,7 +25,9 @@ WRITTEN_AT_ONCE = 2000
 
 
 @transaction.atomic
-def assign(*, document_set: DocumentSet, assessor: User, by: User | None, seed: int | None = None) -> Sitting:
+def assign(
+    *, document_set: DocumentSet, assessor: User, by: User | None, seed: int | None = None
+) -> Assignment:
     """Give a person a document set with all its comparisons.
 
     One that they have open gets the comparisons that are new; one that was taken from them goes on with all that was
@@ -41,19 +43,21 @@ def assign(*, document_set: DocumentSet, assessor: User, by: User | None, seed: 
             f"{document_set.external_id} has no peer summary compared with a model summary.",
             field="document_set",
         )
-    sitting = give(document_set, assessor, seed=seed)
+    assignment = give(document_set, assessor, seed=seed)
     log(
         project=project,
         actor=by,
         verb="assign",
-        target=sitting,
+        target=assignment,
         data={"assessor": assessor.username, "document_set": document_set.external_id},
     )
-    return sitting
+    return assignment
 
 
 @transaction.atomic
-def assign_sets(*, project: Project, people: Sequence[User], per_set: int, by: User | None) -> list[Sitting]:
+def assign_sets(
+    *, project: Project, people: Sequence[User], per_set: int, by: User | None
+) -> list[Assignment]:
     """Give every document set so many assessors: of these people those who have the fewest open sets.
 
     The assessors that a set has already count; nobody is given a set that they had before, and where too few people
@@ -67,10 +71,10 @@ def assign_sets(*, project: Project, people: Sequence[User], per_set: int, by: U
     lock_work(project)
     had: dict[int, set[int]] = defaultdict(set)
     assessors, load = Counter[int](), Counter[int]()
-    for sitting in Sitting.objects.filter(document_set__project=project).order_by():
-        had[sitting.document_set_id].add(sitting.assessor_id)
-        assessors[sitting.document_set_id] += sitting.unassigned_at is None
-        load[sitting.assessor_id] += sitting.is_open
+    for assignment in Assignment.objects.filter(document_set__project=project).order_by():
+        had[assignment.document_set_id].add(assignment.assessor_id)
+        assessors[assignment.document_set_id] += assignment.unassigned_at is None
+        load[assignment.assessor_id] += assignment.is_open
     keys = list(comparable_sets(project).order_by("pk").values_list("pk", flat=True))
     chance = random.Random()
     chance.shuffle(keys)
@@ -81,10 +85,10 @@ def assign_sets(*, project: Project, people: Sequence[User], per_set: int, by: U
         able.sort(key=lambda person: load[person.pk])
         for person in able[: max(0, per_set - assessors[key])]:
             load[person.pk] += 1
-            given.append(Sitting(assessor=person, document_set_id=key))
+            given.append(Assignment(assessor=person, document_set_id=key))
     if not given:
         raise Invalid("Every document set has enough assessors, or these people have had it.", field="people")
-    Sitting.objects.bulk_create(given, batch_size=WRITTEN_AT_ONCE)
+    Assignment.objects.bulk_create(given, batch_size=WRITTEN_AT_ONCE)
     _fill(given, Comparison.objects.filter(peer__document_set__project=project), chance)
     log(
         project=project,
@@ -107,20 +111,22 @@ def lock_work(project: Project) -> None:
 
 def give(
     document_set: DocumentSet, person: User, *, lease_until: datetime | None = None, seed: int | None = None
-) -> Sitting:
-    """The person's open sitting on the set. The caller holds `lock_work`. Raises Conflict (code `closed`)."""
-    sitting, _ = Sitting.objects.select_for_update(of=("self",)).get_or_create(
+) -> Assignment:
+    """The person's open assignment on the set. The caller holds `lock_work`. Raises Conflict (code `closed`)."""
+    assignment, _ = Assignment.objects.select_for_update(of=("self",)).get_or_create(
         document_set=document_set, assessor=person, defaults={"lease_until": lease_until}
     )
-    if sitting.closed_at is not None:
+    if assignment.closed_at is not None:
         raise Conflict(f"{person} has already closed {document_set.external_id}.", code="closed")
-    if sitting.unassigned_at is not None:
-        sitting.unassigned_at, sitting.lease_until = None, lease_until
-        sitting.may_have_seen |= has_sight(person, document_set.project)
-        sitting.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
-    lacking = Comparison.objects.filter(peer__document_set=document_set).exclude(assignments__sitting=sitting)
-    _fill([sitting], lacking, random.Random(seed), behind=sitting.assignments.count())
-    return sitting
+    if assignment.unassigned_at is not None:
+        assignment.unassigned_at, assignment.lease_until = None, lease_until
+        assignment.may_have_seen |= has_sight(person, document_set.project)
+        assignment.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
+    lacking = Comparison.objects.filter(peer__document_set=document_set).exclude(
+        readings__assignment=assignment
+    )
+    _fill([assignment], lacking, random.Random(seed), behind=assignment.readings.count())
+    return assignment
 
 
 def _require_may_assess(person: User, project: Project) -> None:
@@ -133,19 +139,23 @@ Compared = tuple[int, int, int | None]
 
 
 def _fill(
-    sittings: Iterable[Sitting], comparisons: QuerySet[Comparison], chance: random.Random, *, behind: int = 0
+    assignments: Iterable[Assignment],
+    comparisons: QuerySet[Comparison],
+    chance: random.Random,
+    *,
+    behind: int = 0,
 ) -> None:
-    """Lay those of these comparisons that belong to its set into each sitting, `behind` so many others."""
+    """Lay those of these comparisons that belong to its set into each assignment, `behind` so many others."""
     compared: dict[int, list[Compared]] = defaultdict(list)
     columns = ("peer__document_set_id", "pk", "peer_id", "peer__target_words")
     for set_id, key, peer, target in comparisons.order_by("pk").values_list(*columns):
         compared[set_id].append((key, peer, target))
-    Assignment.objects.bulk_create(
+    Reading.objects.bulk_create(
         (
-            Assignment(sitting=sitting, comparison_id=key, position=position)
-            for sitting in sittings
+            Reading(assignment=assignment, comparison_id=key, position=position)
+            for assignment in assignments
             for position, key in enumerate(
-                _in_order(compared[sitting.document_set_id], chance), start=behind + 1
+                _in_order(compared[assignment.document_set_id], chance), start=behind + 1
             )
         ),
         batch_size=WRITTEN_AT_ONCE,

@@ -14,7 +14,7 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound
 from annotation.core.shared.clock import shared_now
-from annotation.models import Project, Sitting
+from annotation.models import Assignment, Project
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,7 +27,7 @@ LAPSED_AT_ONCE = 200
 GIVE_BACK = "give back"
 
 
-def pull(*, project: Project, by: User) -> Sitting:
+def pull(*, project: Project, by: User) -> Assignment:
     """The next set of the queue for this person, leased to them for as long as they work at it.
 
     One of those that fewest people have, at random among equals; never one that they have or had. Raises Conflict:
@@ -43,30 +43,30 @@ def pull(*, project: Project, by: User) -> Sitting:
             raise Conflict(
                 "The queue has no set for you. Try again later, or ask a manager.", code="queue_empty"
             )
-        sitting = give(document_set, by, lease_until=lease_end(project))
-        log(project=project, actor=by, verb="pull", target=sitting, data=told(sitting))
-    return sitting
+        assignment = give(document_set, by, lease_until=lease_end(project))
+        log(project=project, actor=by, verb="pull", target=assignment, data=told(assignment))
+    return assignment
 
 
 @transaction.atomic
-def take_up(*, sitting: Sitting, by: User) -> Sitting:
+def take_up(*, assignment: Assignment, by: User) -> Assignment:
     """Let a person go on in a set that they returned or that their lease ran out on, with all that they said in it.
 
     Raises NotFound where it is not theirs, Conflict: `closed`, `unassigned` where a manager took it away, `taken`
     where others have the set by now, `one_at_a_time`.
     """
-    project = sitting.document_set.project
+    project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
     lock_work(project)
-    if sitting.assessor_id != by.pk:
+    if assignment.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
-    sitting = held(sitting)
-    if sitting.is_open:
-        return sitting
-    if sitting.lease_until is None:
+    assignment = held(assignment)
+    if assignment.is_open:
+        return assignment
+    if assignment.lease_until is None:
         raise Conflict("A manager unassigned this set.", code="unassigned")
     _require_free_hands(project, by)
-    document_set = sitting.document_set
+    document_set = assignment.document_set
     if not lacking_sets(project).filter(pk=document_set.pk).exists():
         raise Conflict(
             f"Someone else has {document_set.external_id} now. Your judgments are kept but not counted.",
@@ -78,22 +78,22 @@ def take_up(*, sitting: Sitting, by: User) -> Sitting:
 
 
 @transaction.atomic
-def give_back(*, sitting: Sitting, by: User) -> Sitting:
+def give_back(*, assignment: Assignment, by: User) -> Assignment:
     """Put a set into the queue again that the person took from it.
 
     Raises NotFound where it is not theirs, Conflict where it is closed, or not from the queue (code `not_pulled`).
     """
-    project = sitting.document_set.project
+    project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
-    if sitting.assessor_id != by.pk:
+    if assignment.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
-    sitting = held(sitting)
-    if sitting.lease_until is None:
+    assignment = held(assignment)
+    if assignment.lease_until is None:
         raise Conflict("This set is not from the queue. Ask a manager to unassign it.", code="not_pulled")
-    if sitting.is_open:
-        put_away(sitting)
-        log(project=project, actor=by, verb=GIVE_BACK, target=sitting, data=told(sitting))
-    return sitting
+    if assignment.is_open:
+        put_away(assignment)
+        log(project=project, actor=by, verb=GIVE_BACK, target=assignment, data=told(assignment))
+    return assignment
 
 
 def lapse_leases(*, project: Project | None = None) -> int:
@@ -112,27 +112,33 @@ def lapse_leases(*, project: Project | None = None) -> int:
 @transaction.atomic
 def _lapse(key: int, now: datetime) -> bool:
     # Tested again under the lock: its person may just have worked on, and somebody else may be at this too.
-    sitting = (
+    assignment = (
         _expired(now)
         .select_for_update(of=("self",), skip_locked=True)
         .select_related("document_set__project", "assessor")
         .filter(pk=key)
         .first()
     )
-    if sitting is None:
+    if assignment is None:
         return False
-    put_away(sitting)
-    log(project=sitting.document_set.project, actor=None, verb="lapse", target=sitting, data=told(sitting))
+    put_away(assignment)
+    log(
+        project=assignment.document_set.project,
+        actor=None,
+        verb="lapse",
+        target=assignment,
+        data=told(assignment),
+    )
     return True
 
 
-def _expired(now: datetime) -> QuerySet[Sitting]:
-    return Sitting.objects.filter(closed_at__isnull=True, unassigned_at__isnull=True, lease_until__lt=now)
+def _expired(now: datetime) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(closed_at__isnull=True, unassigned_at__isnull=True, lease_until__lt=now)
 
 
 def _require_free_hands(project: Project, by: User) -> None:
     in_hand = (
-        Sitting.objects.filter(
+        Assignment.objects.filter(
             document_set__project=project,
             assessor=by,
             lease_until__isnull=False,
@@ -147,5 +153,5 @@ def _require_free_hands(project: Project, by: User) -> None:
             f"You have {in_hand.document_set.external_id} assigned to you. Close or return it, then take the "
             "next one.",
             code="one_at_a_time",
-            details={"sitting": in_hand.public_id},
+            details={"assignment": in_hand.public_id},
         )

@@ -10,31 +10,31 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, has_sight, require
 from annotation.core.refusals import Conflict
-from annotation.models import Sitting
+from annotation.models import Assignment
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
 @transaction.atomic
-def unassign(*, sitting: Sitting, by: User | None) -> Sitting:
+def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
     """Take an open set from its assessor; twice changes nothing. Raises Conflict (code `closed`)."""
-    project = sitting.document_set.project
+    project = assignment.document_set.project
     require(by, project, Verb.ASSIGN)
-    sitting = held(sitting)
-    if sitting.unassigned_at is None:
-        sitting.lease_until = None
-        put_away(sitting)
-        log(project=project, actor=by, verb="unassign", target=sitting, data=told(sitting))
-    return sitting
+    assignment = held(assignment)
+    if assignment.unassigned_at is None:
+        assignment.lease_until = None
+        put_away(assignment)
+        log(project=project, actor=by, verb="unassign", target=assignment, data=told(assignment))
+    return assignment
 
 
-def held(sitting: Sitting) -> Sitting:
-    """The sitting as it stands, locked. Raises Conflict (code `closed`) where it is submitted."""
+def held(assignment: Assignment) -> Assignment:
+    """The assignment as it stands, locked. Raises Conflict (code `closed`) where it is submitted."""
     found = (
-        Sitting.objects.select_for_update(of=("self",))
+        Assignment.objects.select_for_update(of=("self",))
         .select_related("document_set__project", "assessor")
-        .get(pk=sitting.pk)
+        .get(pk=assignment.pk)
     )
     if found.closed_at is not None:
         raise Conflict(
@@ -45,13 +45,13 @@ def held(sitting: Sitting) -> Sitting:
     return found
 
 
-def put_away(sitting: Sitting) -> None:
-    """Take a locked sitting from its assessor, who is blind to it no more if their roles show them anything."""
-    sitting.unassigned_at = timezone.now()
-    sitting.may_have_seen |= has_sight(sitting.assessor, sitting.document_set.project)
-    sitting.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
+def put_away(assignment: Assignment) -> None:
+    """Take a locked assignment from its assessor, who is blind to it no more if their roles show them anything."""
+    assignment.unassigned_at = timezone.now()
+    assignment.may_have_seen |= has_sight(assignment.assessor, assignment.document_set.project)
+    assignment.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
 
 
-def told(sitting: Sitting) -> dict[str, object]:
-    """What the log says of a sitting."""
-    return {"assessor": sitting.assessor.username, "document_set": sitting.document_set.external_id}
+def told(assignment: Assignment) -> dict[str, object]:
+    """What the log says of an assignment."""
+    return {"assessor": assignment.assessor.username, "document_set": assignment.document_set.external_id}

@@ -19,23 +19,23 @@ from django.views.decorators.cache import never_cache
 from annotation.assessing.queries.assessment import (
     SeeForm,
     own_assignment,
-    own_sitting,
+    own_reading,
     see_form,
     source_text,
 )
-from annotation.assessing.queries.open_sitting import sitting_for_acts
+from annotation.assessing.queries.open_assignment import assignment_for_acts
 from annotation.assessing.queries.own_desk import own_desk
 from annotation.assessing.queries.progress import slips_in
 from annotation.assessing.services import queue
 from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
 from annotation.assessing.services.acts import QualityAct, UnmarkedAct, read_acts, read_client
-from annotation.assessing.services.close_sitting import close_sitting as close
+from annotation.assessing.services.close_assignment import close_assignment as close
 from annotation.assessing.services.save_acts import judge_unit as judge
 from annotation.assessing.services.save_acts import save_acts, save_at_once
 from annotation.assessing.services.take_pen import keep_alive, take_pen
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Sitting
+from annotation.models import Assignment
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.numbers import need_whole_number
@@ -58,10 +58,10 @@ def work(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 @never_cache
-def assess(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+def assess(request: Request, slug: str, reading_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
-    assignment = own_assignment(room.project, request.user, assignment_id)
-    form = see_form(room.project, request.user, assignment)
+    reading = own_reading(room.project, request.user, reading_id)
+    form = see_form(room.project, request.user, reading)
     context = {
         "room": room,
         "form": form,
@@ -72,69 +72,69 @@ def assess(request: Request, slug: str, assignment_id: str) -> HttpResponse:
 
 
 @screen("GET")
-def source(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+def source(request: Request, slug: str, reading_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
-    assignment = own_assignment(room.project, request.user, assignment_id)
-    context = {"room": room, "assignment_id": assignment_id, "source": source_text(assignment)}
+    reading = own_reading(room.project, request.user, reading_id)
+    context = {"room": room, "reading_id": reading_id, "source": source_text(reading)}
     return page_or_fragment(
         request, page="assessing/form/source.html", fragment="assessing/form/_source.html", context=context
     )
 
 
 @screen("POST")
-def judge_unit(request: Request, slug: str, assignment_id: str, unit_id: str) -> HttpResponse:
+def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> HttpResponse:
     """The percent, marks and note of one model unit from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
-    assignment = own_assignment(room.project, request.user, assignment_id)
+    reading = own_reading(room.project, request.user, reading_id)
     judge(
-        assignment=assignment,
+        reading=reading,
         by=request.user,
         unit_id=unit_id,
         percent=_whole(request.POST.get("percent", ""), "percent"),
         marks=[_number(mark, "marks") for mark in request.POST.getlist("marks")],
         note=request.POST.get("note", ""),
     )
-    page = reverse("assess", kwargs={"slug": slug, "assignment_id": assignment_id})
+    page = reverse("assess", kwargs={"slug": slug, "reading_id": reading_id})
     return redirect(f"{page}#unit-{unit_id}")
 
 
 @screen("POST")
-def answer_quality(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+def answer_quality(request: Request, slug: str, reading_id: str) -> HttpResponse:
     """Answers to quality questions from a plain form, any number of them at once."""
     room = enter(request, slug, Verb.ASSESS, here="work")
-    assignment = own_assignment(room.project, request.user, assignment_id)
+    reading = own_reading(room.project, request.user, reading_id)
     given = {
         name.removeprefix(ANSWER): text
         for name, text in request.POST.dict().items()
         if name.startswith(ANSWER)
     }
     acts = [
-        QualityAct(seq, assignment_id, question, _whole(text, f"{ANSWER}{question}"))
+        QualityAct(seq, reading_id, question, _whole(text, f"{ANSWER}{question}"))
         for seq, (question, text) in enumerate(given.items(), start=1)
     ]
     if not acts:
         raise Invalid("Choose an answer first.", field="answer")
-    save_at_once(sitting=assignment.sitting, by=request.user, acts=acts)
-    return redirect("assess", slug=slug, assignment_id=assignment_id)
+    save_at_once(assignment=reading.assignment, by=request.user, acts=acts)
+    return redirect("assess", slug=slug, reading_id=reading_id)
 
 
 @screen("POST")
-def answer_unmarked(request: Request, slug: str, assignment_id: str) -> HttpResponse:
+def answer_unmarked(request: Request, slug: str, reading_id: str) -> HttpResponse:
     """The answer to the question of the unmarked peer units from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
-    assignment = own_assignment(room.project, request.user, assignment_id)
-    act = UnmarkedAct(1, assignment_id, _whole(request.POST.get("percent", ""), "percent"))
-    save_at_once(sitting=assignment.sitting, by=request.user, acts=[act])
-    return redirect("assess", slug=slug, assignment_id=assignment_id)
+    reading = own_reading(room.project, request.user, reading_id)
+    act = UnmarkedAct(1, reading_id, _whole(request.POST.get("percent", ""), "percent"))
+    save_at_once(assignment=reading.assignment, by=request.user, acts=[act])
+    return redirect("assess", slug=slug, reading_id=reading_id)
 
 
 @json_screen
-def acts(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+def acts(request: Request, slug: str, assignment_id: str) -> JsonResponse:
     """The acts of an open form, in order; see `save_acts`."""
-    sitting = _own(request, slug, sitting_id)
+    assignment = _own(request, slug, assignment_id)
     body = _body(request, {"client", "acts"})
     saved = save_acts(
-        sitting=sitting,
+        assignment=assignment,
         by=request.user,
         client_id=read_client(body.get("client")),
         acts=read_acts(body.get("acts")),
@@ -143,13 +143,13 @@ def acts(request: Request, slug: str, sitting_id: str) -> JsonResponse:
 
 
 @json_screen
-def pen(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+def pen(request: Request, slug: str, assignment_id: str) -> JsonResponse:
     """A form that was just opened takes the pen."""
-    sitting = _own(request, slug, sitting_id)
+    assignment = _own(request, slug, assignment_id)
     body = _body(request, {"client", "seen"})
     seen = body.get("seen", "")
     taken = take_pen(
-        sitting=sitting,
+        assignment=assignment,
         by=request.user,
         client_id=read_client(body.get("client")),
         seen_pen=read_client(seen, "seen") if seen else "",
@@ -158,20 +158,20 @@ def pen(request: Request, slug: str, sitting_id: str) -> JsonResponse:
 
 
 @json_screen
-def alive(request: Request, slug: str, sitting_id: str) -> JsonResponse:
+def alive(request: Request, slug: str, assignment_id: str) -> JsonResponse:
     """The person is at it, though no act has come for a while."""
-    sitting = _own(request, slug, sitting_id)
+    assignment = _own(request, slug, assignment_id)
     body = _body(request, {"client"})
     # Whichever of their forms it is; but a body is held to its shape.
     read_client(body.get("client"))
-    found = keep_alive(sitting=sitting, by=request.user)
+    found = keep_alive(assignment=assignment, by=request.user)
     return JsonResponse(found.as_json())
 
 
 @screen("POST")
-def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
+def close_assignment(request: Request, slug: str, assignment_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
-    own = own_sitting(room.project, request.user, sitting_id)
+    own = own_assignment(room.project, request.user, assignment_id)
     slips = [] if is_confirmed(request) or own.closed_at else slips_in(room.project, own.pk)
     if slips:
         return ask_to_confirm(
@@ -183,8 +183,8 @@ def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
             back=reverse("work", args=[slug]),
             fields={},
         )
-    sitting = close(sitting=own, by=request.user)
-    messages.success(request, f"{sitting.document_set.external_id} is closed. Your judgments now count.")
+    assignment = close(assignment=own, by=request.user)
+    messages.success(request, f"{assignment.document_set.external_id} is closed. Your judgments now count.")
     return redirect("work", slug=slug)
 
 
@@ -192,38 +192,38 @@ def close_sitting(request: Request, slug: str, sitting_id: str) -> HttpResponse:
 def pull(request: Request, slug: str) -> HttpResponse:
     """The next set of the queue. A refusal says why there is none."""
     room = enter(request, slug, Verb.ASSESS, here="work")
-    sitting = queue.pull(project=room.project, by=request.user)
-    messages.success(request, f"You have {sitting.document_set.external_id} to judge.")
+    assignment = queue.pull(project=room.project, by=request.user)
+    messages.success(request, f"You have {assignment.document_set.external_id} to judge.")
     return redirect("work", slug=slug)
 
 
 @screen("POST")
-def take_up(request: Request, slug: str, sitting_id: str) -> HttpResponse:
+def take_up(request: Request, slug: str, assignment_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
-    lost = own_sitting(room.project, request.user, sitting_id)
-    sitting = queue.take_up(sitting=lost, by=request.user)
+    lost = own_assignment(room.project, request.user, assignment_id)
+    assignment = queue.take_up(assignment=lost, by=request.user)
     messages.success(
-        request, f"You have {sitting.document_set.external_id} again. Your earlier judgments are kept."
+        request, f"You have {assignment.document_set.external_id} again. Your earlier judgments are kept."
     )
     return redirect("work", slug=slug)
 
 
 @screen("POST")
-def give_back(request: Request, slug: str, sitting_id: str) -> HttpResponse:
+def give_back(request: Request, slug: str, assignment_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
-    sitting = own_sitting(room.project, request.user, sitting_id)
-    queue.give_back(sitting=sitting, by=request.user)
-    messages.success(request, f"{sitting.document_set.external_id} is back in the queue.")
+    assignment = own_assignment(room.project, request.user, assignment_id)
+    queue.give_back(assignment=assignment, by=request.user)
+    messages.success(request, f"{assignment.document_set.external_id} is back in the queue.")
     return redirect("work", slug=slug)
 
 
-def _own(request: Request, slug: str, sitting_id: str) -> Sitting:
-    """The person's own sitting; only where there is none it is asked whether there is such a project for them."""
-    sitting = sitting_for_acts(slug, request.user, sitting_id)
-    if sitting is None:
+def _own(request: Request, slug: str, assignment_id: str) -> Assignment:
+    """The person's own assignment; only where there is none it is asked whether there is such a project for them."""
+    assignment = assignment_for_acts(slug, request.user, assignment_id)
+    if assignment is None:
         project_for(request.user, slug, Verb.ASSESS)
         raise NotFound("There is no such assignment in this project.")
-    return sitting
+    return assignment
 
 
 def _body(request: Request, known: Iterable[str]) -> dict[str, object]:

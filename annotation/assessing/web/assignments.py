@@ -10,13 +10,13 @@ from annotation.assessing.queries.assignments import (
     WorkState,
     assessor_progress,
     assessors_in,
+    assignment_counts,
+    assignment_in,
+    assignments_of,
     comparable_sets,
     lacking_sets,
     member_named,
     set_named,
-    sitting_counts,
-    sitting_in,
-    sittings_of,
 )
 from annotation.assessing.services.assign import assign as give
 from annotation.assessing.services.assign import assign_sets as give_sets
@@ -74,10 +74,10 @@ def assign_sets(request: Request, slug: str) -> HttpResponse:
 
 
 @screen("POST")
-def unassign(request: Request, slug: str, sitting_id: str) -> HttpResponse:
+def unassign(request: Request, slug: str, assignment_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    sitting = take_away(sitting=sitting_in(room.project, sitting_id), by=request.user)
-    name = sitting.document_set.external_id
+    assignment = take_away(assignment=assignment_in(room.project, assignment_id), by=request.user)
+    name = assignment.document_set.external_id
     return _done(request, room, f"{name} was unassigned. Its judgments are kept but not counted.")
 
 
@@ -88,12 +88,12 @@ def _done(request: Request, room: Room, message: str) -> HttpResponse:
 
 def _show(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
     state = _state(request.GET.get("state", ""))
-    counts = sitting_counts(room.project)
+    counts = assignment_counts(room.project)
     rows, after = page_after(
-        sittings_of(room.project, state=state),
+        assignments_of(room.project, state=state),
         order=("-pk",),
         after=request.GET.get("after", ""),
-        scope=sittings_of(room.project),
+        scope=assignments_of(room.project),
     )
     context = {
         "room": room,

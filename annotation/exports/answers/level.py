@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
 from annotation.exports.answers.answer import ExportedAnswer
-from annotation.exports.answers.in_sittings import (
+from annotation.exports.answers.in_assignments import (
     judge_shares,
     summary_judgments,
     unit_judgments,
@@ -52,7 +52,7 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
     """Rows of a summary stand by kind, then in the order in which they were given.
 
     What the source answers to questions stands before the first summary of its document set. Nothing of a
-    sitting that is still open is among them. `unit` is a number of the model summary's one list of units; a
+    assignment that is still open is among them. `unit` is a number of the model summary's one list of units; a
     claim that is linked to a unit carries that unit's number.
     """
     document_id: str | None = None

@@ -16,12 +16,12 @@ from annotation.core.paging import page_after
 from annotation.core.search import holds
 from annotation.models import (
     Adjudication,
+    Assignment,
     Comment,
     Invitation,
     Membership,
     Project,
     Role,
-    Sitting,
     UnitJudgment,
     Verdict,
 )
@@ -208,20 +208,20 @@ def as_invited(row: Invitation) -> Invited:
 def what_stays(membership: Membership) -> Left:
     """What the person has said in the project and what waits for them there."""
     project, person = membership.project, membership.user
-    sittings = Sitting.objects.filter(
+    assignments = Assignment.objects.filter(
         assessor=person, document_set__project=project, unassigned_at__isnull=True
     )
     of_project = Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
     return Left(
         judgments=_capped(
             UnitJudgment.objects.filter(
-                assignment__sitting__assessor=person,
-                assignment__sitting__document_set__project=project,
+                reading__assignment__assessor=person,
+                reading__assignment__document_set__project=project,
                 is_current=True,
             )
         ),
-        closed_sets=_capped(sittings.filter(closed_at__isnull=False)),
-        open_sets=_capped(sittings.filter(closed_at__isnull=True)),
+        closed_sets=_capped(assignments.filter(closed_at__isnull=False)),
+        open_sets=_capped(assignments.filter(closed_at__isnull=True)),
         verdicts=_capped(
             Verdict.objects.filter(person=person, check_row__project=project, withdrawn_at=None)
         ),

@@ -18,8 +18,8 @@ from annotation.models import (
     DocumentSet,
     Membership,
     Project,
+    Reading,
     Role,
-    Sitting,
     Summary,
     System,
 )
@@ -75,8 +75,8 @@ class CheckCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class SittingCounts:
-    """Assessor work in the project: sittings that are open and closed, and the person's own open summaries."""
+class AssignmentCounts:
+    """Assessor work in the project: assignments that are open and closed, and the person's own open summaries."""
 
     open: int
     closed: int
@@ -101,9 +101,9 @@ def project_cards(person: User) -> list[ProjectCard]:
         .order_by()
     )
     work = dict(
-        _open_assignments()
-        .filter(sitting__assessor=person, sitting__document_set__project_id__in=keys)
-        .values_list("sitting__document_set__project_id")
+        _open_readings()
+        .filter(assignment__assessor=person, assignment__document_set__project_id__in=keys)
+        .values_list("assignment__document_set__project_id")
         .annotate(Count("pk"))
         .order_by()
     )
@@ -154,14 +154,16 @@ def check_counts(project: Project) -> CheckCounts:
     return CheckCounts(**counts)
 
 
-def sitting_counts(project: Project, person: User) -> SittingCounts:
+def assignment_counts(project: Project, person: User) -> AssignmentCounts:
     """Assessor work that is open and closed, in two queries."""
-    sittings = Sitting.objects.filter(document_set__project=project).aggregate(
+    assignments = Assignment.objects.filter(document_set__project=project).aggregate(
         open=Count("pk", filter=Q(closed_at__isnull=True, unassigned_at__isnull=True)),
         closed=Count("pk", filter=Q(closed_at__isnull=False)),
     )
-    own = _open_assignments().filter(sitting__assessor=person, sitting__document_set__project=project)
-    return SittingCounts(open=sittings["open"], closed=sittings["closed"], own_open_summaries=own.count())
+    own = _open_readings().filter(assignment__assessor=person, assignment__document_set__project=project)
+    return AssignmentCounts(
+        open=assignments["open"], closed=assignments["closed"], own_open_summaries=own.count()
+    )
 
 
 def open_disputes(project: Project) -> int:
@@ -179,8 +181,8 @@ def _with_some(rows: QuerySet[Any], projects: Sequence[int]) -> set[int]:
     return set(Project.objects.filter(Exists(waiting), pk__in=projects).values_list("pk", flat=True))
 
 
-def _open_assignments() -> QuerySet[Assignment]:
-    return Assignment.objects.filter(sitting__closed_at__isnull=True, sitting__unassigned_at__isnull=True)
+def _open_readings() -> QuerySet[Reading]:
+    return Reading.objects.filter(assignment__closed_at__isnull=True, assignment__unassigned_at__isnull=True)
 
 
 def _active_claims(project: Project) -> QuerySet[Claim]:

@@ -227,7 +227,7 @@ def _check_scale(project: Project) -> None:
     """Refuse a scale on which percents that were given would not lie."""
     step = project.percent_step
     percents = UnitJudgment.objects.filter(
-        assignment__sitting__document_set__project=project, is_current=True, percent__isnull=False
+        reading__assignment__document_set__project=project, is_current=True, percent__isnull=False
     )
     off = percents.annotate(off=Mod("percent", Value(step))).filter(off__gt=0).count()
     if off:
@@ -257,7 +257,7 @@ def _check_samples(project: Project) -> None:
 def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> None:
     """Refuse questions that answers do not fit, or that would come after the model summary was shown."""
     wanted = {each.id: each for each in quality_questions(project.question_set, project.own_questions)}
-    given = SummaryJudgment.objects.filter(sitting__document_set__project=project, is_current=True)
+    given = SummaryJudgment.objects.filter(assignment__document_set__project=project, is_current=True)
     for answers in given.exclude(quality_answers={}).values_list("quality_answers", flat=True).iterator():
         if any(key not in wanted or value not in wanted[key].values for key, value in answers.items()):
             raise Conflict(
@@ -265,9 +265,9 @@ def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> N
                 code="judged",
             )
     begun = UnitJudgment.objects.filter(
-        assignment__sitting__document_set__project=project,
-        assignment__sitting__closed_at__isnull=True,
-        assignment__sitting__unassigned_at__isnull=True,
+        reading__assignment__document_set__project=project,
+        reading__assignment__closed_at__isnull=True,
+        reading__assignment__unassigned_at__isnull=True,
     )
     if set(wanted) - {each.id for each in asked} and begun.exists():
         raise Conflict(
@@ -284,5 +284,5 @@ def _plain(value: object) -> object:
 def _is_judged(project: Project) -> bool:
     return (
         Verdict.objects.filter(check_row__project=project).exists()
-        or UnitJudgment.objects.filter(assignment__sitting__document_set__project=project).exists()
+        or UnitJudgment.objects.filter(reading__assignment__document_set__project=project).exists()
     )

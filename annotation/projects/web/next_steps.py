@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from annotation.models import Project
-    from annotation.projects.queries.overview import CheckCounts, Contents, SittingCounts
+    from annotation.projects.queries.overview import AssignmentCounts, CheckCounts, Contents
     from annotation.web.rooms import Room
 
 
@@ -31,11 +31,11 @@ class Step:
 
 
 def next_steps(
-    room: Room, person: User, contents: Contents, checks: CheckCounts, sittings: SittingCounts
+    room: Room, person: User, contents: Contents, checks: CheckCounts, assignments: AssignmentCounts
 ) -> Iterator[Step]:
     verbs, project = room.verbs, room.project
     if Verb.ASSESS in verbs:
-        yield from _own_work(project, person, sittings)
+        yield from _own_work(project, person, assignments)
     if not contents.peer_summaries:
         if Verb.IMPORT in verbs:
             yield Step(
@@ -58,15 +58,15 @@ def next_steps(
             has = "has" if checks.waiting == 1 else "have"
             why = f"{counted(checks.waiting, 'check')} {has} no answer by a person yet."
             yield Step("Review claims", why, "review")
-    if Verb.ASSIGN in verbs and not (sittings.open or sittings.closed):
+    if Verb.ASSIGN in verbs and not (assignments.open or assignments.closed):
         yield Step("Assign a set to an assessor", "No model units have been judged yet.", "assignments")
     if Verb.VIEW_SCORES in verbs and checks.total:
         yield Step("View scores", "The leaderboard, with an interval around each average.", "scores")
 
 
-def _own_work(project: Project, person: User, sittings: SittingCounts) -> Iterator[Step]:
-    if sittings.own_open_summaries:
-        left = counted(sittings.own_open_summaries, "peer summary", "peer summaries")
+def _own_work(project: Project, person: User, assignments: AssignmentCounts) -> Iterator[Step]:
+    if assignments.own_open_summaries:
+        left = counted(assignments.own_open_summaries, "peer summary", "peer summaries")
         yield Step("Continue your judgments", f"{left} assigned to you.", "work")
         return
     offer = queue_offer(project, person)

@@ -15,10 +15,10 @@ from annotation.core.permissions import Verb, may_create_projects
 from annotation.judging.queries.runs import is_worker_alive, latest_run, run_progress
 from annotation.models import Run
 from annotation.projects.queries.overview import (
+    assignment_counts,
     check_counts,
     contents,
     project_cards,
-    sitting_counts,
 )
 from annotation.projects.web.next_steps import next_steps
 from annotation.web.htmx import Request
@@ -76,17 +76,17 @@ def _projects(request: Request) -> HttpResponse:
 def project(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_PROJECT, here="project")
     held, checks = contents(room.project), check_counts(room.project)
-    sittings = sitting_counts(room.project, request.user)
+    assignments = assignment_counts(room.project, request.user)
     run = latest_run(room.project)
     context = {
         "room": room,
         "contents": held,
         "checks": checks,
-        "sittings": sittings,
+        "assignments": assignments,
         "run": run if Verb.VIEW_RUNS in room.verbs else None,
         "progress": run_progress(run) if run and Verb.VIEW_RUNS in room.verbs else None,
         "waits_for_worker": run and run.state == Run.State.ACTIVE and not is_worker_alive(),
-        "steps": list(next_steps(room, request.user, held, checks, sittings)),
+        "steps": list(next_steps(room, request.user, held, checks, assignments)),
         **_excerpt(room),
     }
     return render(request, "projects/overview.html", context)

@@ -11,10 +11,10 @@ from annotation.core.by_hand import kept_plan
 from annotation.core.refusals import NotFound
 from annotation.models import (
     Adjudication,
-    Assignment,
     Check,
     Label,
     Project,
+    Reading,
     Verdict,
 )
 from annotation.reviewing.queries import sql
@@ -362,7 +362,7 @@ def _why_coverage_stays(check: Check) -> str:
     values: list[int | str | None] = [
         key,
         key,
-        Assignment.State.SUBMITTED.value,
+        Reading.State.SUBMITTED.value,
         check.peer_id,
         model.pk,
     ]

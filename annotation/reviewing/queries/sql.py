@@ -43,9 +43,9 @@ SELECT
     ),
     EXISTS (
         SELECT 1 FROM annotation_unitjudgment judgment
-        JOIN annotation_assignment assignment ON assignment.id = judgment.assignment_id
-        WHERE assignment.comparison_id = comparison.id AND judgment.{unit} = %s AND judgment.is_current
-            AND judgment.percent IS NOT NULL AND assignment.state = %s
+        JOIN annotation_reading reading ON reading.id = judgment.reading_id
+        WHERE reading.comparison_id = comparison.id AND judgment.{unit} = %s AND judgment.is_current
+            AND judgment.percent IS NOT NULL AND reading.state = %s
     )
 FROM annotation_comparison comparison WHERE peer_id = %s AND model_id = %s
 """

@@ -23,12 +23,12 @@ from annotation.core.refusals import NotAllowed, NotFound
 from annotation.core.search import holds
 from annotation.models import (
     Adjudication,
+    Assignment,
     DocumentSet,
     Job,
     Project,
     QuestionAnswer,
     Rating,
-    Sitting,
     Summary,
     SummaryJudgment,
     Unit,
@@ -214,7 +214,7 @@ def keep_apart(person: User | None, summary: Summary) -> None:
 
 def own_open_sets(project: Project, person: User) -> set[int]:
     """Keys of the document sets that the person has open to judge."""
-    own = Sitting.objects.filter(
+    own = Assignment.objects.filter(
         assessor=person, document_set__project=project, closed_at__isnull=True, unassigned_at__isnull=True
     )
     return set(own.values_list("document_set_id", flat=True))
@@ -257,7 +257,7 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (Verdict, ("check_row__peer", "check_row__claim__claim_set__summary")),
     (Adjudication, ("check_row__peer", "check_row__claim__claim_set__summary")),
     (Adjudication, ("comparison__peer", "comparison__model")),
-    (UnitJudgment, ("assignment__comparison__peer", "assignment__comparison__model")),
+    (UnitJudgment, ("reading__comparison__peer", "reading__comparison__model")),
     (SummaryJudgment, ("peer",)),
     (QuestionAnswer, ("summary",)),
     (Rating, ("summary",)),

@@ -3,7 +3,7 @@
 A claim is never edited. A removed one keeps its row and every answer to it, and is no longer checked. Rewording
 removes a claim and puts a new one at its place, whose checks have no answer yet.
 
-An act locks the sittings that hold a model summary, the summaries of the document set, and the list of claims, in
+An act locks the assignments that hold a model summary, the summaries of the document set, and the list of claims, in
 this order, as cutting units does.
 """
 
@@ -169,10 +169,10 @@ def _refuse_twin(words: str, claims: Iterable[Claim]) -> None:
 def _hold(owner: ClaimOwner) -> None:
     """Let nobody judge, save, close, review, cut or change claims of the document set at the same time."""
     if isinstance(owner, Summary) and owner.is_model:
-        sittings = hold(owner)
+        assignments = hold(owner)
         if has_claims_as_units(Claim.objects.filter(claim_set__summary=owner, claim_set__is_active=True)):
             # Their forms list the claims in the place of units.
-            load_forms_anew(sittings)
+            load_forms_anew(assignments)
         return
     if isinstance(owner, DocumentSet):
         # Before its summaries, as whoever keeps a judge's claims does.

@@ -1,4 +1,4 @@
-// The acts of one sitting on their way to the server: kept in the browser until the server has them, sent in
+// The acts of one assignment on their way to the server: kept in the browser until the server has them, sent in
 // order, each under its own number. They outlive a reload, a lost connection and a new sign-in.
 //
 // An act sets a value, so it may arrive twice. Of several open forms only one writes: in one browser a lock
@@ -36,9 +36,9 @@ class ActQueue extends EventTarget {
   // "stranger" (another person is signed in; ends by itself when the person of these acts is back).
   state = "idle";
 
-  constructor({ sitting, person, urls, pen, seq }) {
+  constructor({ assignment, person, urls, pen, seq }) {
     super();
-    this.#key = `${ActQueue.#PREFIX}${person}:${sitting}`;
+    this.#key = `${ActQueue.#PREFIX}${person}:${assignment}`;
     this.#person = person;
     this.#urls = urls;
     this.#pen = pen;
@@ -76,7 +76,7 @@ class ActQueue extends EventTarget {
     return !["idle", "busy"].includes(this.state);
   }
 
-  // Take the sitting over from other tabs, then from other devices, and send what was left.
+  // Take the assignment over from other tabs, then from other devices, and send what was left.
   async open() {
     await this.#hold();
     await this.#takePen();
@@ -254,7 +254,7 @@ class ActQueue extends EventTarget {
   }
 
   static isSamePlace(one, other) {
-    return ["kind", "assignment", "unit", "question"].every((name) => one[name] === other[name]);
+    return ["kind", "reading", "unit", "question"].every((name) => one[name] === other[name]);
   }
 
   static isSame(one, other) {

@@ -9,12 +9,12 @@
   const RECENT_MS = 5_000;
   const PAUSE_MS = 1_000;
   const OURS = { see: true };
-  const { isClosed, ...sitting } = read(see());
+  const { isClosed, ...assignment } = read(see());
   const areSideBySide = matchMedia("(min-width: 761px)");
   const pages = new Pages();
   const steps = new Steps(pages);
   const time = new ActiveTime();
-  const queue = isClosed ? null : new ActQueue(sitting);
+  const queue = isClosed ? null : new ActQueue(assignment);
   const keeping = queue && new Keeping(queue, pages);
   // What was said since the page was loaded, or had not been saved by then; pages may be older than that.
   let said = queue ? [...queue.acts] : [];
@@ -29,13 +29,13 @@
   let ahead = 0;
 
   function read(page) {
-    const { sitting, of, pen, seq, actsUrl, penUrl, aliveUrl, homeUrl, closed } = page.dataset;
+    const { assignment, of, pen, seq, actsUrl, penUrl, aliveUrl, homeUrl, closed } = page.dataset;
     const urls = { acts: actsUrl, pen: penUrl, alive: aliveUrl, home: homeUrl };
-    return { sitting, person: of, pen, seq: Number(seq), urls, isClosed: closed !== undefined };
+    return { assignment, person: of, pen, seq: Number(seq), urls, isClosed: closed !== undefined };
   }
 
   const find = (selector) => document.querySelector(selector);
-  const here = () => see().dataset.assignment;
+  const here = () => see().dataset.reading;
   const stage = () => see().dataset.stage;
   const itemOf = (element) => items.find((item) => item.element === element?.closest?.("[data-item]"));
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -144,7 +144,7 @@
     }
     before.set(item.key, now);
     item.warn("");
-    if (!isUndo) queue.remember({ assignment: here(), key: item.key, name: item.name, was });
+    if (!isUndo) queue.remember({ reading: here(), key: item.key, name: item.name, was });
     const { seq, ...act } = queue.push({ ...item.act(now), ms: time.take(item.key), was: item.act(was) });
     said = [...said.filter((each) => !item.isAbout(each)), { ...act, seq }];
     pages.outdate(here());
@@ -167,7 +167,7 @@
 
   queue?.addEventListener("saved", ({ detail: { acts, answer } }) => {
     lastContact = performance.now();
-    for (const [assignment, gates] of Object.entries(answer.gates)) steps.heed(assignment, gates);
+    for (const [reading, gates] of Object.entries(answer.gates)) steps.heed(reading, gates);
     isSetComplete = answer.set.is_complete;
     for (const result of answer.results) heedResult(acts.find((act) => act.seq === result.seq), result);
     for (const item of units()) {
@@ -198,7 +198,7 @@
     said = said.filter((each) => each.seq !== seq);
     const item = items.find((each) => each.isAbout(act));
     if (!item) {
-      const peer = steps.numberOf(act.assignment);
+      const peer = steps.numberOf(act.reading);
       notice(`${peer ? `Peer ${peer}: a` : "A"} change was not saved. ${message}`);
     }
     if (!item || isWaiting(item)) return;
@@ -268,10 +268,10 @@
   // Undo
 
   // An answer that opened the model summary can be changed, but not taken back; and what is asked no more is gone.
-  function isFinal({ assignment, key, was }) {
-    if (!steps.numberOf(assignment)) return true;
-    if (was.answer === null && steps.isRead(assignment)) return true;
-    return assignment === here() && !items.some((item) => item.key === key);
+  function isFinal({ reading, key, was }) {
+    if (!steps.numberOf(reading)) return true;
+    if (was.answer === null && steps.isRead(reading)) return true;
+    return reading === here() && !items.some((item) => item.key === key);
   }
 
   // The last act, where it can be taken back now: nothing is offered that would be refused.
@@ -279,7 +279,7 @@
     if (!queue || queue.needsPerson) return null;
     queue.dropSteps(isFinal);
     const step = queue.lastStep;
-    const isAtHand = !step || step.assignment === here() || pages.has(step.assignment) || !queue.isFailing;
+    const isAtHand = !step || step.reading === here() || pages.has(step.reading) || !queue.isFailing;
     return isAtHand ? step : null;
   }
 
@@ -288,14 +288,14 @@
     if (!button) return;
     const step = lastStep();
     button.disabled = !step;
-    const peer = step && step.assignment !== here() && steps.numberOf(step.assignment);
+    const peer = step && step.reading !== here() && steps.numberOf(step.reading);
     button.querySelector("[data-undo-what]").textContent = step ? ` ${peer ? `peer ${peer}, ` : ""}${step.name.toLowerCase()}` : "";
   }
 
   async function undo() {
     const step = lastStep();
     if (!step || isTurning) return;
-    if (step.assignment !== here() && !(await turn(step.assignment))) return;
+    if (step.reading !== here() && !(await turn(step.reading))) return;
     const item = items.find((each) => each.key === step.key);
     if (!item) return showUndo();
     queue.forgetStep();

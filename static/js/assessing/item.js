@@ -12,7 +12,7 @@ class Item {
 
   constructor(element, see) {
     this.element = element;
-    this.assignment = see.dataset.assignment;
+    this.reading = see.dataset.reading;
     this.comparisons = Item.comparisons(see);
     this.kind = element.dataset.item;
     this.id = element.dataset.id;
@@ -21,16 +21,16 @@ class Item {
 
   // The same for all comparisons of a peer summary where it is asked once for them.
   get key() {
-    return [this.kind, this.kind === "unit" ? this.assignment : this.comparisons[0], this.id].join(" ");
+    return [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
   }
 
   isAbout(act) {
     if (act.kind !== this.kind || (act.unit ?? act.question ?? "") !== this.id) return false;
-    return this.kind === "unit" ? act.assignment === this.assignment : this.comparisons.includes(act.assignment);
+    return this.kind === "unit" ? act.reading === this.reading : this.comparisons.includes(act.reading);
   }
 
   get #place() {
-    const place = { kind: this.kind, assignment: this.assignment };
+    const place = { kind: this.kind, reading: this.reading };
     if (this.kind === "unit") place.unit = this.id;
     if (this.kind === "quality") place.question = this.id;
     return place;

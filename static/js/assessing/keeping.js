@@ -104,7 +104,7 @@ class Keeping {
 
   async #showBoth(theirs, ways) {
     const mine = this.#queue.acts;
-    const places = new Set(theirs.map((their) => their.assignment));
+    const places = new Set(theirs.map((their) => their.reading));
     await Promise.all([...places].map((id) => this.#pages.bring(id)));
     const rows = theirs
       .map((their) => ({ their, own: mine.findLast((act) => ActQueue.isSamePlace(act, their)) }))
@@ -129,20 +129,20 @@ class Keeping {
   }
 
   #name(act) {
-    const number = this.#pages.peerNumber(act.assignment);
+    const number = this.#pages.peerNumber(act.reading);
     return number ? `Peer ${number}: ${this.#asked(act)}` : this.#asked(act);
   }
 
   #asked(act) {
     if (act.kind === "unmarked") return "Unmarked peer units";
     const element = act.kind === "unit" ? `unit-${act.unit}` : `question-${act.question}`;
-    return this.#pages.textOf(act.assignment, element) || (act.kind === "unit" ? "A model unit" : "A quality question");
+    return this.#pages.textOf(act.reading, element) || (act.kind === "unit" ? "A model unit" : "A quality question");
   }
 
   #said(act) {
     const number = act.kind === "quality" ? act.answer : act.percent;
     const parts = [number === null || number === undefined ? "no answer" : act.kind === "quality" ? `answer ${number}` : `${number} %`];
-    const marks = act.marks?.map((number) => this.#pages.peerName(act.assignment, number));
+    const marks = act.marks?.map((number) => this.#pages.peerName(act.reading, number));
     if (act.kind === "unit") parts.push(marks?.length ? `marked: ${marks.join(", ")}` : "nothing marked");
     if (act.note) parts.push(`“${act.note}”`);
     return parts.join(" · ");

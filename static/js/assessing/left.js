@@ -8,10 +8,10 @@
   const PERSON = document.body.dataset.person;
 
   // What was said in the set and waits here, by whom.
-  function kept(sitting) {
+  function kept(assignment) {
     try {
       return Object.keys(localStorage)
-        .filter((key) => key.startsWith(PREFIX) && key.endsWith(`:${sitting}`))
+        .filter((key) => key.startsWith(PREFIX) && key.endsWith(`:${assignment}`))
         .map((key) => ({ key, ...JSON.parse(localStorage.getItem(key)) }))
         .filter(({ acts }) => acts.length);
     } catch {
@@ -19,12 +19,12 @@
     }
   }
 
-  const isOwn = ({ key }, sitting) => key === `${PREFIX}${PERSON}:${sitting}`;
+  const isOwn = ({ key }, assignment) => key === `${PREFIX}${PERSON}:${assignment}`;
 
   // What the server made of the acts, each under its own number; null where it took none of them.
-  async function send(sitting, { client, acts }) {
+  async function send(assignment, { client, acts }) {
     try {
-      const answer = await fetch(new URL(`sets/${sitting}/acts/`, location.href), {
+      const answer = await fetch(new URL(`sets/${assignment}/acts/`, location.href), {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
         body: JSON.stringify({ client, acts: acts.slice(0, MOST).map(({ was, ...act }) => act) }),
@@ -71,17 +71,17 @@
     say(panel, `${changes} kept in this browser and not saved yet. `, linkTo(panel));
   }
 
-  async function deliver(panel, sitting) {
-    const left = kept(sitting);
-    if (left.some((one) => !isOwn(one, sitting))) {
+  async function deliver(panel, assignment) {
+    const left = kept(assignment);
+    if (left.some((one) => !isOwn(one, assignment))) {
       say(panel, "This browser has another person's unsaved work on this set. It is saved when they sign in here again.");
     }
-    const own = left.find((one) => isOwn(one, sitting));
+    const own = left.find((one) => isOwn(one, assignment));
     const close = panel.querySelector("form[action$='/close/'] button");
     // Also where a browser remembers it across a reload.
     if (close) close.disabled = Boolean(own);
     if (!own) return;
-    const answer = await send(sitting, own);
+    const answer = await send(assignment, own);
     if (!answer) return tellOwn(panel, own.acts.length);
     const waiting = forget(own.key, answer.saved);
     const refused = answer.results.filter(({ status }) => status === "refused");
@@ -92,5 +92,5 @@
     else if (close) close.disabled = false;
   }
 
-  for (const panel of document.querySelectorAll("[data-sitting]")) deliver(panel, panel.dataset.sitting);
+  for (const panel of document.querySelectorAll("[data-assignment]")) deliver(panel, panel.dataset.assignment);
 })();

@@ -23,10 +23,10 @@ class Pages {
   }
 
   // Something was said in a comparison: pages of the same peer summary may show more, or less, from now on.
-  outdate(assignment) {
-    this.#changed.push(assignment);
+  outdate(reading) {
+    this.#changed.push(reading);
     for (const page of this.#kept.values()) {
-      if (page.comparisons.includes(assignment)) page.isStale = true;
+      if (page.comparisons.includes(reading)) page.isStale = true;
     }
   }
 
@@ -53,7 +53,7 @@ class Pages {
       if (!page.getElementById("see")) return response.redirected || response.status === 401 ? "signed-out" : "gone";
       this.#keep(id, page);
       const kept = this.#kept.get(id);
-      kept.isStale = this.#changed.slice(changed).some((assignment) => kept.comparisons.includes(assignment));
+      kept.isStale = this.#changed.slice(changed).some((reading) => kept.comparisons.includes(reading));
       return "here";
     } catch {
       return "offline";
@@ -93,6 +93,6 @@ class Pages {
 
   #see(id) {
     const open = document.getElementById("see");
-    return open.dataset.assignment === id ? open : this.#kept.get(id)?.parts.see;
+    return open.dataset.reading === id ? open : this.#kept.get(id)?.parts.see;
   }
 }

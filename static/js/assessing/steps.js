@@ -10,32 +10,32 @@ class Steps {
     return [...document.querySelectorAll("[data-step]")];
   }
 
-  #of(assignment) {
-    return this.#all.find((step) => step.dataset.step === assignment);
+  #of(reading) {
+    return this.#all.find((step) => step.dataset.step === reading);
   }
 
   // The number of its peer summary; none where it is not in the set any more.
-  numberOf(assignment) {
-    return this.#of(assignment)?.dataset.peerNumber;
+  numberOf(reading) {
+    return this.#of(reading)?.dataset.peerNumber;
   }
 
   // Whether the quality questions before it are answered, so that its model summary was shown.
-  isRead(assignment) {
-    return "read" in (this.#of(assignment)?.dataset ?? {});
+  isRead(reading) {
+    return "read" in (this.#of(reading)?.dataset ?? {});
   }
 
   // Whether all of its model units have their percent.
-  isJudged(assignment) {
-    return "judged" in (this.#of(assignment)?.dataset ?? {});
+  isJudged(reading) {
+    return "judged" in (this.#of(reading)?.dataset ?? {});
   }
 
-  begin(assignment) {
-    this.#of(assignment)?.classList.add("begun");
+  begin(reading) {
+    this.#of(reading)?.classList.add("begun");
   }
 
   // What the server says of a comparison.
-  heed(assignment, { quality, units, unmarked }) {
-    const step = this.#of(assignment);
+  heed(reading, { quality, units, unmarked }) {
+    const step = this.#of(reading);
     if (!step) return;
     const isDone = quality !== "open" && units === "done" && unmarked !== "open";
     step.classList.toggle("done", isDone);

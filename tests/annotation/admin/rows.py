@@ -45,13 +45,13 @@ def address(model: type[Model], rest: str = "") -> str:
 
 
 def fill(world: World) -> None:
-    """Rows of the kinds that the cast does not have; Ana holds an open sitting on "bridge"."""
+    """Rows of the kinds that the cast does not have; Ana holds an open assignment on "bridge"."""
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     decide_check(check=world.check("alder", 2), by=world.cleo, label="no", reason="Not there.")
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
-    assignment = sitting.assignments.order_by("position")[0]
-    judge_unit(assignment=assignment, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
-    SummaryJudgment.objects.create(sitting=sitting, peer=world.peers["bridge", "alder"])
+    assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
+    reading = assignment.readings.order_by("position")[0]
+    judge_unit(reading=reading, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
+    SummaryJudgment.objects.create(assignment=assignment, peer=world.peers["bridge", "alder"])
     add_imported_verdict(world.check("alder", 1), "no")
     draw = Draw.objects.create(project=world.project, method="uniform", seed=1, frame=[])
     DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)

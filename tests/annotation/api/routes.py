@@ -170,35 +170,33 @@ IN_PROJECT = (
     Route("get", _in("exports/{export}/file/"), (Verb.EXPORT,)),
     Route("get", _in("exports/{export}/manifest/"), (Verb.EXPORT,)),
     Route("post", _in("exports/{export}/cancel/"), (Verb.EXPORT,)),
-    Route("get", _in("sittings/{sitting}/"), (Verb.ASSESS,), owner="ana"),
-    Route("post", _in("sittings/{sitting}/close/"), (Verb.ASSESS,), owner="ana"),
+    Route("get", _in("assignments/{assignment}/"), (Verb.ASSESS,), owner="ana"),
+    Route("post", _in("assignments/{assignment}/close/"), (Verb.ASSESS,), owner="ana"),
     Route(
         "post",
-        _in("sittings/{sitting}/acts/"),
+        _in("assignments/{assignment}/acts/"),
         (Verb.ASSESS,),
         {
             "client": "tab",
-            "acts": [
-                {"seq": 1, "kind": "unit", "assignment": "{assignment}", "unit": "{unit}", "percent": 40}
-            ],
+            "acts": [{"seq": 1, "kind": "unit", "reading": "{reading}", "unit": "{unit}", "percent": 40}],
         },
         owner="ana",
     ),
-    Route("post", _in("sittings/{sitting}/pen/"), (Verb.ASSESS,), {"client": "tab"}, owner="ana"),
-    Route("post", _in("sittings/{sitting}/alive/"), (Verb.ASSESS,), {"client": "tab"}, owner="ana"),
-    Route("post", _in("sittings/pull/"), (Verb.ASSESS,)),
-    Route("post", _in("sittings/{sitting}/take-up/"), (Verb.ASSESS,), owner="ana"),
-    Route("post", _in("sittings/{sitting}/give-back/"), (Verb.ASSESS,), owner="ana"),
-    Route("post", _in("sittings/{sitting}/unassign/"), (Verb.ASSIGN,)),
+    Route("post", _in("assignments/{assignment}/pen/"), (Verb.ASSESS,), {"client": "tab"}, owner="ana"),
+    Route("post", _in("assignments/{assignment}/alive/"), (Verb.ASSESS,), {"client": "tab"}, owner="ana"),
+    Route("post", _in("assignments/pull/"), (Verb.ASSESS,)),
+    Route("post", _in("assignments/{assignment}/take-up/"), (Verb.ASSESS,), owner="ana"),
+    Route("post", _in("assignments/{assignment}/give-back/"), (Verb.ASSESS,), owner="ana"),
+    Route("post", _in("assignments/{assignment}/unassign/"), (Verb.ASSIGN,)),
     Route("get", _in("assignments/"), (Verb.ASSIGN,)),
     Route("post", _in("assignments/"), (Verb.ASSIGN,), {"assessor": "ben", "document_id": "port"}),
     Route("post", _in("assignments/sets/"), (Verb.ASSIGN,), {"people": ["ben"], "per_set": 1}),
     Route("get", _in("assessors/"), (Verb.ASSIGN,)),
     Route("get", _in("own-work/"), (Verb.ASSESS,)),
-    Route("get", _in("assignments/{assignment}/"), (Verb.ASSESS,), owner="ana"),
+    Route("get", _in("readings/{reading}/"), (Verb.ASSESS,), owner="ana"),
     Route(
         "post",
-        _in("assignments/{assignment}/judgments/"),
+        _in("readings/{reading}/judgments/"),
         (Verb.ASSESS,),
         {"unit": "{unit}", "percent": 40},
         owner="ana",
@@ -254,13 +252,13 @@ def _filled(value: object, ids: Mapping[str, str]) -> object:
 
 
 def ids_of(world: World) -> dict[str, str]:
-    """Rows of the project: a verdict by Rex, a decision by Cleo, a sitting of Ana's on "bridge"."""
+    """Rows of the project: a verdict by Rex, a decision by Cleo, an assignment of Ana's on "bridge"."""
     check = world.check("alder", 1)
     verdict = override(check=world.check("birch", 1), by=world.rex, label="no").verdict
     add_imported_verdict(world.check("birch", 1), "yes")
     decision = decide_check(check=world.check("birch", 3), by=world.cleo, label="no", reason="Not there.")
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
-    assignment = sitting.assignments.order_by("position")[0]
+    assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
+    reading = assignment.readings.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     asked = refused_import(world.project)
     export = Export.objects.create(project=world.project, level="scores", format="csv")
@@ -289,8 +287,8 @@ def ids_of(world: World) -> dict[str, str]:
         "adjudication": decision.public_id,
         "dispute": Dispute.objects.get().public_id,
         "system": world.systems["alder"].public_id,
-        "sitting": sitting.public_id,
         "assignment": assignment.public_id,
+        "reading": reading.public_id,
         "run": run.public_id,
         "export": export.public_id,
         "import": asked.public_id,
@@ -347,8 +345,8 @@ def as_pattern(route: Route) -> tuple[str, str]:
         "run",
         "export",
         "import",
-        "sitting",
         "assignment",
+        "reading",
         "system",
         "question",
         "draw",

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.exports.services import perform, request_export
-from annotation.models import Event, Export, Job, Project, Run, Sitting, UnitJudgment
+from annotation.models import Assignment, Event, Export, Job, Project, Run, UnitJudgment
 from tests.annotation.cast import PEERS, World
 
 if TYPE_CHECKING:
@@ -18,43 +18,47 @@ HERE = "/api/v1/projects/harbour/"
 
 
 @pytest.fixture
-def sitting(world: World) -> Sitting:
+def assignment(world: World) -> Assignment:
     return assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona, seed=1)
 
 
-def assignments(sitting: Sitting) -> list[str]:
-    return list(sitting.assignments.order_by("position").values_list("public_id", flat=True))
+def readings(assignment: Assignment) -> list[str]:
+    return list(assignment.readings.order_by("position").values_list("public_id", flat=True))
 
 
-def judge_all(client: Any, world: World, sitting: Sitting, percent: int) -> None:
-    for assignment in assignments(sitting):
+def judge_all(client: Any, world: World, assignment: Assignment, percent: int) -> None:
+    for reading in readings(assignment):
         for unit in world.units("port"):
             sent = client.post(
-                f"{HERE}assignments/{assignment}/judgments/",
+                f"{HERE}readings/{reading}/judgments/",
                 {"unit": unit.public_id, "percent": percent, "marks": [1, 2]},
                 format="json",
             )
             assert sent.status_code == 201, sent.content
 
 
-def test_a_sitting_lists_what_there_is_to_judge(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
+def test_a_assignment_lists_what_there_is_to_judge(
+    world: World, client_of: ApiDoor, assignment: Assignment
+) -> None:
     (listed,) = client_of("ana").get(f"{HERE}own-work/").json()["open"]
-    assert (listed["id"], listed["document_id"], listed["closed_at"]) == (sitting.public_id, "port", None)
-    assert [row["id"] for row in listed["assignments"]] == assignments(sitting)
-    assert [(row["judged"], row["total"]) for row in listed["assignments"]] == [(0, 2), (0, 2)]
-    assert client_of("ana").get(f"{HERE}sittings/{sitting.public_id}/").json() == listed
+    assert (listed["id"], listed["document_id"], listed["closed_at"]) == (assignment.public_id, "port", None)
+    assert [row["id"] for row in listed["readings"]] == readings(assignment)
+    assert [(row["judged"], row["total"]) for row in listed["readings"]] == [(0, 2), (0, 2)]
+    assert client_of("ana").get(f"{HERE}assignments/{assignment.public_id}/").json() == listed
 
 
-def test_an_assignment_shows_both_lists_of_units(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
-    shown = client_of("ana").get(f"{HERE}assignments/{assignments(sitting)[0]}/").json()
+def test_an_assignment_shows_both_lists_of_units(
+    world: World, client_of: ApiDoor, assignment: Assignment
+) -> None:
+    shown = client_of("ana").get(f"{HERE}readings/{readings(assignment)[0]}/").json()
     assert [unit["id"] for unit in shown["model_units"]] == [unit.public_id for unit in world.units("port")]
     assert " ".join(unit["text"] for unit in shown["peer_units"]) in PEERS.values()
     assert shown["percents"] == [0, 20, 40, 60, 80, 100]
 
 
-def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
+def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, assignment: Assignment) -> None:
     client, unit = client_of("ana"), world.units("port")[0]
-    address = f"{HERE}assignments/{assignments(sitting)[0]}/"
+    address = f"{HERE}readings/{readings(assignment)[0]}/"
     sent = client.post(
         f"{address}judgments/",
         {"unit": unit.public_id, "percent": 60, "marks": [2, 1], "note": "Nearly."},
@@ -76,21 +80,21 @@ def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, si
     ],
 )
 def test_a_senseless_judgment_is_refused(
-    world: World, client_of: ApiDoor, sitting: Sitting, act: dict[str, Any], status: int, field: str
+    world: World, client_of: ApiDoor, assignment: Assignment, act: dict[str, Any], status: int, field: str
 ) -> None:
     act["unit"] = world.units("port")[0].public_id
-    address = f"{HERE}assignments/{assignments(sitting)[0]}/judgments/"
+    address = f"{HERE}readings/{readings(assignment)[0]}/judgments/"
     sent = client_of("ana").post(address, act, format="json")
     assert (sent.status_code, sent.json()["error"]["field"]) == (status, field)
     assert not UnitJudgment.objects.exists()
 
 
 def test_acts_of_a_form_are_saved_in_order_and_once(
-    world: World, client_of: ApiDoor, sitting: Sitting
+    world: World, client_of: ApiDoor, assignment: Assignment
 ) -> None:
-    client, one = client_of("ana"), assignments(sitting)[0]
-    address = f"{HERE}sittings/{sitting.public_id}/"
-    act = {"kind": "unit", "assignment": one, "unit": world.units("port")[0].public_id, "percent": 60}
+    client, one = client_of("ana"), readings(assignment)[0]
+    address = f"{HERE}assignments/{assignment.public_id}/"
+    act = {"kind": "unit", "reading": one, "unit": world.units("port")[0].public_id, "percent": 60}
     body = {"client": "program", "acts": [{**act, "seq": 1, "marks": [1], "note": "So.", "ms": 900}]}
     for status in ("saved", "repeated"):
         sent = client.post(f"{address}acts/", body, format="json")
@@ -106,8 +110,8 @@ def test_acts_of_a_form_are_saved_in_order_and_once(
     assert (odd.status_code, odd.json()["error"]["field"]) == (422, "acts.0.seq")
 
 
-def test_the_pen_is_taken_and_kept_alive(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
-    client, address = client_of("ana"), f"{HERE}sittings/{sitting.public_id}/"
+def test_the_pen_is_taken_and_kept_alive(world: World, client_of: ApiDoor, assignment: Assignment) -> None:
+    client, address = client_of("ana"), f"{HERE}assignments/{assignment.public_id}/"
     taken = client.post(f"{address}pen/", {"client": "desk"}, format="json")
     assert (taken.status_code, taken.json()) == (200, {"pen": "desk", "seq": 0, "lease_until": None})
     late = client.post(f"{address}pen/", {"client": "phone"}, format="json")
@@ -117,12 +121,12 @@ def test_the_pen_is_taken_and_kept_alive(world: World, client_of: ApiDoor, sitti
 
 
 def test_quality_questions_come_before_the_model_summary(
-    world: World, client_of: ApiDoor, sitting: Sitting
+    world: World, client_of: ApiDoor, assignment: Assignment
 ) -> None:
     question = {"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}
     Project.objects.update(question_set="own", own_questions=[question])
-    client, one = client_of("ana"), assignments(sitting)[0]
-    shown = client.get(f"{HERE}assignments/{one}/").json()
+    client, one = client_of("ana"), readings(assignment)[0]
+    shown = client.get(f"{HERE}readings/{one}/").json()
     assert (shown["stage"], shown["model_units"], shown["unmarked"]) == ("quality", [], None)
     assert shown["questions"] == [
         {
@@ -132,39 +136,45 @@ def test_quality_questions_come_before_the_model_summary(
             "answer": None,
         }
     ]
-    listed = client.get(f"{HERE}sittings/{sitting.public_id}/").json()
-    assert [(row["stage"], row["total"]) for row in listed["assignments"]] == [("quality", None)] * 2
+    listed = client.get(f"{HERE}assignments/{assignment.public_id}/").json()
+    assert [(row["stage"], row["total"]) for row in listed["readings"]] == [("quality", None)] * 2
     early = {"unit": world.units("port")[0].public_id, "percent": 60}
-    sent = client.post(f"{HERE}assignments/{one}/judgments/", early, format="json")
+    sent = client.post(f"{HERE}readings/{one}/judgments/", early, format="json")
     assert (sent.status_code, sent.json()["error"]["code"]) == (409, "quality_first")
-    act = {"seq": 1, "kind": "quality", "assignment": one, "question": "clear", "answer": 1}
-    client.post(f"{HERE}sittings/{sitting.public_id}/acts/", {"client": "tab", "acts": [act]}, format="json")
-    shown = client.get(f"{HERE}assignments/{one}/").json()
+    act = {"seq": 1, "kind": "quality", "reading": one, "question": "clear", "answer": 1}
+    client.post(
+        f"{HERE}assignments/{assignment.public_id}/acts/", {"client": "tab", "acts": [act]}, format="json"
+    )
+    shown = client.get(f"{HERE}readings/{one}/").json()
     assert (shown["stage"], len(shown["model_units"]), shown["questions"][0]["answer"]) == ("units", 2, 1)
     assert shown["gates"] == {"quality": "done", "units": "open", "unmarked": "shut"}
 
 
-def test_an_incomplete_sitting_is_not_closed(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
-    error = client_of("ana").post(f"{HERE}sittings/{sitting.public_id}/close/").json()["error"]
+def test_an_incomplete_assignment_is_not_closed(
+    world: World, client_of: ApiDoor, assignment: Assignment
+) -> None:
+    error = client_of("ana").post(f"{HERE}assignments/{assignment.public_id}/close/").json()["error"]
     assert error["code"] == "incomplete"
-    missing = {key: {"stage": "units", "count": 2} for key in assignments(sitting)}
-    assert error["details"] == {"missing": missing, "go_to": assignments(sitting)[0]}
+    missing = {key: {"stage": "units", "count": 2} for key in readings(assignment)}
+    assert error["details"] == {"missing": missing, "go_to": readings(assignment)[0]}
 
 
-def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
+def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, assignment: Assignment) -> None:
     client = client_of("ana")
-    judge_all(client, world, sitting, percent=40)
-    closed = client.post(f"{HERE}sittings/{sitting.public_id}/close/")
+    judge_all(client, world, assignment, percent=40)
+    closed = client.post(f"{HERE}assignments/{assignment.public_id}/close/")
     assert closed.json()["closed_at"] is not None
     # Both units have 40 % from the one assessor, and people come first: coverage 0.4.
     assert world.peers["port", "birch"].score.coverage == pytest.approx(0.4)
-    assert Event.objects.get(verb="close sitting").actor == world.ana
+    assert Event.objects.get(verb="close assignment").actor == world.ana
 
 
-def test_another_assessors_work_is_not_found(world: World, client_of: ApiDoor, sitting: Sitting) -> None:
+def test_another_assessors_work_is_not_found(
+    world: World, client_of: ApiDoor, assignment: Assignment
+) -> None:
     client = client_of("ben")
     assert client.get(f"{HERE}own-work/").json()["open"] == []
-    for address in (f"sittings/{sitting.public_id}/", f"assignments/{assignments(sitting)[0]}/"):
+    for address in (f"assignments/{assignment.public_id}/", f"readings/{readings(assignment)[0]}/"):
         assert client.get(HERE + address).status_code == 404
 
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Adjudication, Comparison, Sitting, UnitJudgment, Verdict
+from annotation.models import Adjudication, Assignment, Comparison, UnitJudgment, Verdict
 from tests.annotation.cast import World, finish
 
 LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -15,18 +15,18 @@ LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 
 def assess(
     world: World, assessor: User, percents: Mapping[tuple[str, int], int], *, document_set: str = "port"
-) -> Sitting:
-    """An open sitting of the assessor, with a percent and a mark on peer unit 1 for each (system, unit)."""
-    sitting = assign(document_set=world.sets[document_set], assessor=assessor, by=world.mona)
+) -> Assignment:
+    """An open assignment of the assessor, with a percent and a mark on peer unit 1 for each (system, unit)."""
+    assignment = assign(document_set=world.sets[document_set], assessor=assessor, by=world.mona)
     for (system, number), percent in percents.items():
         judge_unit(
-            assignment=sitting.assignments.get(comparison=world.comparison(document_set, system)),
+            reading=assignment.readings.get(comparison=world.comparison(document_set, system)),
             by=assessor,
             unit_id=world.units(document_set)[number - 1].public_id,
             percent=percent,
             marks=[1],
         )
-    return sitting
+    return assignment
 
 
 def assess_and_close(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Sitting
+from annotation.models import Assignment
 from annotation.scoring.rescore import rescore
 from tests.annotation.admin.rows import fill
 from tests.annotation.cast import World, finish
@@ -12,11 +12,11 @@ from tests.annotation.cast import World, finish
 def filled(world: World) -> World:
     """The project with a row of nearly every kind, submitted percents among them."""
     fill(world)
-    sitting = Sitting.objects.get()
-    for assignment in sitting.assignments.all():
+    assignment = Assignment.objects.get()
+    for reading in assignment.readings.all():
         for unit in world.units("bridge"):
-            judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=60)
-    finish(sitting)
+            judge_unit(reading=reading, by=world.ana, unit_id=unit.public_id, percent=60)
+    finish(assignment)
     # Some of these rows were written past the services.
     rescore(project=world.project)
     return world

@@ -71,7 +71,7 @@ def test_assessors_stand_in_the_order_of_their_percents(world: World, tmp_path: 
     assert (row["unit_coverage"], row["source"], row["judge_share"]) == (pytest.approx(0.8), "assessors", 0.5)
 
 
-def test_a_draft_of_an_open_sitting_is_not_there(world: World, tmp_path: Path) -> None:
+def test_a_draft_of_an_open_assignment_is_not_there(world: World, tmp_path: Path) -> None:
     assess(world, world.ana, PERCENTS)
     assert {row["assessor_percents"] is None for row in units_of(world, "alder", tmp_path)} == {True}
 

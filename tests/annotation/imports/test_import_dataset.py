@@ -305,10 +305,10 @@ def test_document_that_claims_were_held_against_is_refused(world: World, tmp_pat
 
 
 def test_summary_with_a_draft_percent_is_refused(world: World, tmp_path: Path) -> None:
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
-    assignment = sitting.assignments.get(comparison__peer=world.peers["bridge", "alder"])
+    assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
+    reading = assignment.readings.get(comparison__peer=world.peers["bridge", "alder"])
     unit = world.units("bridge")[0]
-    judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=40, marks=[])
+    judge_unit(reading=reading, by=world.ana, unit_id=unit.public_id, percent=40, marks=[])
     document = Document.objects.get(document_set=world.sets["bridge"]).text
     fields = {"document_id": "bridge", "document": document, "reference": world.models["bridge"].text}
     with pytest.raises(ImportRefused):

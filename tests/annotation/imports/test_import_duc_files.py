@@ -14,6 +14,7 @@ from annotation.assessing.services.save_acts import judge_unit
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_files
 from annotation.models import (
+    Assignment,
     Check,
     Claim,
     ClaimSet,
@@ -21,7 +22,6 @@ from annotation.models import (
     DocumentSet,
     Project,
     Score,
-    Sitting,
     Summary,
     System,
     Verdict,
@@ -136,10 +136,10 @@ def test_a_person_is_not_held_against_the_own_model_summary(project: Project, tm
 def test_units_that_were_judged_stay(world: World, tmp_path: Path) -> None:
     bring(world.project, tmp_path, SEE)
     document_set = DocumentSet.objects.get(external_id="D061")
-    sitting = assign(document_set=document_set, assessor=world.ana, by=world.mona)
+    assignment = assign(document_set=document_set, assessor=world.ana, by=world.mona)
     model = Summary.objects.get(is_model=True, document_set=document_set)
     unit = model.units.order_by("position")[0]
-    judge_unit(assignment=sitting.assignments.get(), by=world.ana, unit_id=unit.public_id, percent=40)
+    judge_unit(reading=assignment.readings.get(), by=world.ana, unit_id=unit.public_id, percent=40)
     before = pieces(model)
     with pytest.raises(ImportRefused) as refused:
         bring(world.project, tmp_path, {MODEL: see_page("Another text.")})
@@ -149,13 +149,13 @@ def test_units_that_were_judged_stay(world: World, tmp_path: Path) -> None:
 
 def test_an_open_form_is_told_that_its_units_are_others(world: World, tmp_path: Path) -> None:
     bring(world.project, tmp_path, SEE)
-    sitting = assign(
+    assignment = assign(
         document_set=DocumentSet.objects.get(external_id="D061"), assessor=world.ana, by=world.mona
     )
-    Sitting.objects.filter(pk=sitting.pk).update(pen="tab", pen_seq=3)
+    Assignment.objects.filter(pk=assignment.pk).update(pen="tab", pen_seq=3)
     bring(world.project, tmp_path, {MODEL: see_page(*MODEL_UNITS[1:])})
-    sitting.refresh_from_db()
-    assert sitting.pen not in ("", "tab")
+    assignment.refresh_from_db()
+    assert assignment.pen not in ("", "tab")
     assert Summary.objects.get(is_model=True, external_id="I").units.count() == 6
 
 

@@ -84,7 +84,7 @@ def quill(world: World) -> User:
     comment_on_claim(project=world.project, claim=claim, by=person, text="Mine.")
     judge_and_close(assign(document_set=world.sets["port"], assessor=person, by=world.mona))
     other = assign(document_set=world.sets["bridge"], assessor=person, by=person)
-    unassign(sitting=other, by=world.mona)
+    unassign(assignment=other, by=world.mona)
     perform(
         request_export(project=world.project, level="answers", format="csv", by=person, named_people=True)
     )
@@ -126,7 +126,7 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Invitation.by",
     "PromptVersion.created_by",
     "Run.started_by",
-    "Sitting.assessor",
+    "Assignment.assessor",
     "Verdict.person",
 }
 FREE_TEXTS_OF_PEOPLE = {
@@ -302,8 +302,8 @@ def test_the_log_says_that_it_was_done_and_is_closed_again(world: World, quill: 
 
 
 def test_notes_of_assessors_go_with_the_texts(world: World, quill: User) -> None:
-    UnitJudgment.objects.filter(assignment__sitting__assessor=quill).update(note="In my own words.")
+    UnitJudgment.objects.filter(reading__assignment__assessor=quill).update(note="In my own words.")
     erase_person(person=quill, remove_texts=True)
-    said = UnitJudgment.objects.filter(assignment__sitting__assessor=quill)
+    said = UnitJudgment.objects.filter(reading__assignment__assessor=quill)
     assert said.count() > 0
     assert not said.exclude(note="").exists()

@@ -37,9 +37,9 @@ class Ids:
 
     @classmethod
     def of(cls, world: World) -> Ids:
-        sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
-        assignment = sitting.assignments.order_by("position").first()
-        assert assignment is not None
+        assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
+        reading = assignment.readings.order_by("position").first()
+        assert reading is not None
         check = world.check("alder", 1)
         override(check=check, by=world.rex, label="yes")
         add_imported_verdict(check, "no")
@@ -60,8 +60,8 @@ class Ids:
                 "version": str(guideline.version),
                 "comment_id": said.public_id,
                 "claim_id": check.claim.public_id,
+                "reading_id": reading.public_id,
                 "assignment_id": assignment.public_id,
-                "sitting_id": sitting.public_id,
                 "unit_id": world.units("port")[0].public_id,
                 "check_id": check.public_id,
                 "draw_id": draw.public_id,

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Sitting, Verdict
+from annotation.models import Assignment, Verdict
 from annotation.reviewing.services.review import override
 from tests.annotation.conftest import HTMX
 
@@ -31,7 +31,7 @@ HIDDEN = (
 
 
 @pytest.fixture
-def sitting(world: World) -> Sitting:
+def assignment(world: World) -> Assignment:
     """Ana's open work on a set whose systems, judge, judgments and other assessor bear hidden names."""
     world.ben.username = "hidden-person"
     world.ben.save(update_fields=["username"])
@@ -44,19 +44,17 @@ def sitting(world: World) -> Sitting:
     Verdict.objects.filter(judge=world.judge).update(reason="hidden-reason")
     override(check=world.check("alder", 1), by=world.rex, label="no", reason="hidden-review")
     others = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
-    for assignment in others.assignments.select_related(
-        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    for reading in others.readings.select_related(
+        "assignment__document_set__project", "comparison__peer", "comparison__model"
     ):
         for unit in world.units("port"):
-            judge_unit(
-                assignment=assignment, by=world.ben, unit_id=unit.public_id, percent=80, note="hidden-note"
-            )
+            judge_unit(reading=reading, by=world.ben, unit_id=unit.public_id, percent=80, note="hidden-note")
     return assign(document_set=world.sets["port"], assessor=world.ana, by=None)
 
 
-def pages(sitting: Sitting) -> list[str]:
+def pages(assignment: Assignment) -> list[str]:
     work = "/p/harbour/work/"
-    forms = [f"{work}{assignment.public_id}/" for assignment in sitting.assignments.all()]
+    forms = [f"{work}{reading.public_id}/" for reading in assignment.readings.all()]
     return ["/", "/p/harbour/", work, *forms, *(f"{form}source/" for form in forms)]
 
 
@@ -64,14 +62,14 @@ def pages(sitting: Sitting) -> list[str]:
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
 def test_nothing_hidden_is_in_any_byte(
     world: World,
-    sitting: Sitting,
+    assignment: Assignment,
     signed_in: Callable[[User], Client],
     roles: list[str],
     headers: dict[str, str],
 ) -> None:
     world.ana.memberships.update(roles=roles)
     client = signed_in(world.ana)
-    for address in pages(sitting):
+    for address in pages(assignment):
         answer = client.get(address, headers=headers)
         assert answer.status_code == 200
         told = [name for name in HIDDEN if name in answer.content.decode() + str(answer.headers) + address]
@@ -79,29 +77,29 @@ def test_nothing_hidden_is_in_any_byte(
 
 
 def test_a_saved_act_tells_nothing(
-    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+    world: World, assignment: Assignment, signed_in: Callable[[User], Client]
 ) -> None:
     unit = world.units("port")[0].public_id
-    for assignment in sitting.assignments.all():
-        address = f"/p/harbour/work/{assignment.public_id}/units/{unit}/"
+    for reading in assignment.readings.all():
+        address = f"/p/harbour/work/{reading.public_id}/units/{unit}/"
         answer = signed_in(world.ana).post(address, {"percent": "20"}, headers=HTMX)
         assert [name for name in HIDDEN if name in answer.content.decode()] == []
 
 
 def test_no_id_in_a_form_is_that_of_its_summary_or_system(
-    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+    world: World, assignment: Assignment, signed_in: Callable[[User], Client]
 ) -> None:
     telling = {row.public_id for row in (*world.peers.values(), *world.systems.values())}
     telling |= {world.comparison("port", name).public_id for name in ("alder", "birch")}
     client = signed_in(world.ana)
-    for address in pages(sitting):
+    for address in pages(assignment):
         page = client.get(address).content.decode()
         assert [public_id for public_id in telling if public_id in page] == []
 
 
 def test_peers_are_named_by_their_place(
-    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+    world: World, assignment: Assignment, signed_in: Callable[[User], Client]
 ) -> None:
-    assignment = sitting.assignments.order_by("position")[1]
-    page = signed_in(world.ana).get(f"/p/harbour/work/{assignment.public_id}/").content.decode()
+    reading = assignment.readings.order_by("position")[1]
+    page = signed_in(world.ana).get(f"/p/harbour/work/{reading.public_id}/").content.decode()
     assert "Peer 2 of 2" in page

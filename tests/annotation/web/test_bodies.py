@@ -92,9 +92,9 @@ def test_the_admin_says_it_as_well(world: World, mona: Client) -> None:
 def test_a_script_is_told_in_json(
     world: World, signed_in: Callable[[User], Client], caplog: pytest.LogCaptureFixture
 ) -> None:
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     answer = signed_in(world.ana).post(
-        f"/p/harbour/work/sets/{sitting.public_id}/acts/", f'"{LARGE}"', content_type="application/json"
+        f"/p/harbour/work/sets/{assignment.public_id}/acts/", f'"{LARGE}"', content_type="application/json"
     )
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
     assert tracebacks(caplog) == []
@@ -104,16 +104,18 @@ def test_a_script_is_told_in_json(
 def test_json_of_a_script_that_makes_no_sense_is_refused(
     world: World, signed_in: Callable[[User], Client], body: str
 ) -> None:
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     answer = signed_in(world.ana).post(
-        f"/p/harbour/work/sets/{sitting.public_id}/acts/", body, content_type="application/json"
+        f"/p/harbour/work/sets/{assignment.public_id}/acts/", body, content_type="application/json"
     )
     assert answer.status_code == 422
 
 
 def test_a_form_in_the_place_of_json_is_refused(world: World, signed_in: Callable[[User], Client]) -> None:
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    answer = signed_in(world.ana).post(f"/p/harbour/work/sets/{sitting.public_id}/acts/", {"client": "tab"})
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    answer = signed_in(world.ana).post(
+        f"/p/harbour/work/sets/{assignment.public_id}/acts/", {"client": "tab"}
+    )
     assert (answer.status_code, answer.json()["message"]) == (422, "The body of the request is not JSON.")
 
 

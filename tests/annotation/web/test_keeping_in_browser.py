@@ -15,9 +15,9 @@ from django.utils import timezone
 from playwright.sync_api import Error
 
 from annotation.assessing.services.acts import UnitAct
-from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts, save_at_once
-from annotation.models import Sitting, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, SummaryJudgment, UnitJudgment
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
 from tests.annotation.gunicorn_server import Server
@@ -67,9 +67,9 @@ def cut_off(page: Page) -> None:
     page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('cut off')) }")
 
 
-def leave_unheard(page: Page, sitting: Sitting, keys: str) -> None:
+def leave_unheard(page: Page, assignment: Assignment, keys: str) -> None:
     """Open the form, press these keys, and leave it with nothing of them heard by the server."""
-    open_set(page, sitting)
+    open_set(page, assignment)
     saved(page)
     cut_off(page)
     press(page, keys)
@@ -77,17 +77,17 @@ def leave_unheard(page: Page, sitting: Sitting, keys: str) -> None:
     page.goto("about:blank")
 
 
-def told(sitting: Sitting) -> list[tuple[int, int | None, list[int]]]:
+def told(assignment: Assignment) -> list[tuple[int, int | None, list[int]]]:
     """Every judgment that was saved, in the order in which it came: position of the unit, percent, marks."""
-    rows = UnitJudgment.objects.filter(assignment__sitting=sitting).order_by("pk")
+    rows = UnitJudgment.objects.filter(reading__assignment=assignment).order_by("pk")
     return [
         (position or 0, percent, marks)
         for position, percent, marks in rows.values_list("unit__position", "percent", "marks")
     ]
 
 
-def standing(sitting: Sitting) -> dict[int, int | None]:
-    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
+def standing(assignment: Assignment) -> dict[int, int | None]:
+    rows = UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True)
     return {position or 0: percent for position, percent in rows.values_list("unit__position", "percent")}
 
 
@@ -97,16 +97,18 @@ def client_of(page: Page) -> str:
     return str(next(json.loads(each["value"])["client"] for each in kept if ":acts:" in each["name"]))
 
 
-def judge(sitting: Sitting, world: World, unit: int, percent: int, client_id: str, seq: int = 1) -> None:
+def judge(
+    assignment: Assignment, world: World, unit: int, percent: int, client_id: str, seq: int = 1
+) -> None:
     """An act of Ana's from another device."""
-    assignment = sitting.assignments.select_related("comparison__model").order_by("position")[0]
-    place = assignment.comparison.model.units.get(position=unit)
-    sitting.refresh_from_db()
-    act = UnitAct(seq, assignment.public_id, place.public_id, percent)
-    if sitting.pen == client_id:
-        save_acts(sitting=sitting, by=world.ana, client_id=client_id, acts=[act])
+    reading = assignment.readings.select_related("comparison__model").order_by("position")[0]
+    place = reading.comparison.model.units.get(position=unit)
+    assignment.refresh_from_db()
+    act = UnitAct(seq, reading.public_id, place.public_id, percent)
+    if assignment.pen == client_id:
+        save_acts(assignment=assignment, by=world.ana, client_id=client_id, acts=[act])
     else:
-        save_at_once(sitting=sitting, by=world.ana, acts=[act], client_id=client_id)
+        save_at_once(assignment=assignment, by=world.ana, acts=[act], client_id=client_id)
 
 
 # A server of one's own, to kill
@@ -125,10 +127,10 @@ def server(subprocess_env: dict[str, str]) -> Iterator[Server]:
 def test_nothing_is_lost_when_the_server_dies_in_mid_form(
     world: World, browser: Browser, server: Server
 ) -> None:
-    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
     desk = Desk(browser=browser, address=server.address)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "a4")
     saved(page)
     # Until the next summary is here.
@@ -141,14 +143,14 @@ def test_nothing_is_lost_when_the_server_dies_in_mid_form(
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
     press(page, "a2")
     page.locator("#saved", has_text="Not saved yet: 5 (offline)").wait_for()
-    assert told(sitting) == [(1, None, [1]), (1, 60, [1])]
+    assert told(assignment) == [(1, None, [1]), (1, 60, [1])]
     server.start()
     saved(page)
     expected = [
         *[(1, None, [1]), (1, 60, [1]), (2, None, [2]), (2, 100, [2]), (3, 0, [])],
         *[(1, None, [1]), (1, 20, [1])],
     ]
-    assert told(sitting) == expected
+    assert told(assignment) == expected
     press(page, "p")
     page.locator("#trail", has_text="Peer 1 of 2").wait_for()
     page.locator("#progress", has_text="3 of 6").wait_for()
@@ -157,9 +159,9 @@ def test_nothing_is_lost_when_the_server_dies_in_mid_form(
 
 
 def test_what_waits_outlives_the_page(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     saved(page)
     cut_off(page)
     press(page, "a411")
@@ -173,13 +175,13 @@ def test_what_waits_outlives_the_page(world: World, desk: Desk) -> None:
     assert violations(page) == []
     page.unroute("**/acts/")
     saved(page)
-    assert told(sitting) == [(1, None, [1]), (1, 60, [1]), (2, 0, []), (3, 0, [])]
+    assert told(assignment) == [(1, None, [1]), (1, 60, [1]), (2, 0, []), (3, 0, [])]
 
 
 def test_an_answer_that_got_lost_is_no_second_judgment(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     lost: list[int] = []
 
     def lose_the_answer(route: Route) -> None:
@@ -189,13 +191,13 @@ def test_an_answer_that_got_lost_is_no_second_judgment(world: World, desk: Desk)
     page.route("**/acts/", lose_the_answer, times=2)
     press(page, "4")
     saved(page)
-    assert (lost, told(sitting)) == ([200, 200], [(1, 60, [])])
+    assert (lost, told(assignment)) == ([200, 200], [(1, 60, [])])
 
 
 def test_acts_wait_for_a_new_sign_in(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.context.clear_cookies()
     press(page, "a4")
     page.locator("#saved", has_text="Not saved yet: 2 (signed out)").wait_for()
@@ -211,13 +213,13 @@ def test_acts_wait_for_a_new_sign_in(world: World, desk: Desk) -> None:
     page.bring_to_front()
     saved(page)
     assert page.locator("#keeping").is_hidden()
-    assert told(sitting) == [(1, None, [1]), (1, 60, [1]), (2, 0, [])]
+    assert told(assignment) == [(1, None, [1]), (1, 60, [1]), (2, 0, [])]
 
 
 def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     saved(page)
     sign_out(page)
     press(page, "4")
@@ -239,30 +241,30 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
     saved(page)
     assert page.locator("#keeping").is_hidden()
     assert page.locator("#see").is_visible()
-    assert told(sitting) == [(1, 60, [])]
+    assert told(assignment) == [(1, 60, [])]
 
 
 def test_whoever_gets_a_set_next_does_not_send_what_another_left_in_the_browser(
     world: World, desk: Desk
 ) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    leave_unheard(page, sitting, "4")
+    leave_unheard(page, assignment, "4")
     # The server never heard that it was begun, so the same row is handed on through the queue.
-    Sitting.objects.filter(pk=sitting.pk).update(assessor=world.ben, pen="", pen_seq=0)
+    Assignment.objects.filter(pk=assignment.pk).update(assessor=world.ben, pen="", pen_seq=0)
     page.context.clear_cookies()
     sign_in(page, "ben")
     page.goto("/p/harbour/work/")
     notice = page.locator(".set .notice", has_text=OF_ANOTHER)
     notice.wait_for()
     assert notice.locator("a, button").count() == 0
-    assert told(sitting) == []
+    assert told(assignment) == []
 
 
 def test_what_was_on_its_way_when_the_page_was_left_arrives(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, models=[SECOND_MODEL])
+    assignment = lay_set(world, models=[SECOND_MODEL])
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "11")
     saved(page)
     page.route("**/acts/", lambda route: route.abort())
@@ -296,9 +298,9 @@ def test_it_arrives_also_of_a_set_that_counts_as_not_started(world: World, desk:
 
 
 def test_what_is_refused_after_the_page_was_left_is_told(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    leave_unheard(page, sitting, "4")
+    leave_unheard(page, assignment, "4")
 
     def refuse(route: Route) -> None:
         [act] = route.request.post_data_json["acts"]
@@ -318,14 +320,14 @@ def test_what_is_refused_after_the_page_was_left_is_told(world: World, desk: Des
 
 
 def test_the_older_of_two_tabs_is_told_and_gives_all_it_holds(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.route("**/acts/", lambda route: route.abort())
     press(page, "4")
     page.locator("#saved", has_text=WAITING).wait_for()
     newer = page.context.new_page()
-    open_set(newer, sitting)
+    open_set(newer, assignment)
     saved(newer)
     page.locator("#keeping", has_text="opened in another tab").wait_for()
     assert page.locator("#see").evaluate("element => element.inert")
@@ -339,39 +341,39 @@ def test_the_older_of_two_tabs_is_told_and_gives_all_it_holds(world: World, desk
     press(page, "1")
     saved(page)
     newer.locator("#keeping", has_text="opened in another tab").wait_for()
-    assert told(sitting) == [(1, 60, []), (2, 100, []), (3, 0, [])]
+    assert told(assignment) == [(1, 60, []), (2, 100, []), (3, 0, [])]
 
 
 def test_the_older_of_two_devices_is_told(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     laptop, phone = ana(desk), ana(desk)
-    open_set(laptop, sitting)
+    open_set(laptop, assignment)
     press(laptop, "4")
     saved(laptop)
-    open_set(phone, sitting)
+    open_set(phone, assignment)
     saved(phone)
     press(phone, "6")
     saved(phone)
     press(laptop, "j1")
     laptop.locator("#keeping", has_text="on another device").wait_for()
     assert laptop.locator("#see").evaluate("element => element.inert")
-    assert standing(sitting) == {1: 60, 2: 100}
+    assert standing(assignment) == {1: 60, 2: 100}
     laptop.get_by_role("button", name="Continue here").click()
     laptop.locator("#progress", has_text="3 of 6").wait_for()
     saved(laptop)
-    assert standing(sitting) == {1: 60, 2: 100, 3: 0}
+    assert standing(assignment) == {1: 60, 2: 100, 3: 0}
 
 
 def test_what_was_said_in_two_places_is_shown_side_by_side(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     laptop, phone = ana(desk), ana(desk)
-    open_set(laptop, sitting)
+    open_set(laptop, assignment)
     press(laptop, "4")
     saved(laptop)
     laptop.route("**/acts/", lambda route: route.abort())
     press(laptop, "a2")
     laptop.locator("#saved", has_text=WAITING).wait_for()
-    open_set(phone, sitting)
+    open_set(phone, assignment)
     saved(phone)
     press(phone, "c5")
     saved(phone)
@@ -387,90 +389,90 @@ def test_what_was_said_in_two_places_is_shown_side_by_side(world: World, desk: D
     laptop.get_by_role("button", name="Keep mine").click()
     laptop.locator(".unit output", has_text="20 %").wait_for()
     saved(laptop)
-    assert standing(sitting) == {1: 60, 2: 20}
+    assert standing(assignment) == {1: 60, 2: 20}
     press(phone, "1")
     phone.locator("#keeping", has_text="on another device").wait_for()
 
 
 def test_the_others_answers_can_stand(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     saved(page)
-    judge(sitting, world, 1, 80, "elsewhere")
+    judge(assignment, world, 1, 80, "elsewhere")
     press(page, "2")
     page.get_by_role("button", name="Keep the others").click()
     page.locator(".unit output", has_text="80 %").wait_for()
     saved(page)
-    assert standing(sitting) == {1: 80}
+    assert standing(assignment) == {1: 80}
 
 
 def test_old_acts_that_nobody_contradicts_go_out_unasked(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    leave_unheard(page, sitting, "4")
-    judge(sitting, world, 2, 80, "elsewhere")
-    open_set(page, sitting)
+    leave_unheard(page, assignment, "4")
+    judge(assignment, world, 2, 80, "elsewhere")
+    open_set(page, assignment)
     saved(page)
-    assert standing(sitting) == {1: 60, 2: 80}
+    assert standing(assignment) == {1: 60, 2: 80}
 
 
 def test_old_acts_that_were_contradicted_since_are_not_sent_unasked(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    leave_unheard(page, sitting, "4")
-    judge(sitting, world, 1, 80, "elsewhere")
-    open_set(page, sitting)
+    leave_unheard(page, assignment, "4")
+    judge(assignment, world, 1, 80, "elsewhere")
+    open_set(page, assignment)
     page.locator("table.both", has_text="80 %").wait_for()
-    assert told(sitting) == [(1, 80, [])]
+    assert told(assignment) == [(1, 80, [])]
 
 
 def test_old_acts_are_not_sent_unasked_by_a_key_or_a_glance_while_they_are_compared(
     world: World, desk: Desk
 ) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    leave_unheard(page, sitting, "4")
-    judge(sitting, world, 1, 80, "elsewhere")
+    leave_unheard(page, assignment, "4")
+    judge(assignment, world, 1, 80, "elsewhere")
     held: list[Route] = []
 
     def hold(route: Route) -> None:
         held.append(route)
 
     page.route("**/acts/", hold, times=1)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.locator("#saved", has_text="Saving…").wait_for()
     come_back(page)
     press(page, "6")
     # As long as another way to the server would have taken.
     page.wait_for_timeout(500)
-    assert told(sitting) == [(1, 80, [])]
+    assert told(assignment) == [(1, 80, [])]
     held[0].continue_()
     page.locator("table.both", has_text="80 %").wait_for()
-    assert told(sitting) == [(1, 80, [])]
+    assert told(assignment) == [(1, 80, [])]
 
 
 def test_old_acts_are_not_sent_unasked_where_comparing_them_failed_at_first(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    leave_unheard(page, sitting, "4")
-    judge(sitting, world, 1, 80, "elsewhere")
+    leave_unheard(page, assignment, "4")
+    judge(assignment, world, 1, 80, "elsewhere")
     page.route("**/acts/", lambda route: route.abort(), times=2)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.locator("table.both", has_text="80 %").wait_for()
-    assert told(sitting) == [(1, 80, [])]
+    assert told(assignment) == [(1, 80, [])]
 
 
 def test_what_was_heard_and_then_said_otherwise_elsewhere_is_shown_as_it_stands(
     world: World, desk: Desk
 ) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    leave_unheard(page, sitting, "4")
+    leave_unheard(page, assignment, "4")
     # It arrived as the page was left, and the answer had nobody to go to.
-    judge(sitting, world, 1, 60, client_of(page))
-    judge(sitting, world, 1, 80, "elsewhere")
-    open_set(page, sitting)
+    judge(assignment, world, 1, 60, client_of(page))
+    judge(assignment, world, 1, 80, "elsewhere")
+    open_set(page, assignment)
     page.locator(".unit output", has_text="80 %").wait_for()
     saved(page)
     assert page.locator("table.both").count() == 0
@@ -480,37 +482,37 @@ def test_what_was_heard_and_then_said_otherwise_elsewhere_is_shown_as_it_stands(
     press(page, "u")
     page.locator(".unit output", has_text="80 %").wait_for()
     saved(page)
-    assert told(sitting) == [(1, 60, []), (1, 80, []), (1, 100, []), (1, 80, [])]
+    assert told(assignment) == [(1, 60, []), (1, 80, []), (1, 100, []), (1, 80, [])]
 
 
 def test_of_old_acts_only_those_go_out_that_were_never_heard(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    leave_unheard(page, sitting, "46")
-    judge(sitting, world, 1, 60, client_of(page))
-    judge(sitting, world, 1, 80, "elsewhere")
-    open_set(page, sitting)
+    leave_unheard(page, assignment, "46")
+    judge(assignment, world, 1, 60, client_of(page))
+    judge(assignment, world, 1, 80, "elsewhere")
+    open_set(page, assignment)
     page.locator(".unit output", has_text="80 %").wait_for()
     saved(page)
-    assert told(sitting) == [(1, 60, []), (1, 80, []), (2, 100, [])]
+    assert told(assignment) == [(1, 60, []), (1, 80, []), (2, 100, [])]
 
 
 def test_no_state_of_saving_has_a_fault(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     saved(page)
     page.route("**/acts/", lambda route: route.abort())
     press(page, "4")
     page.locator("#saved", has_text=WAITING).wait_for()
     found = {"unsent": violations(page)}
-    judge(sitting, world, 1, 80, "elsewhere")
+    judge(assignment, world, 1, 80, "elsewhere")
     page.unroute("**/acts/")
     page.locator("table.both", has_text="80 %").wait_for()
     found["contradicted"] = violations(page)
     page.get_by_role("button", name="Keep mine").click()
     saved(page)
-    Sitting.objects.filter(pk=sitting.pk).update(unassigned_at=timezone.now())
+    Assignment.objects.filter(pk=assignment.pk).update(unassigned_at=timezone.now())
     press(page, "6")
     page.locator("#keeping", has_text="no longer assigned").wait_for()
     found["ended"] = violations(page)
@@ -542,10 +544,10 @@ def test_sets_that_were_closed_long_ago_are_forgotten_past_one_that_cannot_be_re
 
 
 def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
-    comparison = sitting.assignments.get().comparison
+    open_set(page, assignment)
+    comparison = assignment.readings.get().comparison
     gone = comparison.model.units.get(position=1)
     before, gone.public_id = gone.public_id, "replaced"
     gone.save(update_fields=["public_id"])
@@ -554,22 +556,22 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
         ".slip.refused", has_text="Not saved: This model unit is not, or no longer, in this comparison"
     ).wait_for()
     saved(page)
-    assert told(sitting) == [(2, 0, [])]
+    assert told(assignment) == [(2, 0, [])]
     # What was refused can be said again.
     gone.public_id = before
     gone.save(update_fields=["public_id"])
     press(page, "kk4")
     saved(page)
-    assert told(sitting) == [(2, 0, []), (1, 60, [])]
+    assert told(assignment) == [(2, 0, []), (1, 60, [])]
     assert page.locator(".slip.refused").count() == 0
 
 
 def test_what_is_refused_after_the_page_was_turned_is_told_with_its_peer(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.wait_for_load_state("networkidle")
-    comparison = sitting.assignments.order_by("position")[0].comparison
+    comparison = assignment.readings.order_by("position")[0].comparison
     page.route("**/acts/", lambda route: route.abort())
     press(page, "4n")
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
@@ -579,26 +581,26 @@ def test_what_is_refused_after_the_page_was_turned_is_told_with_its_peer(world: 
 
 
 def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, models=[SECOND_MODEL])
+    assignment = lay_set(world, models=[SECOND_MODEL])
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "111")
     page.locator("#ahead a", has_text="Set complete").wait_for()
     saved(page)
-    close_sitting(sitting=sitting, by=world.ana)
+    close_assignment(assignment=assignment, by=world.ana)
     press(page, "k6")
     page.locator("#keeping", has_text="This set has been closed").wait_for()
     assert violations(page) == []
-    assert standing(sitting) == {1: 0, 2: 0}
+    assert standing(assignment) == {1: 0, 2: 0}
     page.get_by_role("button", name="Show the closed set").click()
     page.get_by_text("cannot be changed").wait_for()
 
 
 def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.context.set_offline(True)
     press(page, "4")
     page.locator("#saved", has_text=WAITING).wait_for()
@@ -615,9 +617,9 @@ def test_whoever_keeps_nothing_is_warned_before_leaving(world: World, desk: Desk
 
 
 def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, models=[SECOND_MODEL])
+    assignment = lay_set(world, models=[SECOND_MODEL])
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "111")
     saved(page)
     cut_off(page)
@@ -632,16 +634,16 @@ def test_a_set_is_not_closed_over_what_waits_in_the_browser(world: World, desk: 
     saved(page)
     page.goto("/p/harbour/work/")
     assert page.get_by_role("button", name="Close the set").is_enabled()
-    assert standing(sitting) == {1: 0, 2: 100}
+    assert standing(assignment) == {1: 0, 2: 100}
 
 
 def test_working_renews_the_lease_of_what_was_pulled(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     soon = timezone.now() + timedelta(minutes=3)
-    Sitting.objects.filter(pk=sitting.pk).update(lease_until=soon)
+    Assignment.objects.filter(pk=assignment.pk).update(lease_until=soon)
     page = ana(desk)
     page.clock.install()
-    open_set(page, sitting)
+    open_set(page, assignment)
     until = page.locator("[data-lease] time")
     before = until.get_attribute("datetime")
     page.clock.run_for(50_000)
@@ -650,6 +652,6 @@ def test_working_renews_the_lease_of_what_was_pulled(world: World, desk: Desk) -
     page.wait_for_function(
         "before => document.querySelector('[data-lease] time').dateTime !== before", arg=before
     )
-    sitting.refresh_from_db()
-    assert sitting.lease_until is not None
-    assert sitting.lease_until > soon
+    assignment.refresh_from_db()
+    assert assignment.lease_until is not None
+    assert assignment.lease_until > soon

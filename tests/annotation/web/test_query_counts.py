@@ -38,7 +38,7 @@ MORE = 4
 
 
 def grow(world: World) -> None:
-    """More sets, systems, claims, verdicts, sittings and projects."""
+    """More sets, systems, claims, verdicts, assignments and projects."""
     claim_set = Claim.objects.earliest("pk").claim_set
     unit = world.units("port")[0]
     for number in range(MORE):
@@ -93,12 +93,12 @@ def _add_set(world: World, number: int) -> None:
 
 
 def addresses(world: World) -> dict[str, tuple[User, str]]:
-    assignment = world.ben.sittings.earliest("pk").assignments.earliest("pk").public_id
+    reading = world.ben.assignments.earliest("pk").readings.earliest("pk").public_id
     return {
         "projects": (world.olga, "/"),
         "project": (world.olga, "/p/harbour/"),
         "work": (world.ben, "/p/harbour/work/"),
-        "assess": (world.ben, f"/p/harbour/work/{assignment}/"),
+        "assess": (world.ben, f"/p/harbour/work/{reading}/"),
         "review": (world.olga, "/p/harbour/review/?only=all"),
         "check": (world.olga, f"/p/harbour/review/{world.check('alder', 1).public_id}/"),
         "scores": (world.olga, "/p/harbour/scores/"),

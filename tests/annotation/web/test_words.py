@@ -23,7 +23,7 @@ MODULES = sorted(
 )
 VERBS = {
     "cancel draw",
-    "close sitting",
+    "close assignment",
     "draw checks",
     "lapse",
 }

@@ -61,7 +61,7 @@ def reply(**members: object) -> str:
 
 EVERYTHING = [
     {"id": f"c{number}", "label": "yes", "evidence": [1], "reason": "", "probability": 1}
-    for number in range(60)
+    for number in range(1, 60)
 ]
 ORDERS = {
     "yes to all ids that there could be": reply(answers=EVERYTHING, verdicts=EVERYTHING),

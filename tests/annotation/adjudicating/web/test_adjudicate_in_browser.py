@@ -31,16 +31,16 @@ CALM_MS = 450
 
 def assess(world: World, person: User, document_set: str, percents: dict[tuple[str, int], int]) -> None:
     systems = sorted({system for system, _ in percents})
-    sitting = assign_part(world, document_set, person, *systems)
+    assignment = assign_part(world, document_set, person, *systems)
     for (system, number), percent in percents.items():
         judge_unit(
-            assignment=sitting.assignments.get(comparison=world.comparison(document_set, system)),
+            reading=assignment.readings.get(comparison=world.comparison(document_set, system)),
             by=person,
             unit_id=world.units(document_set)[number - 1].public_id,
             percent=percent,
             marks=[1],
         )
-    finish(sitting)
+    finish(assignment)
 
 
 def disagree(world: World) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from annotation.analysis.agreement.agreement import agreement, agreement_inputs
 from tests.annotation.answering import answer_fourteen
+from tests.annotation.assigned import say as judge_units
+from tests.annotation.assigned import sit
 from tests.annotation.cast import add_imported_verdict, answer_rest, finish
-from tests.annotation.sitting import say as judge_units
-from tests.annotation.sitting import sit
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -26,11 +26,11 @@ def scale(world: World, key: str) -> dict[str, Any]:
 def judged_by_two(world: World) -> None:
     """Ana gives 20, 60 to alder's units and 0, 40 to birch's; Ben the same but for 80 in the second place."""
     for name, second in (("ana", 60), ("ben", 80)):
-        sitting = sit(world, name, "port")
-        answer_rest(sitting)
-        judge_units(sitting, "alder", (20, [1], 0), (second, [1], 0))
-        judge_units(sitting, "birch", (0, [], 0), (40, [1], 0))
-        finish(sitting)
+        assignment = sit(world, name, "port")
+        answer_rest(assignment)
+        judge_units(assignment, "alder", (20, [1], 0), (second, [1], 0))
+        judge_units(assignment, "birch", (0, [], 0), (40, [1], 0))
+        finish(assignment)
 
 
 def test_without_answers_there_are_no_scales(world: World) -> None:

@@ -15,12 +15,12 @@ from annotation.analysis.agreement.ratings import (
     touched_count,
     whole_ratings,
 )
-from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.close_assignment import close_assignment
 from annotation.models import Verdict
 from tests.annotation.answering import add_checks, say
+from tests.annotation.assigned import say as judge_units
+from tests.annotation.assigned import sit
 from tests.annotation.cast import add_imported_verdict, answer_rest, finish
-from tests.annotation.sitting import say as judge_units
-from tests.annotation.sitting import sit
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -85,12 +85,12 @@ def test_a_check_tells_what_figures_are_split_by(world: World) -> None:
 
 
 def test_percents_are_those_of_closed_sets(world: World) -> None:
-    sitting = sit(world, "ana", "port")
-    judge_units(sitting, "alder", (20, [1], 0), (60, [1], 0))
-    judge_units(sitting, "birch", (0, [], 0), (0, [], 0))
+    assignment = sit(world, "ana", "port")
+    judge_units(assignment, "alder", (20, [1], 0), (60, [1], 0))
+    judge_units(assignment, "birch", (0, [], 0), (0, [], 0))
     assert percent_ratings(world.project) == []
-    answer_rest(sitting)
-    close_sitting(sitting=sitting, by=world.ana)
+    answer_rest(assignment)
+    close_assignment(assignment=assignment, by=world.ana)
     found = percent_ratings(world.project)
     assert sorted(each.value for each in found) == [0, 0, 20, 60]
     assert {(each.rater, each.cluster) for each in found} == {("ana", "set port")}
@@ -99,11 +99,11 @@ def test_percents_are_those_of_closed_sets(world: World) -> None:
 def test_quality_answers_are_kept_by_question(world: World) -> None:
     world.project.question_set = "duc2006"
     world.project.save(update_fields=["question_set"])
-    sitting = sit(world, "ana", "port")
-    answer_rest(sitting)
-    judge_units(sitting, "alder", (20, [1], 0), (60, [1], 0))
-    judge_units(sitting, "birch", (20, [1], 0), (0, [], 0))
-    finish(sitting)
+    assignment = sit(world, "ana", "port")
+    answer_rest(assignment)
+    judge_units(assignment, "alder", (20, [1], 0), (60, [1], 0))
+    judge_units(assignment, "birch", (20, [1], 0), (0, [], 0))
+    finish(assignment)
     by_question, unmarked = whole_ratings(world.project)
     # The first answer of each of the five questions is 1; both peers' second units are unmarked.
     assert {len(ratings) for ratings in by_question.values()} == {2}

@@ -35,13 +35,13 @@ def claims_of_alder(world: World) -> list[ExplainedClaim]:
 
 def judge_port(world: World, person: User, percent: int) -> None:
     """The person gives every unit of "port" this percent for both systems, and closes the set."""
-    sitting = assign(document_set=world.sets["port"], assessor=person, by=None)
-    for assignment in sitting.assignments.select_related(
-        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    assignment = assign(document_set=world.sets["port"], assessor=person, by=None)
+    for reading in assignment.readings.select_related(
+        "assignment__document_set__project", "comparison__peer", "comparison__model"
     ):
         for place in world.units("port"):
-            judge_unit(assignment=assignment, by=person, unit_id=place.public_id, percent=percent, marks=[1])
-    finish(sitting)
+            judge_unit(reading=reading, by=person, unit_id=place.public_id, percent=percent, marks=[1])
+    finish(assignment)
 
 
 def explanation(world: World, peer: Summary) -> Explanation:
@@ -81,13 +81,13 @@ def test_a_long_mean_is_cut_in_the_middle() -> None:
 
 
 def test_percents_name_their_assessor_and_marks(world: World) -> None:
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    for assignment in sitting.assignments.select_related(
-        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    for reading in assignment.readings.select_related(
+        "assignment__document_set__project", "comparison__peer", "comparison__model"
     ):
         for place in world.units("port"):
-            judge_unit(assignment=assignment, by=world.ana, unit_id=place.public_id, percent=40, marks=[1])
-    finish(sitting)
+            judge_unit(reading=reading, by=world.ana, unit_id=place.public_id, percent=40, marks=[1])
+    finish(assignment)
     first = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
     assert [(said.who, said.percent, said.marks) for said in first.percents] == [("ana", 40, (1,))]
     assert (first.source, first.coverage.value) == ("assessors' percents", 0.4)

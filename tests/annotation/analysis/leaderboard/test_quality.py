@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from django.utils import timezone
 
 from annotation.analysis.leaderboard.quality import QualityTable, quality_tables
-from annotation.models import Project, Sitting, SummaryJudgment
+from annotation.models import Assignment, Project, SummaryJudgment
+from tests.annotation.assigned import sit
 from tests.annotation.cast import World
-from tests.annotation.sitting import sit
 
 
 def asked(world: World) -> Project:
@@ -22,13 +22,15 @@ def asked(world: World) -> Project:
     return world.project
 
 
-def answer(world: World, sitting: Sitting, system: str, answers: Mapping[str, int]) -> None:
-    peer = world.peers[sitting.document_set.external_id, system]
-    SummaryJudgment.objects.create(sitting=sitting, peer=peer, quality_answers=dict(answers))
+def answer(world: World, assignment: Assignment, system: str, answers: Mapping[str, int]) -> None:
+    peer = world.peers[assignment.document_set.external_id, system]
+    SummaryJudgment.objects.create(assignment=assignment, peer=peer, quality_answers=dict(answers))
 
 
-def close(*sittings: Sitting) -> None:
-    Sitting.objects.filter(pk__in=[sitting.pk for sitting in sittings]).update(closed_at=timezone.now())
+def close(*assignments: Assignment) -> None:
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
+        closed_at=timezone.now()
+    )
 
 
 def means(table: QualityTable) -> dict[str, list[tuple[float | None, int]]]:
@@ -54,7 +56,7 @@ def test_open_work_and_earlier_answers_count_for_nothing(world: World) -> None:
     project = asked(world)
     ana, ben = sit(world, "ana", "port"), sit(world, "ben", "port")
     SummaryJudgment.objects.create(
-        sitting=ana, peer=world.peers["port", "alder"], quality_answers={"clear": 0}, is_current=False
+        assignment=ana, peer=world.peers["port", "alder"], quality_answers={"clear": 0}, is_current=False
     )
     answer(world, ana, "alder", {"clear": 2})
     answer(world, ben, "alder", {"clear": 0})

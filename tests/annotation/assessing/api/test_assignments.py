@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.models import Sitting
+from annotation.models import Assignment
 from tests.annotation.laying import begin, judge_and_close, open_queue
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def test_sets_are_given_to_one_person_or_to_many(world: World, client_of: ApiDoo
     many = post(mona, "assignments/sets/", people=["ana", "ben"], per_set=2)
     assert many.status_code == 201
     assert len(many.json()) == 3
-    assert Sitting.objects.count() == 4
+    assert Assignment.objects.count() == 4
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_cannot_be_given_is_refused(
 ) -> None:
     sent = post(client_of("mona"), path, **body)
     assert (sent.status_code, sent.json()["error"]["field"]) == (status, field)
-    assert not Sitting.objects.exists()
+    assert not Assignment.objects.exists()
 
 
 def test_everybodys_work_is_listed_by_state_and_person(world: World, client_of: ApiDoor) -> None:
@@ -70,12 +70,12 @@ def test_everybodys_work_is_listed_by_state_and_person(world: World, client_of: 
 def test_an_assessor_pulls_gives_back_and_takes_up(world: World, client_of: ApiDoor) -> None:
     open_queue(world)
     ana = client_of("ana")
-    pulled = post(ana, "sittings/pull/")
+    pulled = post(ana, "assignments/pull/")
     assert pulled.status_code == 201
-    assert len(pulled.json()["assignments"]) == 2
-    again = post(ana, "sittings/pull/")
-    assert again.json()["error"]["details"] == {"sitting": pulled.json()["id"]}
-    address = f"sittings/{pulled.json()['id']}/"
+    assert len(pulled.json()["readings"]) == 2
+    again = post(ana, "assignments/pull/")
+    assert again.json()["error"]["details"] == {"assignment": pulled.json()["id"]}
+    address = f"assignments/{pulled.json()['id']}/"
     assert post(client_of("ben"), f"{address}give-back/").status_code == 404
     assert post(ana, f"{address}give-back/").status_code == 204
     desk = ana.get(f"{HERE}own-work/").json()
@@ -85,6 +85,6 @@ def test_an_assessor_pulls_gives_back_and_takes_up(world: World, client_of: ApiD
 
 
 def test_work_is_taken_away(world: World, client_of: ApiDoor) -> None:
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    gone = post(client_of("mona"), f"sittings/{sitting.public_id}/unassign/").json()
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    gone = post(client_of("mona"), f"assignments/{assignment.public_id}/unassign/").json()
     assert (gone["assessor"], gone["unassigned_at"] is None) == ("ana", False)

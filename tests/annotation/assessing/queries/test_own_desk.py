@@ -6,10 +6,10 @@ from django.utils import timezone
 
 from annotation.assessing.queries.own_desk import own_desk
 from annotation.assessing.services.queue import lapse_leases, pull
-from annotation.models import Sitting
+from annotation.models import Assignment
+from tests.annotation.assigned import say, sit
 from tests.annotation.cast import PEERS, World, finish
 from tests.annotation.laying import add_sets, begin, open_queue
-from tests.annotation.sitting import say, sit
 
 
 def test_sets_are_begun_open_or_submitted(world: World) -> None:
@@ -29,15 +29,15 @@ def test_sets_are_begun_open_or_submitted(world: World) -> None:
 def test_the_queue_offers_and_what_lapsed_can_be_taken_up(world: World) -> None:
     open_queue(world)
     assert own_desk(world.project, world.ana).offer.sets == 2
-    sitting = pull(project=world.project, by=world.ana)
-    begin(sitting)
+    assignment = pull(project=world.project, by=world.ana)
+    begin(assignment)
     desk = own_desk(world.project, world.ana)
-    assert (desk.offer.in_hand, desk.drafts[0].sitting_id) == (sitting.public_id, sitting.public_id)
-    Sitting.objects.filter(pk=sitting.pk).update(lease_until=timezone.now())
+    assert (desk.offer.in_hand, desk.drafts[0].assignment_id) == (assignment.public_id, assignment.public_id)
+    Assignment.objects.filter(pk=assignment.pk).update(lease_until=timezone.now())
     lapse_leases(project=world.project)
     desk = own_desk(world.project, world.ana)
     assert desk.is_empty
-    assert [lost.sitting_id for lost in desk.lapsed] == [sitting.public_id]
+    assert [lost.assignment_id for lost in desk.lapsed] == [assignment.public_id]
 
 
 def test_a_pulled_set_comes_first_before_it_is_begun(world: World) -> None:

@@ -9,16 +9,16 @@ from django.utils import timezone
 
 from annotation.assessing.services.act_rows import insert, outdate, take_turn
 from annotation.assessing.services.assign import assign
-from annotation.models import Sitting, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, SummaryJudgment, UnitJudgment
 from tests.annotation.cast import World
 
 
 @pytest.fixture
-def sitting(world: World) -> Sitting:
+def assignment(world: World) -> Assignment:
     return assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
 
 
-def judgment(world: World, sitting: Sitting, **given: object) -> UnitJudgment:
+def judgment(world: World, assignment: Assignment, **given: object) -> UnitJudgment:
     values = {
         "percent": 40,
         "marks": [1, 2],
@@ -27,8 +27,8 @@ def judgment(world: World, sitting: Sitting, **given: object) -> UnitJudgment:
         "active_ms": 7,
         **given,
     }
-    assignment = sitting.assignments.earliest("position")
-    return UnitJudgment(assignment=assignment, unit=world.units("port")[0], **values)
+    reading = assignment.readings.earliest("position")
+    return UnitJudgment(reading=reading, unit=world.units("port")[0], **values)
 
 
 def told(row: UnitJudgment) -> dict[str, object]:
@@ -38,39 +38,41 @@ def told(row: UnitJudgment) -> dict[str, object]:
 
 @pytest.mark.parametrize("given", [{}, {"percent": None, "marks": [], "is_current": False, "note": ""}])
 def test_a_row_by_hand_is_the_row_that_django_writes(
-    world: World, sitting: Sitting, given: dict[str, object]
+    world: World, assignment: Assignment, given: dict[str, object]
 ) -> None:
     before = timezone.now()
-    insert([judgment(world, sitting, seq=1, **given)])
+    insert([judgment(world, assignment, seq=1, **given)])
     by_hand = UnitJudgment.objects.get()
     UnitJudgment.objects.all().delete()
-    judgment(world, sitting, seq=2, **given).save()
+    judgment(world, assignment, seq=2, **given).save()
     by_django = UnitJudgment.objects.get()
     assert told(by_hand) == told(by_django)
     assert len(by_hand.public_id) == len(by_django.public_id)
     assert before <= by_hand.created_at <= by_django.created_at
 
 
-def test_answers_are_rows_too(world: World, sitting: Sitting) -> None:
+def test_answers_are_rows_too(world: World, assignment: Assignment) -> None:
     answers = {"clear": 1}
-    insert([SummaryJudgment(sitting=sitting, peer=world.peers["port", "alder"], quality_answers=answers)])
+    insert(
+        [SummaryJudgment(assignment=assignment, peer=world.peers["port", "alder"], quality_answers=answers)]
+    )
     assert SummaryJudgment.objects.get().quality_answers == answers
 
 
-def test_only_what_is_named_is_outdated(world: World, sitting: Sitting) -> None:
-    old = judgment(world, sitting, seq=1)
+def test_only_what_is_named_is_outdated(world: World, assignment: Assignment) -> None:
+    old = judgment(world, assignment, seq=1)
     old.save()
     outdate([old.pk])
-    judgment(world, sitting, seq=2).save()
+    judgment(world, assignment, seq=2).save()
     rows = UnitJudgment.objects.order_by("seq").values_list("seq", "is_current")
     assert list(rows) == [(1, False), (2, True)]
 
 
-def test_the_turn_sets_the_pen_and_the_lease(world: World, sitting: Sitting) -> None:
+def test_the_turn_sets_the_pen_and_the_lease(world: World, assignment: Assignment) -> None:
     now = timezone.now()
     renewed = {"worked_at": now, "lease_until": now + timedelta(minutes=5)}
-    assert take_turn(sitting, pen="tab", seq=4, renewed=renewed, if_unheard=True)
-    row = Sitting.objects.get()
+    assert take_turn(assignment, pen="tab", seq=4, renewed=renewed, if_unheard=True)
+    row = Assignment.objects.get()
     assert (row.pen, row.pen_seq, row.worked_at) == ("tab", 4, now)
     assert row.lease_until == now + timedelta(minutes=5)
 
@@ -79,15 +81,15 @@ def test_the_turn_sets_the_pen_and_the_lease(world: World, sitting: Sitting) -> 
     "changed",
     [{"pen": "phone"}, {"pen_seq": 1}, {"closed_at": timezone.now()}, {"unassigned_at": timezone.now()}],
 )
-def test_no_turn_where_the_sitting_has_changed(
-    world: World, sitting: Sitting, changed: dict[str, object]
+def test_no_turn_where_the_assignment_has_changed(
+    world: World, assignment: Assignment, changed: dict[str, object]
 ) -> None:
-    Sitting.objects.update(**changed)
-    assert not take_turn(sitting, pen="tab", seq=1, renewed={"worked_at": timezone.now()}, if_unheard=True)
-    assert Sitting.objects.get().worked_at is None
+    Assignment.objects.update(**changed)
+    assert not take_turn(assignment, pen="tab", seq=1, renewed={"worked_at": timezone.now()}, if_unheard=True)
+    assert Assignment.objects.get().worked_at is None
 
 
-def test_whoever_had_the_pen_may_be_passed_over(world: World, sitting: Sitting) -> None:
-    Sitting.objects.update(pen="phone", pen_seq=9)
-    assert take_turn(sitting, pen="tab", seq=1, renewed={"worked_at": timezone.now()}, if_unheard=False)
-    assert Sitting.objects.get().pen == "tab"
+def test_whoever_had_the_pen_may_be_passed_over(world: World, assignment: Assignment) -> None:
+    Assignment.objects.update(pen="phone", pen_seq=9)
+    assert take_turn(assignment, pen="tab", seq=1, renewed={"worked_at": timezone.now()}, if_unheard=False)
+    assert Assignment.objects.get().pen == "tab"

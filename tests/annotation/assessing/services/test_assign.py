@@ -12,24 +12,24 @@ from django.test.utils import CaptureQueriesContext
 from annotation.assessing.services.assign import assign, assign_sets
 from annotation.assessing.services.unassign import unassign
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Comparison, DocumentSet, Event, Sitting, Summary
+from annotation.models import Assignment, Comparison, DocumentSet, Event, Summary
 from tests.annotation.laying import add_assessors, add_sets, begin, judge_and_close, only_these_sets
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-def give(world: World, name: str, person: str = "ana", seed: int | None = None) -> Sitting:
+def give(world: World, name: str, person: str = "ana", seed: int | None = None) -> Assignment:
     return assign(document_set=world.sets[name], assessor=getattr(world, person), by=world.mona, seed=seed)
 
 
-def spread(world: World, *names: str, per_set: int = 1) -> list[Sitting]:
+def spread(world: World, *names: str, per_set: int = 1) -> list[Assignment]:
     people = [world.users[name] for name in names]
     return assign_sets(project=world.project, people=people, per_set=per_set, by=world.mona)
 
 
-def targets(sitting: Sitting) -> list[int | None]:
-    rows = sitting.assignments.order_by("position")
+def targets(assignment: Assignment) -> list[int | None]:
+    rows = assignment.readings.order_by("position")
     return list(rows.values_list("comparison__peer__target_words", flat=True))
 
 
@@ -44,15 +44,15 @@ def test_target_lengths_fall_within_a_set(world: World) -> None:
 def test_peers_of_one_length_come_at_random(world: World) -> None:
     orders = set()
     for seed in range(20):
-        sitting = give(world, "port", seed=seed)
-        orders.add(tuple(sitting.assignments.order_by("position").values_list("comparison", flat=True)))
-        sitting.delete()
+        assignment = give(world, "port", seed=seed)
+        orders.add(tuple(assignment.readings.order_by("position").values_list("comparison", flat=True)))
+        assignment.delete()
     assert len(orders) == 2
 
 
 def test_what_comes_in_later_stands_behind_what_is_there(world: World) -> None:
     add_sets(world, ["quay"], targets=(10,))
-    sitting = give(world, "quay")
+    assignment = give(world, "quay")
     model = world.sets["quay"].summaries.get(is_model=True)
     peer = Summary.objects.create(
         document_set=world.sets["quay"],
@@ -62,8 +62,8 @@ def test_what_comes_in_later_stands_behind_what_is_there(world: World) -> None:
         text="x",
     )
     Comparison.objects.create(peer=peer, model=model)
-    assert give(world, "quay") == sitting
-    assert targets(sitting) == [10, 10, 50]
+    assert give(world, "quay") == assignment
+    assert targets(assignment) == [10, 10, 50]
 
 
 def test_a_closed_set_is_not_given_again(world: World) -> None:
@@ -93,9 +93,9 @@ def test_only_managers_assign(world: World, by: str) -> None:
 
 
 def test_the_act_is_logged(world: World) -> None:
-    sitting = give(world, "port")
+    assignment = give(world, "port")
     event = Event.objects.get(verb="assign")
-    assert (event.actor, event.target_id) == (world.mona, sitting.public_id)
+    assert (event.actor, event.target_id) == (world.mona, assignment.public_id)
     assert event.data == {"assessor": "ana", "document_set": "port"}
 
 
@@ -117,7 +117,7 @@ def test_who_has_the_fewest_open_sets_comes_first(world: World) -> None:
     give(world, "quay")
     give(world, "mole")
     spread(world, "ana", "ben", per_set=1)
-    assert set(Sitting.objects.values_list("assessor__username", "document_set__external_id")) == {
+    assert set(Assignment.objects.values_list("assessor__username", "document_set__external_id")) == {
         ("ana", "quay"),
         ("ana", "mole"),
         ("ben", "pier"),
@@ -126,7 +126,7 @@ def test_who_has_the_fewest_open_sets_comes_first(world: World) -> None:
 
 def test_nobody_is_given_a_set_that_they_had(world: World) -> None:
     only_these_sets(world, ["quay"])
-    unassign(sitting=give(world, "quay"), by=world.mona)
+    unassign(assignment=give(world, "quay"), by=world.mona)
     with pytest.raises(Invalid):
         spread(world, "ana")
     (given,) = spread(world, "ana", "ben", per_set=2)
@@ -154,9 +154,9 @@ def test_the_number_of_queries_does_not_grow_with_the_sets(world: World) -> None
 
 
 def test_a_person_goes_on_with_what_they_said(world: World) -> None:
-    sitting = give(world, "port")
-    begin(sitting)
-    unassign(sitting=sitting, by=world.mona)
+    assignment = give(world, "port")
+    begin(assignment)
+    unassign(assignment=assignment, by=world.mona)
     again = give(world, "port")
-    assert (again, again.is_open) == (sitting, True)
-    assert sorted(again.assignments.values_list("state", flat=True)) == ["draft", "open"]
+    assert (again, again.is_open) == (assignment, True)
+    assert sorted(again.readings.values_list("state", flat=True)) == ["draft", "open"]

@@ -17,7 +17,7 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.queue import give_back, lapse_leases, pull, take_up
 from annotation.assessing.services.unassign import unassign
 from annotation.core.refusals import Conflict, NotAllowed, NotFound, Refusal
-from annotation.models import Event, Sitting
+from annotation.models import Assignment, Event
 from tests.annotation.laying import add_assessors, begin, judge_and_close, only_these_sets, open_queue
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 60
 
 
-def run_out(sitting: Sitting) -> None:
-    Sitting.objects.filter(pk=sitting.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+def run_out(assignment: Assignment) -> None:
+    Assignment.objects.filter(pk=assignment.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
 def together(*acts: Callable[[], object]) -> list[object]:
@@ -65,28 +65,31 @@ def refused(act: Callable[[], object]) -> str:
 def test_a_pulled_set_is_the_persons_under_a_lease(world: World) -> None:
     open_queue(world)
     before = timezone.now()
-    sitting = pull(project=world.project, by=world.ana)
-    sitting.refresh_from_db()
-    assert sitting.assessor == world.ana
-    assert sitting.assignments.count() == 2
-    assert sitting.lease_until is not None
-    assert timedelta(minutes=29) < sitting.lease_until - before < timedelta(minutes=31)
+    assignment = pull(project=world.project, by=world.ana)
+    assignment.refresh_from_db()
+    assert assignment.assessor == world.ana
+    assert assignment.readings.count() == 2
+    assert assignment.lease_until is not None
+    assert timedelta(minutes=29) < assignment.lease_until - before < timedelta(minutes=31)
     assert Event.objects.get(verb="pull").actor == world.ana
 
 
 def test_one_pulled_set_at_a_time(world: World) -> None:
     open_queue(world)
-    sitting = pull(project=world.project, by=world.ana)
+    assignment = pull(project=world.project, by=world.ana)
     with pytest.raises(Conflict) as refusal:
         pull(project=world.project, by=world.ana)
-    assert (refusal.value.code, refusal.value.details) == ("one_at_a_time", {"sitting": sitting.public_id})
-    judge_and_close(sitting)
-    assert pull(project=world.project, by=world.ana).document_set != sitting.document_set
+    assert (refusal.value.code, refusal.value.details) == (
+        "one_at_a_time",
+        {"assignment": assignment.public_id},
+    )
+    judge_and_close(assignment)
+    assert pull(project=world.project, by=world.ana).document_set != assignment.document_set
 
 
 def test_nobody_pulls_a_set_that_they_have_or_had(world: World) -> None:
     open_queue(world, per_set=2)
-    unassign(sitting=assign(document_set=world.sets["port"], assessor=world.ana, by=None), by=None)
+    unassign(assignment=assign(document_set=world.sets["port"], assessor=world.ana, by=None), by=None)
     first = pull(project=world.project, by=world.ana)
     assert first.document_set.external_id == "bridge"
     judge_and_close(first)
@@ -132,7 +135,7 @@ def test_eight_who_pull_at_once_share_out_what_there_is(transactional_db: None, 
     people = add_assessors(world, [f"person-{n}" for n in range(8)])
     open_queue(world, per_set=2)
     got = together(*(lambda person=person: pull(project=world.project, by=person) for person in people))
-    sets = Counter(sitting.document_set_id for sitting in got if isinstance(sitting, Sitting))
+    sets = Counter(assignment.document_set_id for assignment in got if isinstance(assignment, Assignment))
     assert list(sets.values()) == [2, 2, 2]
     assert Counter(refusal.code for refusal in got if isinstance(refusal, Conflict)) == {"queue_empty": 2}
 
@@ -140,8 +143,8 @@ def test_eight_who_pull_at_once_share_out_what_there_is(transactional_db: None, 
 def test_one_person_in_two_tabs_gets_one(transactional_db: None, world: World) -> None:
     open_queue(world, per_set=2)
     got = together(*[lambda: pull(project=world.project, by=world.ana)] * 2)
-    assert sorted(type(result).__name__ for result in got) == ["Conflict", "Sitting"]
-    assert Sitting.objects.filter(assessor=world.ana).count() == 1
+    assert sorted(type(result).__name__ for result in got) == ["Assignment", "Conflict"]
+    assert Assignment.objects.filter(assessor=world.ana).count() == 1
 
 
 def test_a_manager_and_the_queue_do_not_give_the_same_set_twice(transactional_db: None, world: World) -> None:
@@ -151,8 +154,8 @@ def test_a_manager_and_the_queue_do_not_give_the_same_set_twice(transactional_db
         lambda: pull(project=world.project, by=world.ana),
         lambda: assign(document_set=world.sets["quay"], assessor=world.ana, by=world.mona),
     )
-    assert Sitting.objects.filter(assessor=world.ana).count() == 1
-    assert isinstance(got[1], Sitting)
+    assert Assignment.objects.filter(assessor=world.ana).count() == 1
+    assert isinstance(got[1], Assignment)
 
 
 # Leases
@@ -161,14 +164,14 @@ def test_a_manager_and_the_queue_do_not_give_the_same_set_twice(transactional_db
 def test_a_set_whose_lease_ran_out_is_back_in_the_queue(world: World) -> None:
     only_these_sets(world, ["quay"])
     open_queue(world)
-    sitting = pull(project=world.project, by=world.ana)
-    begin(sitting)
-    run_out(sitting)
+    assignment = pull(project=world.project, by=world.ana)
+    begin(assignment)
+    run_out(assignment)
     assert lapse_leases(project=world.project) == 1
-    sitting.refresh_from_db()
-    assert not sitting.is_open
+    assignment.refresh_from_db()
+    assert not assignment.is_open
     assert Event.objects.get(verb="lapse").actor is None
-    assert pull(project=world.project, by=world.ben).document_set == sitting.document_set
+    assert pull(project=world.project, by=world.ben).document_set == assignment.document_set
 
 
 def test_a_lease_that_still_runs_does_not_lapse(world: World) -> None:
@@ -181,14 +184,14 @@ def test_a_lease_is_told_by_the_databases_clock(world: World, monkeypatch: pytes
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has its machine's clock.")
     open_queue(world)
-    sitting = pull(project=world.project, by=world.ana)
+    assignment = pull(project=world.project, by=world.ana)
     ahead = timezone.now() + timedelta(days=1)
     monkeypatch.setattr("django.utils.timezone.now", lambda: ahead)
     assert lapse_leases() == 0
-    begin(sitting)
-    sitting.refresh_from_db()
-    assert sitting.lease_until is not None
-    assert sitting.lease_until < ahead
+    begin(assignment)
+    assignment.refresh_from_db()
+    assert assignment.lease_until is not None
+    assert assignment.lease_until < ahead
 
 
 def test_pulling_lapses_what_ran_out(world: World) -> None:
@@ -200,43 +203,43 @@ def test_pulling_lapses_what_ran_out(world: World) -> None:
 
 def test_who_comes_back_first_goes_on_with_all_that_they_said(world: World) -> None:
     open_queue(world)
-    sitting = pull(project=world.project, by=world.ana)
-    begin(sitting)
-    Sitting.objects.filter(pk=sitting.pk).update(pen="tab-1", pen_seq=7)
-    run_out(sitting)
+    assignment = pull(project=world.project, by=world.ana)
+    begin(assignment)
+    Assignment.objects.filter(pk=assignment.pk).update(pen="tab-1", pen_seq=7)
+    run_out(assignment)
     lapse_leases()
-    assert [row.sitting_id for row in lapsed_work(world.project, world.ana)] == [sitting.public_id]
-    resumed = take_up(sitting=sitting, by=world.ana)
-    assert (resumed.pk, resumed.is_open, resumed.pen_seq) == (sitting.pk, True, 7)
+    assert [row.assignment_id for row in lapsed_work(world.project, world.ana)] == [assignment.public_id]
+    resumed = take_up(assignment=assignment, by=world.ana)
+    assert (resumed.pk, resumed.is_open, resumed.pen_seq) == (assignment.pk, True, 7)
     assert resumed.lease_until is not None
     assert resumed.lease_until > timezone.now()
-    assert sorted(resumed.assignments.values_list("state", flat=True)) == ["draft", "open"]
+    assert sorted(resumed.readings.values_list("state", flat=True)) == ["draft", "open"]
     judge_and_close(resumed)
 
 
 def test_who_comes_back_last_is_told(world: World) -> None:
     only_these_sets(world, ["quay"])
     open_queue(world)
-    sitting = pull(project=world.project, by=world.ana)
-    run_out(sitting)
+    assignment = pull(project=world.project, by=world.ana)
+    run_out(assignment)
     pull(project=world.project, by=world.ben)
     assert lapsed_work(world.project, world.ana) == []
-    assert refused(lambda: take_up(sitting=sitting, by=world.ana)) == "taken"
+    assert refused(lambda: take_up(assignment=assignment, by=world.ana)) == "taken"
 
 
 def test_what_a_manager_took_away_cannot_be_taken_up(world: World) -> None:
     open_queue(world)
-    sitting = pull(project=world.project, by=world.ana)
-    unassign(sitting=sitting, by=world.mona)
+    assignment = pull(project=world.project, by=world.ana)
+    unassign(assignment=assignment, by=world.mona)
     assert lapsed_work(world.project, world.ana) == []
-    assert refused(lambda: take_up(sitting=sitting, by=world.ana)) == "unassigned"
+    assert refused(lambda: take_up(assignment=assignment, by=world.ana)) == "unassigned"
 
 
 def test_an_open_set_is_simply_taken_up(world: World) -> None:
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    assert take_up(sitting=sitting, by=world.ana) == sitting
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    assert take_up(assignment=assignment, by=world.ana) == assignment
     with pytest.raises(NotFound):
-        take_up(sitting=sitting, by=world.ben)
+        take_up(assignment=assignment, by=world.ben)
 
 
 # Returning
@@ -244,15 +247,15 @@ def test_an_open_set_is_simply_taken_up(world: World) -> None:
 
 def test_a_returned_set_is_for_others_and_can_be_taken_up(world: World) -> None:
     open_queue(world)
-    sitting = pull(project=world.project, by=world.ana)
-    give_back(sitting=sitting, by=world.ana)
+    assignment = pull(project=world.project, by=world.ana)
+    give_back(assignment=assignment, by=world.ana)
     assert queue_offer(world.project, world.ben).sets == 2
     assert queue_offer(world.project, world.ana).sets == 1
-    assert take_up(sitting=sitting, by=world.ana).is_open
+    assert take_up(assignment=assignment, by=world.ana).is_open
 
 
 def test_a_set_that_a_manager_gave_cannot_be_returned(world: World) -> None:
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    assert refused(lambda: give_back(sitting=sitting, by=world.ana)) == "not_pulled"
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    assert refused(lambda: give_back(assignment=assignment, by=world.ana)) == "not_pulled"
     with pytest.raises(NotFound):
-        give_back(sitting=sitting, by=world.ben)
+        give_back(assignment=assignment, by=world.ben)

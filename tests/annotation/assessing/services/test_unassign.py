@@ -12,7 +12,7 @@ from annotation.assessing.services.queue import give_back, lapse_leases, pull, t
 from annotation.assessing.services.unassign import unassign
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import Conflict, NotAllowed
-from annotation.models import Event, Membership, Role, Score, Sitting, UnitJudgment
+from annotation.models import Assignment, Event, Membership, Role, Score, UnitJudgment
 from tests.annotation.assessing.services.test_queue import run_out
 from tests.annotation.laying import begin, judge_and_close, open_queue
 
@@ -27,39 +27,39 @@ WITH_SIGHT = [
 ]
 
 
-def given(world: World) -> Sitting:
+def given(world: World) -> Assignment:
     return assign(document_set=world.sets["port"], assessor=world.ana, by=None)
 
 
 def test_what_was_said_is_kept_and_counts_for_nothing(world: World) -> None:
-    sitting = given(world)
-    begin(sitting)
+    assignment = given(world)
+    begin(assignment)
     assert is_blind(world.ana, world.project)
-    unassign(sitting=sitting, by=world.mona)
+    unassign(assignment=assignment, by=world.mona)
     assert not is_blind(world.ana, world.project)
-    assert UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True).count() == 1
+    assert UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True).count() == 1
     assert percent_ratings(world.project) == []
     assert Event.objects.get(verb="unassign").data == {"assessor": "ana", "document_set": "port"}
 
 
 def test_twice_changes_nothing(world: World) -> None:
-    sitting = given(world)
-    first = unassign(sitting=sitting, by=world.mona)
-    assert unassign(sitting=sitting, by=world.mona).unassigned_at == first.unassigned_at
+    assignment = given(world)
+    first = unassign(assignment=assignment, by=world.mona)
+    assert unassign(assignment=assignment, by=world.mona).unassigned_at == first.unassigned_at
     assert Event.objects.filter(verb="unassign").count() == 1
 
 
 def test_what_is_submitted_cannot_be_taken_away(world: World) -> None:
-    sitting = judge_and_close(given(world))
+    assignment = judge_and_close(given(world))
     with pytest.raises(Conflict) as refused:
-        unassign(sitting=sitting, by=world.mona)
+        unassign(assignment=assignment, by=world.mona)
     assert refused.value.code == "closed"
 
 
 @pytest.mark.parametrize("by", ["ana", "rex", "cleo", "vic"])
 def test_only_managers_unassign(world: World, by: str) -> None:
     with pytest.raises(NotAllowed):
-        unassign(sitting=given(world), by=getattr(world, by))
+        unassign(assignment=given(world), by=getattr(world, by))
 
 
 # Who could see
@@ -69,20 +69,20 @@ def test_only_managers_unassign(world: World, by: str) -> None:
 @pytest.mark.parametrize("roles", WITH_SIGHT, ids="-".join)
 def test_any_role_that_sees_more_counts(world: World, roles: list[str], is_begun: bool) -> None:
     Membership.objects.filter(user=world.ana).update(roles=roles)
-    sitting = given(world)
+    assignment = given(world)
     if is_begun:
-        begin(sitting)
-    unassign(sitting=sitting, by=world.mona)
+        begin(assignment)
+    unassign(assignment=assignment, by=world.mona)
     assert given(world).may_have_seen
 
 
 def test_an_assessor_alone_stays_blind(world: World) -> None:
-    unassign(sitting=given(world), by=world.mona)
+    unassign(assignment=given(world), by=world.mona)
     assert not given(world).may_have_seen
 
 
 def test_a_role_that_came_in_between_counts(world: World) -> None:
-    unassign(sitting=given(world), by=world.mona)
+    unassign(assignment=given(world), by=world.mona)
     Membership.objects.filter(user=world.ana).update(roles=[Role.ASSESSOR, Role.VIEWER])
     assert given(world).may_have_seen
 
@@ -91,18 +91,18 @@ def test_a_role_that_came_in_between_counts(world: World) -> None:
 def test_a_set_of_the_queue_is_flagged_when_it_is_taken_up(world: World, way: str) -> None:
     Membership.objects.filter(user=world.ana).update(roles=[Role.ASSESSOR, Role.REVIEWER])
     open_queue(world)
-    sitting = pull(project=world.project, by=world.ana)
+    assignment = pull(project=world.project, by=world.ana)
     if way == "returned":
-        give_back(sitting=sitting, by=world.ana)
+        give_back(assignment=assignment, by=world.ana)
     else:
-        run_out(sitting)
+        run_out(assignment)
         assert lapse_leases() == 1
-    assert take_up(sitting=sitting, by=world.ana).may_have_seen
+    assert take_up(assignment=assignment, by=world.ana).may_have_seen
 
 
 def test_flagged_percents_score_and_enter_no_blind_statistic(world: World) -> None:
     judge_and_close(given(world))
     assert len(percent_ratings(world.project)) == 4
-    Sitting.objects.update(may_have_seen=True)
+    Assignment.objects.update(may_have_seen=True)
     assert percent_ratings(world.project) == []
     assert Score.objects.filter(coverage_human__isnull=False).count() == 2

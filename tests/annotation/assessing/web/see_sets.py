@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from annotation.assessing.services.assign import assign
-from annotation.models import Comparison, Document, DocumentSet, Sitting, Summary, System
+from annotation.models import Assignment, Comparison, Document, DocumentSet, Summary, System
 from tests.annotation.cast import add_units
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def lay_set(
     target_words: int = 50,
     name: str = "quay",
     **settings: object,
-) -> Sitting:
-    """A set with these model and peer summaries, all compared, as a sitting of Ana's in "harbour".
+) -> Assignment:
+    """A set with these model and peer summaries, all compared, as an assignment of Ana's in "harbour".
 
     Peers stand in the order given: each has a target one word below that of the one before it. Other
     arguments are settings of the project.
@@ -72,10 +72,10 @@ def lay_set(
     return assign(document_set=document_set, assessor=world.ana, by=None, seed=1)
 
 
-def open_set(page: Page, sitting: Sitting, number: int = 1) -> None:
+def open_set(page: Page, assignment: Assignment, number: int = 1) -> None:
     """Open the form of the comparison that stands at that place of the set."""
-    assignment = sitting.assignments.order_by("position")[number - 1]
-    page.goto(f"/p/harbour/work/{assignment.public_id}/")
+    reading = assignment.readings.order_by("position")[number - 1]
+    page.goto(f"/p/harbour/work/{reading.public_id}/")
     page.locator("#see").wait_for()
 
 

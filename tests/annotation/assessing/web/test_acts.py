@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.assessing.queries.assessment import own_work
 from annotation.assessing.services.assign import assign
-from annotation.models import Project, Sitting, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, Project, SummaryJudgment, UnitJudgment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ OWN = [{"id": name, "text": f"Is it {name}?", "answers": ["no", "yes"]} for name
 
 
 @pytest.fixture
-def sitting(world: World) -> Sitting:
+def assignment(world: World) -> Assignment:
     return assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
 
 
@@ -36,29 +36,31 @@ def ana(world: World, signed_in: Callable[[User], Client]) -> Client:
     return signed_in(world.ana)
 
 
-def post(client: Client, sitting: Sitting, door: str, body: object) -> Any:
-    address = f"/p/harbour/work/sets/{sitting.public_id}/{door}/"
+def post(client: Client, assignment: Assignment, door: str, body: object) -> Any:
+    address = f"/p/harbour/work/sets/{assignment.public_id}/{door}/"
     return client.post(address, json.dumps(body), content_type="application/json")
 
 
-def first(sitting: Sitting) -> str:
-    return sitting.assignments.order_by("position")[0].public_id
+def first(assignment: Assignment) -> str:
+    return assignment.readings.order_by("position")[0].public_id
 
 
 def on_unit(
-    world: World, sitting: Sitting, seq: int = 1, unit: int = 1, **changes: object
+    world: World, assignment: Assignment, seq: int = 1, unit: int = 1, **changes: object
 ) -> dict[str, object]:
     public_id = world.units("port")[unit - 1].public_id
-    act = {"seq": seq, "kind": "unit", "assignment": first(sitting), "unit": public_id}
+    act = {"seq": seq, "kind": "unit", "reading": first(assignment), "unit": public_id}
     return {**act, "percent": 60, "marks": [1], "note": "", "ms": 1500, **changes}
 
 
-def send(client: Client, sitting: Sitting, *acts: object, name: str = "tab") -> Any:
-    return post(client, sitting, "acts", {"client": name, "acts": acts})
+def send(client: Client, assignment: Assignment, *acts: object, name: str = "tab") -> Any:
+    return post(client, assignment, "acts", {"client": name, "acts": acts})
 
 
-def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, sitting: Sitting) -> None:
-    answer = send(ana, sitting, on_unit(world, sitting, 1), on_unit(world, sitting, 2, unit=2, marks=[]))
+def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, assignment: Assignment) -> None:
+    answer = send(
+        ana, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2, marks=[])
+    )
     assert answer.status_code == 200
     one, two = (unit.public_id for unit in world.units("port"))
     assert answer.json() == {
@@ -68,7 +70,7 @@ def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, sitti
             {"seq": 2, "status": "saved", "code": "", "message": ""},
         ],
         "slips": {one: "", two: "Model unit 2 has 60 % but no peer unit is marked for it."},
-        "gates": {first(sitting): {"quality": "none", "units": "done", "unmarked": "open"}},
+        "gates": {first(assignment): {"quality": "none", "units": "done", "unmarked": "open"}},
         # Two peers of two units each.
         "set": {"judged": 2, "total": 4, "is_complete": False},
     }
@@ -77,38 +79,40 @@ def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, sitti
 
 
 def test_a_gap_and_another_form_are_told_with_both_versions(
-    world: World, ana: Client, sitting: Sitting
+    world: World, ana: Client, assignment: Assignment
 ) -> None:
-    send(ana, sitting, on_unit(world, sitting))
-    gap = send(ana, sitting, on_unit(world, sitting, 3, percent=80))
+    send(ana, assignment, on_unit(world, assignment))
+    gap = send(ana, assignment, on_unit(world, assignment, 3, percent=80))
     assert (gap.status_code, gap.json()["code"], gap.json()["expected"]) == (409, "gap", 2)
-    elsewhere = send(ana, sitting, on_unit(world, sitting, 1, percent=0), name="phone").json()
+    elsewhere = send(ana, assignment, on_unit(world, assignment, 1, percent=0), name="phone").json()
     assert elsewhere["code"] == "elsewhere"
     assert [elsewhere[side][0]["percent"] for side in ("theirs", "yours")] == [60, 0]
 
 
-def test_somebody_signed_out_is_told_in_json(world: World, sitting: Sitting) -> None:
-    answer = send(Client(), sitting, on_unit(world, sitting))
+def test_somebody_signed_out_is_told_in_json(world: World, assignment: Assignment) -> None:
+    answer = send(Client(), assignment, on_unit(world, assignment))
     assert (answer.status_code, answer.json()["code"]) == (401, "signed_out")
 
 
-def test_others_find_nothing(world: World, sitting: Sitting, signed_in: Callable[[User], Client]) -> None:
+def test_others_find_nothing(
+    world: World, assignment: Assignment, signed_in: Callable[[User], Client]
+) -> None:
     for door, body in (
-        ("acts", {"client": "tab", "acts": [on_unit(world, sitting)]}),
+        ("acts", {"client": "tab", "acts": [on_unit(world, assignment)]}),
         ("pen", {"client": "tab"}),
     ):
         for person in (world.ben, world.dan):
-            answer = post(signed_in(person), sitting, door, body)
+            answer = post(signed_in(person), assignment, door, body)
             assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-        refused = post(signed_in(world.rex), sitting, door, body)
+        refused = post(signed_in(world.rex), assignment, door, body)
         assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
 
 
-def test_only_posts_with_a_token_are_taken(world: World, ana: Client, sitting: Sitting) -> None:
-    assert ana.get(f"/p/harbour/work/sets/{sitting.public_id}/acts/").status_code == 405
+def test_only_posts_with_a_token_are_taken(world: World, ana: Client, assignment: Assignment) -> None:
+    assert ana.get(f"/p/harbour/work/sets/{assignment.public_id}/acts/").status_code == 405
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(world.ana, backend="django.contrib.auth.backends.ModelBackend")
-    assert send(strict, sitting, on_unit(world, sitting)).status_code == 403
+    assert send(strict, assignment, on_unit(world, assignment)).status_code == 403
     assert not UnitJudgment.objects.exists()
 
 
@@ -126,9 +130,9 @@ MALFORMED: list[tuple[object, str | None]] = [
 
 @pytest.mark.parametrize(("body", "field"), MALFORMED)
 def test_what_is_no_list_of_acts_is_refused(
-    ana: Client, sitting: Sitting, body: object, field: str | None
+    ana: Client, assignment: Assignment, body: object, field: str | None
 ) -> None:
-    answer = post(ana, sitting, "acts", body)
+    answer = post(ana, assignment, "acts", body)
     assert (answer.status_code, answer.json().get("field")) == (422, field)
 
 
@@ -145,31 +149,31 @@ def test_what_is_no_list_of_acts_is_refused(
         ({"marks": [1] * 2001}, "marks"),
         ({"note": None}, "note"),
         ({"unit": "A\0"}, "unit"),
-        ({"assignment": 7}, "assignment"),
+        ({"reading": 7}, "reading"),
         ({"ms": -1}, "ms"),
         ({"answer": 1}, "answer"),
     ],
 )
 def test_a_malformed_act_is_refused_with_its_place(
-    world: World, ana: Client, sitting: Sitting, changes: dict[str, object], field: str
+    world: World, ana: Client, assignment: Assignment, changes: dict[str, object], field: str
 ) -> None:
-    answer = send(ana, sitting, {**on_unit(world, sitting), **changes})
+    answer = send(ana, assignment, {**on_unit(world, assignment), **changes})
     assert (answer.status_code, answer.json()["field"]) == (422, f"acts.0.{field}")
     assert not UnitJudgment.objects.exists()
 
 
-def test_what_is_no_json_is_refused(ana: Client, sitting: Sitting) -> None:
-    address = f"/p/harbour/work/sets/{sitting.public_id}/acts/"
+def test_what_is_no_json_is_refused(ana: Client, assignment: Assignment) -> None:
+    address = f"/p/harbour/work/sets/{assignment.public_id}/acts/"
     for body in ("{", "[" * 100_000):
         assert ana.post(address, body, content_type="application/json").status_code == 422
 
 
-def test_saving_an_act_asks_the_database_ten_times(world: World, ana: Client, sitting: Sitting) -> None:
-    send(ana, sitting, on_unit(world, sitting, 1))
-    act = on_unit(world, sitting, 2)
+def test_saving_an_act_asks_the_database_ten_times(world: World, ana: Client, assignment: Assignment) -> None:
+    send(ana, assignment, on_unit(world, assignment, 1))
+    act = on_unit(world, assignment, 2)
     with CaptureQueriesContext(connection) as asked:
-        assert send(ana, sitting, act).status_code == 200
-    # Session, user, sitting; then the seven of the service.
+        assert send(ana, assignment, act).status_code == 200
+    # Session, user, assignment; then the seven of the service.
     assert len([query for query in asked if "SAVEPOINT" not in query["sql"]]) == 10
 
 
@@ -177,32 +181,34 @@ def test_saving_an_act_asks_the_database_ten_times(world: World, ana: Client, si
 
 
 def test_the_pen_goes_to_the_form_that_has_seen_who_had_it(
-    world: World, ana: Client, sitting: Sitting
+    world: World, ana: Client, assignment: Assignment
 ) -> None:
-    send(ana, sitting, on_unit(world, sitting), name="desk")
-    taken = post(ana, sitting, "pen", {"client": "phone", "seen": "desk"})
+    send(ana, assignment, on_unit(world, assignment), name="desk")
+    taken = post(ana, assignment, "pen", {"client": "phone", "seen": "desk"})
     assert (taken.status_code, taken.json()) == (200, {"pen": "phone", "seq": 0, "lease_until": None})
-    late = post(ana, sitting, "pen", {"client": "tablet", "seen": "desk"})
+    late = post(ana, assignment, "pen", {"client": "tablet", "seen": "desk"})
     assert (late.status_code, late.json()["code"], late.json()["pen"]) == (409, "elsewhere", "phone")
-    assert send(ana, sitting, on_unit(world, sitting, 2), name="desk").json()["code"] == "elsewhere"
+    assert send(ana, assignment, on_unit(world, assignment, 2), name="desk").json()["code"] == "elsewhere"
 
 
-def test_a_form_that_comes_back_goes_on_with_its_numbers(world: World, ana: Client, sitting: Sitting) -> None:
-    send(ana, sitting, on_unit(world, sitting, 1), on_unit(world, sitting, 2), name="desk")
-    assert post(ana, sitting, "pen", {"client": "desk", "seen": "desk"}).json()["seq"] == 2
-    post(ana, sitting, "pen", {"client": "phone", "seen": "desk"})
-    assert post(ana, sitting, "pen", {"client": "desk", "seen": "phone"}).json()["seq"] == 2
-    assert send(ana, sitting, on_unit(world, sitting, 3), name="desk").status_code == 200
+def test_a_form_that_comes_back_goes_on_with_its_numbers(
+    world: World, ana: Client, assignment: Assignment
+) -> None:
+    send(ana, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2), name="desk")
+    assert post(ana, assignment, "pen", {"client": "desk", "seen": "desk"}).json()["seq"] == 2
+    post(ana, assignment, "pen", {"client": "phone", "seen": "desk"})
+    assert post(ana, assignment, "pen", {"client": "desk", "seen": "phone"}).json()["seq"] == 2
+    assert send(ana, assignment, on_unit(world, assignment, 3), name="desk").status_code == 200
 
 
 def test_a_sign_of_life_renews_the_lease_and_names_the_pen(
-    world: World, ana: Client, sitting: Sitting
+    world: World, ana: Client, assignment: Assignment
 ) -> None:
     now = timezone.now()
-    Sitting.objects.update(lease_until=now, pen="phone")
-    answer = post(ana, sitting, "alive", {"client": "desk"})
+    Assignment.objects.update(lease_until=now, pen="phone")
+    answer = post(ana, assignment, "alive", {"client": "desk"})
     assert (answer.status_code, answer.json()["pen"]) == (200, "phone")
-    row = Sitting.objects.get()
+    row = Assignment.objects.get()
     assert row.lease_until is not None
     assert row.lease_until > now
     assert row.worked_at is not None
@@ -211,12 +217,12 @@ def test_a_sign_of_life_renews_the_lease_and_names_the_pen(
 
 @pytest.mark.parametrize("door", ["pen", "alive"])
 def test_a_closed_or_unassigned_set_has_no_pen(
-    world: World, ana: Client, sitting: Sitting, door: str
+    world: World, ana: Client, assignment: Assignment, door: str
 ) -> None:
-    Sitting.objects.update(unassigned_at=timezone.now())
-    assert post(ana, sitting, door, {"client": "desk"}).json()["code"] == "unassigned"
-    Sitting.objects.update(unassigned_at=None, closed_at=timezone.now())
-    assert post(ana, sitting, door, {"client": "desk"}).json()["code"] == "closed"
+    Assignment.objects.update(unassigned_at=timezone.now())
+    assert post(ana, assignment, door, {"client": "desk"}).json()["code"] == "unassigned"
+    Assignment.objects.update(unassigned_at=None, closed_at=timezone.now())
+    assert post(ana, assignment, door, {"client": "desk"}).json()["code"] == "closed"
 
 
 # Stages, on the page and in plain forms
@@ -227,40 +233,46 @@ def questions(world: World) -> None:
     Project.objects.update(question_set="own", own_questions=OWN)
 
 
-def page(client: Client, sitting: Sitting) -> HttpResponse:
-    return client.get(f"/p/harbour/work/{first(sitting)}/")
+def page(client: Client, assignment: Assignment) -> HttpResponse:
+    return client.get(f"/p/harbour/work/{first(assignment)}/")
 
 
-def answer_both(client: Client, sitting: Sitting) -> Any:
-    return client.post(f"/p/harbour/work/{first(sitting)}/quality/", {"answer-clear": "1", "answer-new": "0"})
+def answer_both(client: Client, assignment: Assignment) -> Any:
+    return client.post(
+        f"/p/harbour/work/{first(assignment)}/quality/", {"answer-clear": "1", "answer-new": "0"}
+    )
 
 
 def test_the_model_summary_is_nowhere_before_the_questions_are_answered(
-    world: World, ana: Client, sitting: Sitting, questions: None
+    world: World, ana: Client, assignment: Assignment, questions: None
 ) -> None:
     hidden = [unit.public_id for unit in world.units("port")]
     model = world.models["port"].text
     hidden += [model[unit.start : unit.end].strip() for unit in world.units("port")]
-    before = page(ana, sitting).content.decode()
+    before = page(ana, assignment).content.decode()
     listed = ana.get("/p/harbour/work/").content.decode()
     assert [words for words in hidden if words in before + listed] == []
     assert "Is it clear?" in before
-    assert answer_both(ana, sitting).status_code == 302
-    after = page(ana, sitting)
+    assert answer_both(ana, assignment).status_code == 302
+    after = page(ana, assignment)
     assert [words for words in hidden if words not in after.content.decode()] == []
     form = after.context["form"]  # type: ignore[attr-defined]
     assert (form.stage, [question.answer for question in form.questions]) == ("units", [1, 0])
 
 
-def test_the_quality_stage_tells_no_number_of_units(ana: Client, sitting: Sitting, questions: None) -> None:
-    form = page(ana, sitting).context["form"]  # type: ignore[attr-defined]
+def test_the_quality_stage_tells_no_number_of_units(
+    ana: Client, assignment: Assignment, questions: None
+) -> None:
+    form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
     assert (form.stage, form.units, form.unmarked) == ("quality", (), None)
     assert [summary.total for summary in form.here.summaries] == [None, None]
     assert (form.here.judged, form.here.total) == (0, 0)
 
 
-def test_a_plain_form_answers_some_questions_or_none(ana: Client, sitting: Sitting, questions: None) -> None:
-    address = f"/p/harbour/work/{first(sitting)}/quality/"
+def test_a_plain_form_answers_some_questions_or_none(
+    ana: Client, assignment: Assignment, questions: None
+) -> None:
+    address = f"/p/harbour/work/{first(assignment)}/quality/"
     assert ana.post(address, {"answer-clear": "1"}).status_code == 302
     assert SummaryJudgment.objects.get().quality_answers == {"clear": 1}
     assert ana.post(address, {}).status_code == 422
@@ -269,20 +281,20 @@ def test_a_plain_form_answers_some_questions_or_none(ana: Client, sitting: Sitti
     assert SummaryJudgment.objects.count() == 1
 
 
-def test_the_unmarked_question_in_a_plain_form(world: World, ana: Client, sitting: Sitting) -> None:
-    address = f"/p/harbour/work/{first(sitting)}/unmarked/"
+def test_the_unmarked_question_in_a_plain_form(world: World, ana: Client, assignment: Assignment) -> None:
+    address = f"/p/harbour/work/{first(assignment)}/unmarked/"
     assert ana.post(address, {"percent": "40"}).status_code == 409
-    send(ana, sitting, on_unit(world, sitting, 1), on_unit(world, sitting, 2, unit=2))
-    form = page(ana, sitting).context["form"]  # type: ignore[attr-defined]
+    send(ana, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2))
+    form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
     assert (form.stage, form.unmarked.units, form.unmarked.percent) == ("unmarked", (2,), None)
-    assert ana.post(address, {"percent": "40"})["Location"] == f"/p/harbour/work/{first(sitting)}/"
-    form = page(ana, sitting).context["form"]  # type: ignore[attr-defined]
+    assert ana.post(address, {"percent": "40"})["Location"] == f"/p/harbour/work/{first(assignment)}/"
+    form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
     assert (form.stage, form.unmarked.percent) == ("done", 40)
 
 
 def test_unassigned_work_is_gone_from_the_list_and_the_form(
-    world: World, ana: Client, sitting: Sitting
+    world: World, ana: Client, assignment: Assignment
 ) -> None:
-    Sitting.objects.update(unassigned_at=timezone.now())
+    Assignment.objects.update(unassigned_at=timezone.now())
     assert own_work(world.project, world.ana) == []
-    assert page(ana, sitting).status_code == 404
+    assert page(ana, assignment).status_code == 404

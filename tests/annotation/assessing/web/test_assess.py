@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.queue import pull
-from annotation.models import Assignment, Score, Sitting, UnitJudgment
+from annotation.models import Assignment, Reading, Score, UnitJudgment
 from tests.annotation.conftest import HTMX
 from tests.annotation.laying import open_queue
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def sitting(world: World) -> Sitting:
+def assignment(world: World) -> Assignment:
     return assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
 
 
@@ -31,30 +31,30 @@ def ana(world: World, signed_in: Callable[[User], Client]) -> Client:
     return signed_in(world.ana)
 
 
-def first(sitting: Sitting) -> Assignment:
-    return sitting.assignments.order_by("position")[0]
+def first(assignment: Assignment) -> Reading:
+    return assignment.readings.order_by("position")[0]
 
 
-def form_of(assignment: Assignment) -> str:
-    return f"/p/harbour/work/{assignment.public_id}/"
+def form_of(reading: Reading) -> str:
+    return f"/p/harbour/work/{reading.public_id}/"
 
 
-def act(world: World, assignment: Assignment, unit: int = 1) -> str:
-    return f"{form_of(assignment)}units/{world.units('port')[unit - 1].public_id}/"
+def act(world: World, reading: Reading, unit: int = 1) -> str:
+    return f"{form_of(reading)}units/{world.units('port')[unit - 1].public_id}/"
 
 
-def judge_everything(world: World, client: Client, sitting: Sitting, percent: int) -> None:
-    for assignment in sitting.assignments.all():
+def judge_everything(world: World, client: Client, assignment: Assignment, percent: int) -> None:
+    for reading in assignment.readings.all():
         for unit in (1, 2):
-            client.post(act(world, assignment, unit), {"percent": percent, "marks": ["1", "2"]})
+            client.post(act(world, reading, unit), {"percent": percent, "marks": ["1", "2"]})
 
 
 def test_the_list_is_empty_before_anything_is_assigned(world: World, ana: Client) -> None:
     assert b"Nothing is assigned to you" in ana.get("/p/harbour/work/").content
 
 
-def test_the_list_shows_how_far_one_is(world: World, ana: Client, sitting: Sitting) -> None:
-    ana.post(act(world, first(sitting)), {"percent": 40})
+def test_the_list_shows_how_far_one_is(world: World, ana: Client, assignment: Assignment) -> None:
+    ana.post(act(world, first(assignment)), {"percent": 40})
     (work,) = ana.get("/p/harbour/work/").context["desk"].drafts
     # Two peers with two model units each, one of the four judged.
     assert (work.judged, work.total, work.is_complete) == (1, 4, False)
@@ -73,11 +73,13 @@ def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world:
     assert page.index(f"set-{pulled.public_id}") < page.index(f"set-{given.public_id}")
 
 
-def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Client, sitting: Sitting) -> None:
-    address = act(world, first(sitting))
+def test_a_plain_form_saves_a_unit_and_comes_back_to_it(
+    world: World, ana: Client, assignment: Assignment
+) -> None:
+    address = act(world, first(assignment))
     answer = ana.post(address, {"percent": "60", "marks": ["1", "2"], "note": "half of it"})
     unit = world.units("port")[0].public_id
-    assert answer["Location"] == f"{form_of(first(sitting))}#unit-{unit}"
+    assert answer["Location"] == f"{form_of(first(assignment))}#unit-{unit}"
     saved = UnitJudgment.objects.get()
     assert (saved.percent, saved.marks, saved.note) == (60, [1, 2], "half of it")
 
@@ -86,9 +88,9 @@ def test_a_plain_form_saves_a_unit_and_comes_back_to_it(world: World, ana: Clien
     "data", [{"percent": "30"}, {"percent": "120"}, {"percent": "much"}, {"percent": "20", "marks": "9"}]
 )
 def test_what_makes_no_sense_is_refused_and_nothing_saved(
-    world: World, ana: Client, sitting: Sitting, data: dict[str, str]
+    world: World, ana: Client, assignment: Assignment, data: dict[str, str]
 ) -> None:
-    address = act(world, first(sitting))
+    address = act(world, first(assignment))
     assert ana.post(address, data).status_code == 422
     notice = ana.post(address, data, headers=HTMX)
     assert (notice.status_code, notice["HX-Retarget"]) == (422, "#notices")
@@ -96,16 +98,18 @@ def test_what_makes_no_sense_is_refused_and_nothing_saved(
 
 
 def test_the_form_opens_on_the_first_unit_without_a_percent(
-    world: World, ana: Client, sitting: Sitting
+    world: World, ana: Client, assignment: Assignment
 ) -> None:
-    ana.post(act(world, first(sitting), 1), {"percent": "60"})
-    form = ana.get(form_of(first(sitting))).context["form"]
+    ana.post(act(world, first(assignment), 1), {"percent": "60"})
+    form = ana.get(form_of(first(assignment))).context["form"]
     assert form.in_hand.number == 2
     assert (form.judged, form.number, len(form.here.summaries)) == (1, 1, 2)
 
 
-def test_the_form_leads_on_to_the_next_summary_and_back(world: World, ana: Client, sitting: Sitting) -> None:
-    one, two = sitting.assignments.order_by("position")
+def test_the_form_leads_on_to_the_next_summary_and_back(
+    world: World, ana: Client, assignment: Assignment
+) -> None:
+    one, two = assignment.readings.order_by("position")
     form = ana.get(form_of(one)).context["form"]
     assert (form.previous_id, form.next_id) == (None, two.public_id)
     form = ana.get(form_of(two)).context["form"]
@@ -113,33 +117,35 @@ def test_the_form_leads_on_to_the_next_summary_and_back(world: World, ana: Clien
 
 
 def test_every_unit_has_a_form_that_works_without_scripts(
-    world: World, ana: Client, sitting: Sitting
+    world: World, ana: Client, assignment: Assignment
 ) -> None:
-    page = ana.get(form_of(first(sitting))).content.decode()
+    page = ana.get(form_of(first(assignment))).content.decode()
     for unit in (1, 2):
-        assert f'method="post" action="{act(world, first(sitting), unit)}"' in page
+        assert f'method="post" action="{act(world, first(assignment), unit)}"' in page
     # Two model units, two peer units to mark for each; and the six percents of the unmarked ones.
     assert page.count('name="marks"') == 4
     assert page.count('name="percent"') == 2 * 6 + 6
     assert page.count(">Save unit ") == 2
 
 
-def test_the_source_is_one_key_away(world: World, ana: Client, sitting: Sitting) -> None:
-    address = f"{form_of(first(sitting))}source/"
+def test_the_source_is_one_key_away(world: World, ana: Client, assignment: Assignment) -> None:
+    address = f"{form_of(first(assignment))}source/"
     assert b"The repair costs 40 million crowns" in ana.get(address).content
     assert b"<html" not in ana.get(address, headers=HTMX).content
 
 
-def test_a_set_is_not_closed_while_something_is_missing(world: World, ana: Client, sitting: Sitting) -> None:
-    answer = ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
+def test_a_set_is_not_closed_while_something_is_missing(
+    world: World, ana: Client, assignment: Assignment
+) -> None:
+    answer = ana.post(f"/p/harbour/work/sets/{assignment.public_id}/close/")
     assert answer.status_code == 422
     # Two summaries of two model units, none judged.
     assert b"4 model units have no percent yet, in 2 of 2 summaries" in answer.content
 
 
-def test_closing_a_set_makes_its_percents_count(world: World, ana: Client, sitting: Sitting) -> None:
-    judge_everything(world, ana, sitting, percent=60)
-    answer = ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
+def test_closing_a_set_makes_its_percents_count(world: World, ana: Client, assignment: Assignment) -> None:
+    judge_everything(world, ana, assignment, percent=60)
+    answer = ana.post(f"/p/harbour/work/sets/{assignment.public_id}/close/")
     assert answer["Location"] == "/p/harbour/work/"
     # Human first: both units of each peer have the percent 60, so coverage is 0.6.
     scores = Score.objects.filter(summary__document_set=world.sets["port"])
@@ -148,33 +154,35 @@ def test_closing_a_set_makes_its_percents_count(world: World, ana: Client, sitti
 
 @pytest.mark.parametrize("slip", [{"percent": 60}, {"percent": 0, "marks": ["1"]}])
 def test_a_set_with_slips_is_closed_when_that_is_confirmed(
-    world: World, ana: Client, sitting: Sitting, slip: dict[str, object]
+    world: World, ana: Client, assignment: Assignment, slip: dict[str, object]
 ) -> None:
-    judge_everything(world, ana, sitting, percent=60)
-    ana.post(act(world, first(sitting), 2), slip)
-    close = f"/p/harbour/work/sets/{sitting.public_id}/close/"
+    judge_everything(world, ana, assignment, percent=60)
+    ana.post(act(world, first(assignment), 2), slip)
+    close = f"/p/harbour/work/sets/{assignment.public_id}/close/"
     asked = ana.post(close).content.decode()
     assert "1 model unit has a percent but no marked peer unit, or 0 % with a marked one: peer 1." in asked
-    sitting.refresh_from_db()
-    assert sitting.closed_at is None
+    assignment.refresh_from_db()
+    assert assignment.closed_at is None
     assert ana.post(close, {"confirmed": "1"})["Location"] == "/p/harbour/work/"
-    sitting.refresh_from_db()
-    assert sitting.closed_at is not None
+    assignment.refresh_from_db()
+    assert assignment.closed_at is not None
 
 
-def test_a_closed_set_is_shown_and_takes_nothing_more(world: World, ana: Client, sitting: Sitting) -> None:
-    judge_everything(world, ana, sitting, percent=60)
-    ana.post(f"/p/harbour/work/sets/{sitting.public_id}/close/")
-    page = ana.get(form_of(first(sitting))).content
+def test_a_closed_set_is_shown_and_takes_nothing_more(
+    world: World, ana: Client, assignment: Assignment
+) -> None:
+    judge_everything(world, ana, assignment, percent=60)
+    ana.post(f"/p/harbour/work/sets/{assignment.public_id}/close/")
+    page = ana.get(form_of(first(assignment))).content
     assert b"cannot be changed" in page
     assert b">Save unit " not in page
-    assert ana.post(act(world, first(sitting)), {"percent": "0"}, headers=HTMX).status_code == 409
+    assert ana.post(act(world, first(assignment)), {"percent": "0"}, headers=HTMX).status_code == 409
 
 
 def test_another_assessors_work_is_not_found(
-    world: World, sitting: Sitting, signed_in: Callable[[User], Client]
+    world: World, assignment: Assignment, signed_in: Callable[[User], Client]
 ) -> None:
     ben = signed_in(world.ben)
-    assert ben.get(form_of(first(sitting))).status_code == 404
-    assert ben.post(act(world, first(sitting)), {"percent": "0"}).status_code == 404
-    assert ben.post(f"/p/harbour/work/sets/{sitting.public_id}/close/").status_code == 404
+    assert ben.get(form_of(first(assignment))).status_code == 404
+    assert ben.post(act(world, first(assignment)), {"percent": "0"}).status_code == 404
+    assert ben.post(f"/p/harbour/work/sets/{assignment.public_id}/close/").status_code == 404

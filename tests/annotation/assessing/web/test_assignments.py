@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.core.paging import ROWS_ON_A_PAGE
-from annotation.models import Sitting
+from annotation.models import Assignment
 from tests.annotation.conftest import HTMX
 from tests.annotation.laying import add_sets, begin, judge_and_close, open_queue
 
@@ -41,7 +41,7 @@ def test_a_plain_form_gives_sets_and_comes_back(
     world: World, mona: Client, path: str, data: dict[str, str], count: int
 ) -> None:
     assert mona.post(f"{ROOM}{path}", data)["Location"] == ROOM
-    assert Sitting.objects.count() == count
+    assert Assignment.objects.count() == count
 
 
 def test_htmx_gets_the_room_with_the_new_assignment(world: World, mona: Client) -> None:
@@ -68,14 +68,14 @@ def test_what_cannot_be_given_is_refused_on_the_form(
     answer = mona.post(f"{ROOM}{path}", data, headers=headers)
     assert answer.status_code == 422
     assert b'class="fault"' in answer.content
-    assert not Sitting.objects.exists()
+    assert not Assignment.objects.exists()
 
 
 def test_lists_show_each_state_by_pages(world: World, mona: Client) -> None:
     add_sets(world, [f"set-{n}" for n in range(ROWS_ON_A_PAGE)])
     for document_set in world.sets.values():
         assign(document_set=document_set, assessor=world.ana, by=None)
-    judge_and_close(Sitting.objects.get(document_set=world.sets["port"]))
+    judge_and_close(Assignment.objects.get(document_set=world.sets["port"]))
     first = mona.get(ROOM).context
     assert len(first["rows"]) == ROWS_ON_A_PAGE
     assert [row.document_set.external_id for row in mona.get(f"{ROOM}?state=closed").context["rows"]] == [
@@ -86,11 +86,11 @@ def test_lists_show_each_state_by_pages(world: World, mona: Client) -> None:
 
 
 def test_work_is_taken_away(world: World, mona: Client) -> None:
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    begin(sitting)
-    address = f"{ROOM}{sitting.public_id}/unassign/"
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    begin(assignment)
+    address = f"{ROOM}{assignment.public_id}/unassign/"
     assert mona.post(address)["Location"] == ROOM
-    assert not Sitting.objects.get().is_open
+    assert not Assignment.objects.get().is_open
     assert b"port was unassigned" in mona.get(ROOM).content
 
 
@@ -100,11 +100,11 @@ def test_an_assessor_takes_a_set_gives_it_back_and_takes_it_up(
     open_queue(world)
     ana = signed_in(world.ana)
     assert ana.post("/p/harbour/work/pull/")["Location"] == "/p/harbour/work/"
-    sitting = Sitting.objects.get(assessor=world.ana)
+    assignment = Assignment.objects.get(assessor=world.ana)
     assert ana.post("/p/harbour/work/pull/").status_code == 409
-    address = f"/p/harbour/work/sets/{sitting.public_id}/"
+    address = f"/p/harbour/work/sets/{assignment.public_id}/"
     assert signed_in(world.ben).post(f"{address}give-back/").status_code == 404
     assert ana.post(f"{address}give-back/").status_code == 302
     assert b"take-up" in ana.get("/p/harbour/work/").content
     assert ana.post(f"{address}take-up/").status_code == 302
-    assert Sitting.objects.get().is_open
+    assert Assignment.objects.get().is_open

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Sitting
+from annotation.models import Assignment
 from tests.accessibility import violations
 from tests.annotation.laying import add_sets
 from tests.annotation.web.test_flow_in_browser import sign_in
@@ -30,4 +30,4 @@ def test_sets_are_given_and_one_is_taken_away(world: World, desk: Desk) -> None:
     page.get_by_role("button", name="Unassign").first.click()
     page.get_by_text("was unassigned").wait_for()
     assert violations(page) == []
-    assert Sitting.objects.filter(unassigned_at=None).count() == 3
+    assert Assignment.objects.filter(unassigned_at=None).count() == 3

@@ -31,7 +31,7 @@ from tests.browser import PHONE, standing_still
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Request
 
-    from annotation.models import Sitting
+    from annotation.models import Assignment
     from tests.annotation.cast import World
     from tests.browser import Desk
 
@@ -56,15 +56,15 @@ def press(page: Page, keys: str) -> None:
         page.keyboard.press(key)
 
 
-def percents(sitting: Sitting) -> list[int | None]:
-    """Current percents of the sitting, in the order of its comparisons and their units."""
-    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
-    return list(rows.order_by("assignment__position", "unit__position").values_list("percent", flat=True))
+def percents(assignment: Assignment) -> list[int | None]:
+    """Current percents of the assignment, in the order of its comparisons and their units."""
+    rows = UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True)
+    return list(rows.order_by("reading__position", "unit__position").values_list("percent", flat=True))
 
 
-def marks(sitting: Sitting) -> list[list[int]]:
-    rows = UnitJudgment.objects.filter(assignment__sitting=sitting, is_current=True)
-    return list(rows.order_by("assignment__position", "unit__position").values_list("marks", flat=True))
+def marks(assignment: Assignment) -> list[list[int]]:
+    rows = UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True)
+    return list(rows.order_by("reading__position", "unit__position").values_list("marks", flat=True))
 
 
 def quality_answers() -> object:
@@ -95,9 +95,9 @@ def in_hand(page: Page) -> str:
 
 
 def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.evaluate("window.presses = 0; addEventListener('keydown', () => { window.presses += 1 }, true)")
     keys_of_marks, keys_of_percents, key_of_the_unmarked = "abb", "511136", "1"
     for key in ("a", "5", "1", "1", "1", "b", "3", "b", "6"):
@@ -107,8 +107,8 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     page.keyboard.press(key_of_the_unmarked)
     page.locator("#ahead a", has_text="Set complete").wait_for()
     saved(page)
-    assert percents(sitting) == [80, 0, 0, 0, 40, 100]
-    assert marks(sitting) == [[1], [], [], [], [2], [2]]
+    assert percents(assignment) == [80, 0, 0, 0, 40, 100]
+    assert marks(assignment) == [[1], [], [], [], [2], [2]]
     assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 0
     # One key per unit beyond its marks: the bar is two.
     assert page.evaluate("window.presses") == len(keys_of_marks) + len(keys_of_percents) + len(
@@ -121,9 +121,9 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
 
 
 def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     for number, percent in ((1, 60), (None, 0), (None, 0), (None, 20), (2, 100), (None, 0)):
         if number:
             page.locator(f"[data-peer='{number}']").click()
@@ -135,42 +135,42 @@ def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
     page.get_by_text("1 model unit has a percent but no marked peer unit").wait_for()
     page.get_by_role("button", name="Close the set").click()
     page.get_by_text("Your judgments now count").wait_for()
-    assert percents(sitting) == [60, 0, 0, 20, 100, 0]
-    assert marks(sitting) == [[1], [], [], [], [2], []]
+    assert percents(assignment) == [60, 0, 0, 20, 100, 0]
+    assert marks(assignment) == [[1], [], [], [], [2], []]
 
 
 # Moving on, undo
 
 
 def test_a_percent_moves_on_to_the_next_unit_that_has_none(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "11")
     assert in_hand(page) == "Unit 3"
     press(page, "kk6")
     assert in_hand(page) == "Unit 3"
     saved(page)
-    assert percents(sitting) == [100, 0]
+    assert percents(assignment) == [100, 0]
     press(page, "k")
     page.keyboard.press("Shift+Digit3")
     assert in_hand(page) == "Unit 2"
     page.locator(".unit.now output", has_text="40 %").wait_for()
     saved(page)
-    assert percents(sitting) == [100, 40]
+    assert percents(assignment) == [100, 40]
 
 
 def test_arrows_within_the_radios_do_not_move_on(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.locator(".unit.now input[value='0']").focus()
     page.keyboard.press("Space")
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     assert in_hand(page) == "Unit 1"
     page.locator("#said", has_text="Unit 1, 40 percent, saved.").wait_for(state="attached")
-    assert percents(sitting) == [40]
+    assert percents(assignment) == [40]
 
 
 def test_a_marked_peer_unit_keeps_its_letter(world: World, desk: Desk) -> None:
@@ -206,33 +206,33 @@ def test_a_source_that_cannot_be_fetched_says_so_and_comes_later(world: World, d
 
 
 def test_space_marks_the_peer_unit_in_focus(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.locator("[data-peer='1']").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Space")
     saved(page)
     page.locator("[data-peer='2'] .chip", has_text="1").wait_for()
-    assert marks(sitting) == [[2]]
+    assert marks(assignment) == [[2]]
 
 
 def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "a4n")
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
     press(page, "6")
     saved(page)
     page.reload()
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
-    phrase = marks(sitting)[0]
+    phrase = marks(assignment)[0]
     assert phrase
     steps: list[object] = [([60, None], [phrase, []]), ([None, None], [phrase, []]), ([None, None], [[], []])]
     for left in steps:
         page.keyboard.press("u")
-        wait_until(partial(lambda wanted: (percents(sitting), marks(sitting)) == wanted, left))
+        wait_until(partial(lambda wanted: (percents(assignment), marks(assignment)) == wanted, left))
         saved(page)
     page.locator("#trail", has_text="Peer 1 of 2").wait_for()
     assert page.get_by_role("button", name="Undo").is_disabled()
@@ -240,10 +240,10 @@ def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Des
 
 
 def test_the_next_summary_is_here_before_it_is_asked_for(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
     page = ana(desk)
-    open_set(page, sitting)
-    second = sitting.assignments.order_by("position")[1].public_id
+    open_set(page, assignment)
+    second = assignment.readings.order_by("position")[1].public_id
     page.wait_for_load_state("networkidle")
     asked: list[str] = []
 
@@ -260,21 +260,21 @@ def test_the_next_summary_is_here_before_it_is_asked_for(world: World, desk: Des
 
 
 def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
     page = ana(desk)
     page.route("**/work/*/", slowly)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "4nb2")
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
     page.locator("#progress", has_text="1 of 6").wait_for()
     saved(page)
-    assert (percents(sitting), marks(sitting)) == ([60, 20], [[], [2]])
+    assert (percents(assignment), marks(assignment)) == ([60, 20], [[], [2]])
 
 
 def test_back_to_the_first_page_finds_a_form_that_works(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, peers=[PEER, OTHER_PEER])
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "a4")
     saved(page)
     press(page, "n")
@@ -288,13 +288,13 @@ def test_back_to_the_first_page_finds_a_form_that_works(world: World, desk: Desk
     saved(page)
     # What was in hand on the screen is what was judged.
     assert shown == "Unit 2"
-    assert (percents(sitting), marks(sitting)) == ([60, 100], [[1], [2]])
+    assert (percents(assignment), marks(assignment)) == ([60, 100], [[1], [2]])
 
 
 def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.locator(".unit.now [name=note]").click()
     page.keyboard.type("half a thought")
     wait_until(
@@ -309,11 +309,11 @@ def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
 
 
 def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, question_set="own", own_questions=QUESTIONS)
     page = desk()
     page.clock.install()
     sign_in(page, "ana")
-    open_set(page, sitting)
+    open_set(page, assignment)
     model = page.locator("#model-title")
     with standing_still(page):
         # Digits fall until the server's answer is there, however slow it is, and for 240 ms more.
@@ -327,19 +327,19 @@ def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk
             page.clock.run_for(80)
     assert model.is_visible()
     page.wait_for_timeout(CALM_MS)
-    assert percents(sitting) == []
+    assert percents(assignment) == []
     press(page, "a4")
     page.locator("#progress", has_text="1 of 6").wait_for()
     saved(page)
-    assert percents(sitting) == [60]
+    assert percents(assignment) == [60]
 
 
 def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, peers=[PEER, OTHER_PEER], question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, peers=[PEER, OTHER_PEER], question_set="own", own_questions=QUESTIONS)
     page = ana(desk)
     told: list[str] = []
     page.on("response", lambda answer: told.append(answer.text()) if "harbour/work/" in answer.url else None)
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.wait_for_load_state("networkidle")
     assert told
     assert not [text for text in [*told, page.content()] if "Its wall is weak" in text or "6 units" in text]
@@ -356,9 +356,9 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
 
 
 def test_a_quality_answer_can_be_changed_afterwards(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, question_set="own", own_questions=QUESTIONS)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "32")
     page.locator("#model-title").wait_for()
     page.get_by_text("Quality questions").click()
@@ -377,9 +377,9 @@ def test_a_quality_answer_can_be_changed_afterwards(world: World, desk: Desk) ->
 
 
 def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, models=[MODEL, SECOND_MODEL])
+    assignment = lay_set(world, models=[MODEL, SECOND_MODEL])
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     first, second = (
         len(page.locator("[data-item=unit]").all()),
         page.locator(".models a").count(),
@@ -403,9 +403,9 @@ def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: De
 
 
 def test_percents_are_typed_where_the_scale_is_fine(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, percent_scale="fives")
+    assignment = lay_set(world, percent_scale="fives")
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "a35")
     page.keyboard.press("Enter")
     assert in_hand(page) == "Unit 2"
@@ -414,14 +414,14 @@ def test_percents_are_typed_where_the_scale_is_fine(world: World, desk: Desk) ->
     page.locator(".unit.now .quick button", has_text="70").click()
     page.locator("#progress", has_text="3 of 6").wait_for()
     saved(page)
-    assert (percents(sitting), marks(sitting)) == ([35, 100, 70], [[1], [2], []])
+    assert (percents(assignment), marks(assignment)) == ([35, 100, 70], [[1], [2], []])
 
 
 def test_time_is_taken_without_pauses(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
     page.clock.install()
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.mouse.move(10, 10)
     page.clock.run_for(20_000)
     page.keyboard.press("4")
@@ -441,9 +441,9 @@ def test_time_is_taken_without_pauses(world: World, desk: Desk) -> None:
 
 
 def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
-    sitting = lay_set(world)
+    assignment = lay_set(world)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "a")
     page.locator("#said", has_text="Unit 1, no percent, saved.").wait_for(state="attached")
     press(page, "4")
@@ -457,9 +457,9 @@ def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
 def test_the_form_fits_and_works_where_room_is_small(
     world: World, desk: Desk, viewport: dict[str, int]
 ) -> None:
-    sitting = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, question_set="own", own_questions=QUESTIONS)
     page = ana(desk, viewport=viewport, has_touch=True)
-    open_set(page, sitting)
+    open_set(page, assignment)
     for words in ("yes", "yes"):
         page.locator(".unit.now .words label", has_text=words).tap()
     page.locator("#model-title").wait_for()
@@ -471,7 +471,7 @@ def test_the_form_fits_and_works_where_room_is_small(
         assert is_in_sight(page, ".unit.now .t")
     page.locator("#ahead a", has_text="Set complete").tap()
     page.get_by_role("button", name="Close the set").wait_for()
-    assert (percents(sitting), marks(sitting)[0]) == ([60, 0, 0, 0, 0, 0], [3])
+    assert (percents(assignment), marks(assignment)[0]) == ([60, 0, 0, 0, 0, 0], [3])
 
 
 def test_at_twice_the_size_unit_percents_and_peer_are_in_sight_together(world: World, desk: Desk) -> None:
@@ -495,10 +495,10 @@ def test_a_small_height_lets_go_of_what_sticks(world: World, desk: Desk) -> None
 
 
 def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, models=[SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, models=[SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
     page = desk(java_script_enabled=False)
     sign_in(page, "ana")
-    open_set(page, sitting)
+    open_set(page, assignment)
     page.locator("#question-clear label", has_text="yes").click()
     page.locator("#question-short label", has_text="no").click()
     page.get_by_role("button", name="Save answers").click()
@@ -511,14 +511,14 @@ def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
     page.get_by_role("button", name="Save answer", exact=True).click()
     page.get_by_role("link", name="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
-    assert percents(sitting) == [60, 0]
+    assert percents(assignment) == [60, 0]
     assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 20
 
 
 def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, models=[MODEL, SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, models=[MODEL, SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     found = {"quality": violations(page)}
     press(page, "32")
     page.locator("#model-title").wait_for()
@@ -528,26 +528,26 @@ def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk)
     press(page, "?")
     found["keys"] = violations(page)
     page.keyboard.press("Escape")
-    open_set(page, sitting, 2)
+    open_set(page, assignment, 2)
     page.get_by_text("Quality questions").click()
     found["second model, answers open"] = violations(page)
     assert {stage: faults for stage, faults in found.items() if faults} == {}
 
 
 def test_a_closed_set_is_walked_through_and_not_changed(world: World, desk: Desk) -> None:
-    sitting = lay_set(world, models=[SECOND_MODEL], peers=[PEER, OTHER_PEER])
+    assignment = lay_set(world, models=[SECOND_MODEL], peers=[PEER, OTHER_PEER])
     acts = [
-        UnitAct(1, assignment.public_id, unit.public_id, 40, (1,))
-        for assignment in sitting.assignments.select_related("comparison__model")
-        if assignment.comparison
-        for unit in assignment.comparison.model.units.all()
+        UnitAct(1, reading.public_id, unit.public_id, 40, (1,))
+        for reading in assignment.readings.select_related("comparison__model")
+        if reading.comparison
+        for unit in reading.comparison.model.units.all()
     ]
     acts = [replace(act, seq=seq) for seq, act in enumerate(acts, start=1)]
-    save_at_once(sitting=sitting, by=world.ana, acts=acts)
-    finish(sitting)
+    save_at_once(assignment=assignment, by=world.ana, acts=acts)
+    finish(assignment)
     page = ana(desk)
-    open_set(page, sitting)
+    open_set(page, assignment)
     press(page, "ja6n")
     page.locator("#trail", has_text="Peer 2 of 2").wait_for()
     assert violations(page) == []
-    assert percents(sitting) == [40, 40, 40, 40]
+    assert percents(assignment) == [40, 40, 40, 40]

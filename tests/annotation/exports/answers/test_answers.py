@@ -8,7 +8,7 @@ import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
-from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_at_once
 from annotation.core.current_checks import put_in_force
 from annotation.core.tables.pseudonyms import pseudonym
@@ -18,7 +18,7 @@ from annotation.models import (
     ClaimSet,
     DrawnCheck,
     Project,
-    Sitting,
+    Reading,
     SummaryJudgment,
     Verdict,
 )
@@ -82,7 +82,7 @@ def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
 
 def test_an_assessors_percents(world: World, tmp_path: Path) -> None:
     assess_and_close(world, world.ana, PERCENTS)
-    Assignment.objects.update(submitted_at=LONG_AGO)
+    Reading.objects.update(submitted_at=LONG_AGO)
     rows = percents_of_people(world, tmp_path)
     assert [(row["system"], row["unit"], row["value"]) for row in rows] == [
         ("alder", 1, "60"),
@@ -94,10 +94,10 @@ def test_an_assessors_percents(world: World, tmp_path: Path) -> None:
     assert (rows[0]["submitted_at"], rows[0]["superseded"]) == (LONG_AGO.isoformat(), False)
 
 
-def test_nothing_of_an_open_sitting_is_there(world: World, tmp_path: Path) -> None:
-    sitting = assess(world, world.ana, PERCENTS)
+def test_nothing_of_an_open_assignment_is_there(world: World, tmp_path: Path) -> None:
+    assignment = assess(world, world.ana, PERCENTS)
     SummaryJudgment.objects.create(
-        sitting=sitting, peer=world.peers["port", "alder"], quality_answers={"grammar": 4}
+        assignment=assignment, peer=world.peers["port", "alder"], quality_answers={"grammar": 4}
     )
     assert percents_of_people(world, tmp_path) == judgments(world, tmp_path, "quality") == []
 
@@ -113,9 +113,9 @@ def test_a_percent_changed_before_the_set_was_closed_is_superseded(world: World,
 def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) -> None:
     """Every form's row holds all that was said so far; the export has what each act changed."""
     Project.objects.update(question_set="duc2006")
-    sitting = assign_part(world, "port", world.ana, "birch")
-    sitting = Sitting.objects.get(pk=sitting.pk)
-    here = sitting.assignments.get().public_id
+    assignment = assign_part(world, "port", world.ana, "birch")
+    assignment = Assignment.objects.get(pk=assignment.pk)
+    here = assignment.readings.get().public_id
     names = ("grammaticality", "non_redundancy", "referential_clarity", "focus", "structure")
     acts: list[Act] = [QualityAct(seq, here, name, 4) for seq, name in enumerate(names, start=1)]
     acts += [
@@ -123,8 +123,8 @@ def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) 
         for number, unit in enumerate(world.units("port"), 1)
     ]
     acts += [UnmarkedAct(8, here, 60), QualityAct(9, here, "focus", 5), UnmarkedAct(10, here, 40)]
-    save_at_once(sitting=sitting, by=world.ana, acts=acts)
-    close_sitting(sitting=sitting, by=world.ana)
+    save_at_once(assignment=assignment, by=world.ana, acts=acts)
+    close_assignment(assignment=assignment, by=world.ana)
     rows = judgments(world, tmp_path, "quality", "unmarked")
     assert [(row["system"], row["rater"], row["rater_kind"]) for row in rows[:1]] == [
         ("birch", "ana", "assessor")

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
-from annotation.models import Event, Job, Judge, Project, Run, Score
+from annotation.models import Event, Job, Judge, Project, Run, Score, Worker
 from tests.annotation.judging.doing import add_document_set, claim_job, run_to_end
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def test_a_deciding_judge_is_not_replaced(world: World) -> None:
 def test_workers_are_told_after_the_commit_and_not_before(
     world: World, django_capture_on_commit_callbacks: Any
 ) -> None:
+    Worker.objects.all().delete()
     folder = Path(settings.VAR_DIR) / "queue" / "messages"
     for message in folder.iterdir():
         message.unlink()

@@ -9,7 +9,7 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit, save_at_once
 from annotation.core.jobs import Lane
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Check, Event, Membership, Project, Score, Sitting
+from annotation.models import Assignment, Check, Event, Membership, Project, Score
 from annotation.perform_job import pull
 from annotation.projects.services.change_project import change_project, create_project
 from annotation.reviewing.services.review import override
@@ -125,18 +125,18 @@ def test_without_a_deciding_judge_only_people_score(world: World) -> None:
     assert (score.coverage, score.claims_unscored) == (None, 3)
 
 
-def judged(world: World, percent: int = 45) -> Sitting:
-    """Ana's open sitting on one peer, both units of it judged."""
-    sitting = assign_part(world, "port", world.ana, "alder")
+def judged(world: World, percent: int = 45) -> Assignment:
+    """Ana's open assignment on one peer, both units of it judged."""
+    assignment = assign_part(world, "port", world.ana, "alder")
     for unit in world.units("port"):
         judge_unit(
-            assignment=sitting.assignments.get(),
+            reading=assignment.readings.get(),
             by=world.ana,
             unit_id=unit.public_id,
             percent=percent,
             marks=[1, 2],
         )
-    return Sitting.objects.get()
+    return Assignment.objects.get()
 
 
 def test_a_finer_scale_fits_and_a_coarser_one_only_where_every_percent_lies_on_it(world: World) -> None:
@@ -150,21 +150,21 @@ def test_a_finer_scale_fits_and_a_coarser_one_only_where_every_percent_lies_on_i
 
 
 def test_questions_do_not_come_after_a_model_summary_was_shown(world: World) -> None:
-    sitting = judged(world, percent=40)
+    assignment = judged(world, percent=40)
     with pytest.raises(Conflict) as refused:
         change_project(project=world.project, by=world.mona, question_set="duc2006")
     assert refused.value.code == "judged"
-    finish(sitting)
+    finish(assignment)
     change_project(project=world.project, by=world.mona, question_set="duc2006")
     assert Event.objects.get(verb="change project").data == {"changed": {"question_set": ["none", "duc2006"]}}
 
 
 def test_answers_that_were_given_must_fit_the_new_questions(world: World) -> None:
     change_project(project=world.project, by=world.mona, question_set="own", own_questions=[CLEAR])
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
-    sitting = Sitting.objects.get(pk=sitting.pk)
-    act = QualityAct(1, sitting.assignments.order_by("position")[0].public_id, "clear", 1)
-    save_at_once(sitting=sitting, by=world.ana, acts=[act])
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
+    assignment = Assignment.objects.get(pk=assignment.pk)
+    act = QualityAct(1, assignment.readings.order_by("position")[0].public_id, "clear", 1)
+    save_at_once(assignment=assignment, by=world.ana, acts=[act])
     for question_set in ("none", "duc2002"):
         with pytest.raises(Conflict) as refused:
             change_project(project=world.project, by=world.mona, question_set=question_set)

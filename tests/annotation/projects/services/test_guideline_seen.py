@@ -10,7 +10,7 @@ from annotation.assessing.services.acts import Act, QualityAct, UnitAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit, save_acts
 from annotation.assessing.services.take_pen import take_pen
-from annotation.models import Assignment, Sitting, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, Reading, SummaryJudgment, UnitJudgment
 from annotation.projects.services.write_guidelines import write_guidelines
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ FORM = "form-1"
 
 
 @pytest.fixture
-def sitting(world: World) -> Sitting:
+def assignment(world: World) -> Assignment:
     return assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
 
 
@@ -29,54 +29,54 @@ def guideline(world: World, text: str) -> Guideline:
     return write_guidelines(project=world.project, text=text, by=world.mona)
 
 
-def first(sitting: Sitting) -> Assignment:
-    return sitting.assignments.select_related("sitting__document_set__project").order_by("position")[0]
+def first(assignment: Assignment) -> Reading:
+    return assignment.readings.select_related("assignment__document_set__project").order_by("position")[0]
 
 
-def send(world: World, sitting: Sitting, *acts: Act) -> None:
-    sitting.refresh_from_db()
-    save_acts(sitting=sitting, by=world.ana, client_id=FORM, acts=acts)
+def send(world: World, assignment: Assignment, *acts: Act) -> None:
+    assignment.refresh_from_db()
+    save_acts(assignment=assignment, by=world.ana, client_id=FORM, acts=acts)
 
 
-def unit_act(world: World, sitting: Sitting, seq: int) -> UnitAct:
-    return UnitAct(seq, first(sitting).public_id, world.units("port")[seq - 1].public_id, 40)
+def unit_act(world: World, assignment: Assignment, seq: int) -> UnitAct:
+    return UnitAct(seq, first(assignment).public_id, world.units("port")[seq - 1].public_id, 40)
 
 
-def test_an_open_form_goes_by_what_it_was_opened_with(world: World, sitting: Sitting) -> None:
+def test_an_open_form_goes_by_what_it_was_opened_with(world: World, assignment: Assignment) -> None:
     seen = guideline(world, "One.")
-    take_pen(sitting=sitting, by=world.ana, client_id=FORM, seen_pen="")
+    take_pen(assignment=assignment, by=world.ana, client_id=FORM, seen_pen="")
     guideline(world, "Two.")
-    send(world, sitting, unit_act(world, sitting, 1))
+    send(world, assignment, unit_act(world, assignment, 1))
     assert UnitJudgment.objects.get().guideline == seen
 
 
-def test_opened_again_it_goes_by_the_new_ones(world: World, sitting: Sitting) -> None:
+def test_opened_again_it_goes_by_the_new_ones(world: World, assignment: Assignment) -> None:
     versions = [guideline(world, text) for text in ("One.", "Two.")]
-    Sitting.objects.update(guideline=versions[0])
-    take_pen(sitting=sitting, by=world.ana, client_id=FORM, seen_pen="")
-    send(world, sitting, unit_act(world, sitting, 1))
+    Assignment.objects.update(guideline=versions[0])
+    take_pen(assignment=assignment, by=world.ana, client_id=FORM, seen_pen="")
+    send(world, assignment, unit_act(world, assignment, 1))
     assert UnitJudgment.objects.get().guideline == versions[1]
 
 
-def test_quality_answers_keep_it_too(world: World, sitting: Sitting) -> None:
+def test_quality_answers_keep_it_too(world: World, assignment: Assignment) -> None:
     world.project.question_set = "duc2006"
     world.project.save(update_fields=["question_set"])
     seen = guideline(world, "One.")
-    take_pen(sitting=sitting, by=world.ana, client_id=FORM, seen_pen="")
-    sitting = Sitting.objects.select_related("document_set__project").get()
-    send(world, sitting, QualityAct(1, first(sitting).public_id, "grammaticality", 3))
+    take_pen(assignment=assignment, by=world.ana, client_id=FORM, seen_pen="")
+    assignment = Assignment.objects.select_related("document_set__project").get()
+    send(world, assignment, QualityAct(1, first(assignment).public_id, "grammaticality", 3))
     assert SummaryJudgment.objects.get().guideline == seen
 
 
-def test_a_plain_form_goes_by_those_in_force(world: World, sitting: Sitting) -> None:
+def test_a_plain_form_goes_by_those_in_force(world: World, assignment: Assignment) -> None:
     seen = guideline(world, "One.")
     unit = world.units("port")[0].public_id
-    assert judge_unit(assignment=first(sitting), by=world.ana, unit_id=unit, percent=40).guideline == seen
-    sitting.refresh_from_db()
-    assert sitting.guideline == seen
+    assert judge_unit(reading=first(assignment), by=world.ana, unit_id=unit, percent=40).guideline == seen
+    assignment.refresh_from_db()
+    assert assignment.guideline == seen
 
 
-def test_without_guidelines_there_is_none_to_keep(world: World, sitting: Sitting) -> None:
-    take_pen(sitting=sitting, by=world.ana, client_id=FORM, seen_pen="")
-    send(world, sitting, unit_act(world, sitting, 1))
+def test_without_guidelines_there_is_none_to_keep(world: World, assignment: Assignment) -> None:
+    take_pen(assignment=assignment, by=world.ana, client_id=FORM, seen_pen="")
+    send(world, assignment, unit_act(world, assignment, 1))
     assert UnitJudgment.objects.get().guideline is None

@@ -90,8 +90,8 @@ def test_who_may_not_change_them_reads_them(world: World, signed_in: Callable[[U
 
 def test_they_are_a_key_away_where_people_judge(world: World, signed_in: Callable[[User], Client]) -> None:
     write_guidelines(project=world.project, text="One **at** a time.", by=world.mona)
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    form = f"/p/harbour/work/{sitting.assignments.first().public_id}/"  # type: ignore[union-attr]
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    form = f"/p/harbour/work/{assignment.readings.first().public_id}/"  # type: ignore[union-attr]
     review = f"/p/harbour/review/{world.check('alder', 1).public_id}/"
     for person, address in ((world.ana, form), (world.rex, review)):
         page = text_of(signed_in(person).get(address))

@@ -56,13 +56,13 @@ def reveal(world: World, mode: str) -> None:
 
 def assess_port(world: World, percent: int) -> None:
     """Ana gives every unit of "port" this percent and closes the set."""
-    sitting = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    for assignment in sitting.assignments.select_related(
-        "sitting__document_set__project", "comparison__peer", "comparison__model"
+    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
+    for reading in assignment.readings.select_related(
+        "assignment__document_set__project", "comparison__peer", "comparison__model"
     ):
         for unit in world.units("port"):
-            judge_unit(assignment=assignment, by=world.ana, unit_id=unit.public_id, percent=percent)
-    finish(sitting)
+            judge_unit(reading=reading, by=world.ana, unit_id=unit.public_id, percent=percent)
+    finish(assignment)
 
 
 # The queue

@@ -229,15 +229,13 @@ def test_nobody_means_the_old_words_by_the_id_of_a_unit(world: World, model: Sum
 
 
 def test_a_model_summary_is_locked_from_the_first_draft_on(world: World) -> None:
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
-    assignment = sitting.assignments.earliest("position")
-    judge_unit(
-        assignment=assignment, by=world.ana, unit_id=at(world.models["bridge"], 2), percent=None, marks=[1]
-    )
+    assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
+    reading = assignment.readings.earliest("position")
+    judge_unit(reading=reading, by=world.ana, unit_id=at(world.models["bridge"], 2), percent=None, marks=[1])
     for act in (
         lambda: join(world, world.models["bridge"], 1),
         lambda: split(world, world.models["bridge"], 1, 12),
-        lambda: join(world, assignment.comparison.peer, 1),
+        lambda: join(world, reading.comparison.peer, 1),
     ):
         with pytest.raises(Conflict) as refused:
             act()
@@ -321,18 +319,18 @@ def test_nobody_cuts_what_they_have_to_judge(world: World) -> None:
 
 
 def test_an_open_form_is_told_to_load_anew(world: World) -> None:
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
-    take_pen(sitting=sitting, by=world.ana, client_id="tab", seen_pen="")
-    assignment = sitting.assignments.earliest("position")
+    assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
+    take_pen(assignment=assignment, by=world.ana, client_id="tab", seen_pen="")
+    reading = assignment.readings.earliest("position")
     join(world, world.peers["bridge", "alder"], 1)
-    sitting.refresh_from_db()
-    assert sitting.pen.startswith("units-")
+    assignment.refresh_from_db()
+    assert assignment.pen.startswith("units-")
     from annotation.assessing.services.acts import UnitAct
     from annotation.assessing.services.save_acts import save_acts
 
-    act = UnitAct(1, assignment.public_id, at(world.models["bridge"], 1), 40, (1,))
+    act = UnitAct(1, reading.public_id, at(world.models["bridge"], 1), 40, (1,))
     with pytest.raises(Conflict) as refused:
-        save_acts(sitting=sitting, by=world.ana, client_id="tab", acts=[act])
+        save_acts(assignment=assignment, by=world.ana, client_id="tab", acts=[act])
     assert refused.value.code == "elsewhere"
 
 

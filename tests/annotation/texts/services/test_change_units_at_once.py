@@ -62,12 +62,12 @@ def test_of_a_join_and_a_split_of_the_same_cut_one_is_done(world: World) -> None
 
 def test_a_unit_is_either_judged_or_joined(world: World) -> None:
     model = world.models["bridge"]
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
-    assignment = sitting.assignments.select_related("sitting__document_set__project").earliest("position")
+    assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
+    reading = assignment.readings.select_related("assignment__document_set__project").earliest("position")
     unit_id = current_units(model)[0].public_id
     said = at_once(
         lambda: join_units(summary=model, by=world.mona, unit_id=unit_id),
-        lambda: judge_unit(assignment=assignment, by=world.ana, unit_id=unit_id, percent=40, marks=[1]),
+        lambda: judge_unit(reading=reading, by=world.ana, unit_id=unit_id, percent=40, marks=[1]),
     )
     assert tuple(said) in {("", "not_found"), ("judged", "")}
     judged = UnitJudgment.objects.filter(is_current=True)
@@ -76,14 +76,14 @@ def test_a_unit_is_either_judged_or_joined(world: World) -> None:
 
 def test_a_peer_unit_is_either_marked_or_joined(world: World) -> None:
     peer = world.peers["bridge", "alder"]
-    sitting = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
-    assignment = sitting.assignments.select_related("sitting__document_set__project").get(
+    assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
+    reading = assignment.readings.select_related("assignment__document_set__project").get(
         comparison__peer=peer
     )
     unit_id, first = world.units("bridge")[0].public_id, current_units(peer)[0].public_id
     said = at_once(
         lambda: join_units(summary=peer, by=world.mona, unit_id=first),
-        lambda: judge_unit(assignment=assignment, by=world.ana, unit_id=unit_id, percent=40, marks=[2]),
+        lambda: judge_unit(reading=reading, by=world.ana, unit_id=unit_id, percent=40, marks=[2]),
     )
     assert tuple(said) in {("", "invalid"), ("judged", "")}
     marked = {mark for marks in UnitJudgment.objects.values_list("marks", flat=True) for mark in marks}

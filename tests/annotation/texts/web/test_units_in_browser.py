@@ -129,10 +129,10 @@ def test_whoever_is_later_sees_what_the_other_did_and_goes_on(
 
 
 def judge(world: World, model: Summary) -> None:
-    sitting = assign(document_set=model.document_set, assessor=world.ana, by=None, seed=1)
-    assignment = sitting.assignments.earliest("position")
+    assignment = assign(document_set=model.document_set, assessor=world.ana, by=None, seed=1)
+    reading = assignment.readings.earliest("position")
     judge_unit(
-        assignment=assignment, by=world.ana, unit_id=current_units(model)[0].public_id, percent=40, marks=[1]
+        reading=reading, by=world.ana, unit_id=current_units(model)[0].public_id, percent=40, marks=[1]
     )
 
 

@@ -22,7 +22,7 @@ from annotation.assessing.queries.assessment import (
     SummaryWork,
     UnmarkedQuestion,
     own_assignment,
-    own_sitting,
+    own_reading,
     own_work_in,
     see_form,
 )
@@ -37,7 +37,7 @@ from annotation.assessing.services.acts import (
     read_acts,
     read_client,
 )
-from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import judge_unit, save_acts
 from annotation.assessing.services.take_pen import Pen, keep_alive, take_pen
 from annotation.core.permissions import Verb
@@ -69,10 +69,10 @@ class GatesRow(serializers.Serializer[Gates]):
     unmarked = GateField()
 
 
-class AssignmentRow(serializers.Serializer[SummaryWork]):
+class ReadingRow(serializers.Serializer[SummaryWork]):
     """One comparison to judge: a peer summary, at random within a target length, against a model summary."""
 
-    id = serializers.CharField(source="assignment_id")
+    id = serializers.CharField(source="reading_id")
     number = serializers.IntegerField(help_text="Place of the peer summary in the assignment.")
     part = serializers.IntegerField(help_text="Place of the comparison among those of the peer summary.")
     parts = serializers.IntegerField(help_text="Comparisons of the peer summary in this assignment.")
@@ -84,10 +84,10 @@ class AssignmentRow(serializers.Serializer[SummaryWork]):
     )
 
 
-class SittingRow(serializers.Serializer[SetWork]):
+class AssignmentRow(serializers.Serializer[SetWork]):
     """One document set to judge."""
 
-    id = serializers.CharField(source="sitting_id")
+    id = serializers.CharField(source="assignment_id")
     number = serializers.IntegerField()
     document_id = serializers.CharField(source="name")
     closed_at = serializers.DateTimeField(allow_null=True)
@@ -95,7 +95,7 @@ class SittingRow(serializers.Serializer[SetWork]):
         allow_null=True, help_text="When a set from the queue returns to it if inactive."
     )
     is_complete = serializers.BooleanField(help_text="Whether it can be closed.")
-    assignments = AssignmentRow(many=True, source="summaries")
+    readings = ReadingRow(many=True, source="summaries")
 
 
 class OfferRow(serializers.Serializer[QueueOffer]):
@@ -106,7 +106,7 @@ class OfferRow(serializers.Serializer[QueueOffer]):
 
 
 class LapsedRow(serializers.Serializer[LapsedSet]):
-    id = serializers.CharField(source="sitting_id")
+    id = serializers.CharField(source="assignment_id")
     document_id = serializers.CharField(source="document_set")
     lapsed_at = serializers.DateTimeField()
 
@@ -114,9 +114,9 @@ class LapsedRow(serializers.Serializer[LapsedSet]):
 class OwnDeskRow(serializers.Serializer[OwnDesk]):
     """All of the caller's work in the project."""
 
-    drafts = SittingRow(many=True, help_text="Started and not closed.")
-    open = SittingRow(many=True, help_text="Not started.")
-    submitted = SittingRow(many=True)
+    drafts = AssignmentRow(many=True, help_text="Started and not closed.")
+    open = AssignmentRow(many=True, help_text="Not started.")
+    submitted = AssignmentRow(many=True)
     queue = OfferRow(source="offer")
     lapsed = LapsedRow(many=True, help_text="Sets returned to the queue that may be resumed.")
 
@@ -160,14 +160,14 @@ class UnmarkedRow(serializers.Serializer[UnmarkedQuestion]):
     percent = serializers.IntegerField(allow_null=True)
 
 
-class AssignmentDetail(serializers.Serializer[SeeForm]):
+class ReadingDetail(serializers.Serializer[SeeForm]):
     """One comparison: the units of the model summary, and those of the peer summary to mark.
 
     While quality questions are open there are no model units.
     """
 
-    id = serializers.CharField(source="assignment_id")
-    sitting = serializers.CharField(source="here.sitting_id")
+    id = serializers.CharField(source="reading_id")
+    assignment = serializers.CharField(source="here.assignment_id")
     document_id = serializers.CharField(source="here.name")
     number = serializers.IntegerField()
     part = serializers.IntegerField()
@@ -239,7 +239,7 @@ class ActRow(serializers.Serializer[Any]):
 
     seq = serializers.IntegerField(min_value=1, max_value=LARGEST_ACT_NUMBER)
     kind = serializers.ChoiceField(choices=("unit", "quality", "unmarked"))
-    assignment = serializers.CharField()
+    reading = serializers.CharField()
     unit = serializers.CharField(required=False)
     percent = serializers.IntegerField(required=False, allow_null=True)
     marks = serializers.ListField(
@@ -328,20 +328,20 @@ class OwnWork(ApiView):
         return Response(OwnDeskRow(own_desk(project, self.person)).data)
 
 
-class OneSitting(ApiView):
+class OneAssignment(ApiView):
     tag = "assessment"
 
-    @operation("get_sitting", responses=SittingRow)
+    @operation("get_assignment", responses=AssignmentRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show one of the caller's own assignments."""
         project = self.enter(Verb.ASSESS)
-        return Response(SittingRow(own_work_in(project, self.person, public_id)).data)
+        return Response(AssignmentRow(own_work_in(project, self.person, public_id)).data)
 
 
-class SittingClose(ApiView):
+class AssignmentClose(ApiView):
     tag = "assessment"
 
-    @operation("close_sitting", responses=SittingRow)
+    @operation("close_assignment", responses=AssignmentRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Close an assignment: everything in it is submitted and counts from now on.
 
@@ -349,11 +349,11 @@ class SittingClose(ApiView):
         `details.go_to` where to go. Twice changes nothing.
         """
         project = self.enter(Verb.ASSESS)
-        close_sitting(sitting=own_sitting(project, self.person, public_id), by=self.person)
-        return Response(SittingRow(own_work_in(project, self.person, public_id)).data)
+        close_assignment(assignment=own_assignment(project, self.person, public_id), by=self.person)
+        return Response(AssignmentRow(own_work_in(project, self.person, public_id)).data)
 
 
-class SittingActs(ApiView):
+class AssignmentActs(ApiView):
     tag = "assessment"
 
     @operation("save_acts", request=ActsBody, responses=SavedRow)
@@ -368,7 +368,7 @@ class SittingActs(ApiView):
         project = self.enter(Verb.ASSESS)
         body = self.body(NewActs)
         saved = save_acts(
-            sitting=own_sitting(project, self.person, public_id),
+            assignment=own_assignment(project, self.person, public_id),
             by=self.person,
             client_id=read_client(body["client"]),
             acts=read_acts(body["acts"]),
@@ -376,7 +376,7 @@ class SittingActs(ApiView):
         return Response(saved.as_json())
 
 
-class SittingPen(ApiView):
+class AssignmentPen(ApiView):
     tag = "assessment"
 
     @operation("take_pen", request=PenBody, responses=PenRow)
@@ -388,7 +388,7 @@ class SittingPen(ApiView):
         project = self.enter(Verb.ASSESS)
         body = self.body(PenBody)
         pen = take_pen(
-            sitting=own_sitting(project, self.person, public_id),
+            assignment=own_assignment(project, self.person, public_id),
             by=self.person,
             client_id=read_client(body["client"]),
             seen_pen=body["seen"],
@@ -396,10 +396,10 @@ class SittingPen(ApiView):
         return Response(PenRow(pen).data)
 
 
-class SittingAlive(ApiView):
+class AssignmentAlive(ApiView):
     tag = "assessment"
 
-    @operation("keep_sitting_alive", request=AliveBody, responses=PenRow)
+    @operation("keep_assignment_alive", request=AliveBody, responses=PenRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Renew the lease of somebody who is still working and has not acted for a while.
 
@@ -408,22 +408,22 @@ class SittingAlive(ApiView):
         project = self.enter(Verb.ASSESS)
         # Whichever of their forms it is; but a body is held to its shape.
         read_client(self.body(AliveBody)["client"])
-        sitting = own_sitting(project, self.person, public_id)
-        return Response(PenRow(keep_alive(sitting=sitting, by=self.person)).data)
+        assignment = own_assignment(project, self.person, public_id)
+        return Response(PenRow(keep_alive(assignment=assignment, by=self.person)).data)
 
 
-class OneAssignment(ApiView):
+class OneReading(ApiView):
     tag = "assessment"
 
-    @operation("get_assignment", responses=AssignmentDetail)
+    @operation("get_reading", responses=ReadingDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show one comparison of the caller's own, as the SEE form does."""
         project = self.enter(Verb.ASSESS)
-        assignment = own_assignment(project, self.person, public_id)
-        return Response(AssignmentDetail(see_form(project, self.person, assignment)).data)
+        reading = own_reading(project, self.person, public_id)
+        return Response(ReadingDetail(see_form(project, self.person, reading)).data)
 
 
-class AssignmentJudgments(ApiView):
+class ReadingJudgments(ApiView):
     tag = "assessment"
 
     @operation("judge_unit", request=NewJudgment, responses={201: JudgmentRow})
@@ -436,6 +436,6 @@ class AssignmentJudgments(ApiView):
         project = self.enter(Verb.ASSESS)
         act = self.body(NewJudgment)
         act["unit_id"] = act.pop("unit")
-        assignment = own_assignment(project, self.person, public_id)
-        judgment = judge_unit(assignment=assignment, by=self.person, **act)
+        reading = own_reading(project, self.person, public_id)
+        judgment = judge_unit(reading=reading, by=self.person, **act)
         return Response(JudgmentRow(judgment).data, status=status.HTTP_201_CREATED)

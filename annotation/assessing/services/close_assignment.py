@@ -1,4 +1,4 @@
-"""An assessor closes a sitting: everything in it is submitted and counts from now on."""
+"""An assessor closes an assignment: everything in it is submitted and counts from now on."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.assessing.queries.progress import AssessingProgress, SittingProgress
+from annotation.assessing.queries.progress import AssessingProgress, AssignmentProgress
 from annotation.assessing.services.act_turn import check_open
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Assignment, Sitting, Summary, SummaryJudgment
+from annotation.models import Assignment, Reading, Summary, SummaryJudgment
 from annotation.scoring.rescore import rescore_now
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-    from annotation.assessing.queries.progress import JudgedComparison, PeerReading
+    from annotation.assessing.queries.progress import JudgedComparison, SummaryState
 
 MISSING_WORDS = {
     "quality": ("quality question has no answer yet", "quality questions have no answer yet"),
@@ -34,48 +34,50 @@ MISSING_WORDS = {
 
 
 @transaction.atomic
-def close_sitting(*, sitting: Sitting, by: User) -> Sitting:
-    """Submit everything in a sitting; its percents count from now on. Twice changes nothing.
+def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
+    """Submit everything in an assignment; its percents count from now on. Twice changes nothing.
 
     Where no peer unit is unmarked, the answer 0 to the question of them is written down. Raises Invalid (code
     `incomplete`) with what is missing by assignment (`missing`: the stage and how much) and the assignment to
-    go to (`go_to`); Conflict (code `unassigned`) and NotFound where the sitting is no longer the person's.
+    go to (`go_to`); Conflict (code `unassigned`) and NotFound where the assignment is no longer the person's.
     """
-    project = sitting.document_set.project
+    project = assignment.document_set.project
     require(by, project, Verb.ASSESS)
-    sitting = (
-        Sitting.objects.select_for_update(of=("self",)).select_related("document_set").get(pk=sitting.pk)
+    assignment = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("document_set")
+        .get(pk=assignment.pk)
     )
-    sitting.document_set.project = project
-    if sitting.assessor_id != by.pk:
+    assignment.document_set.project = project
+    if assignment.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
-    if sitting.closed_at is not None:
-        return sitting
-    check_open(sitting)
-    progress = AssessingProgress.read(project, [sitting.pk])
-    progress.load_marks(progress.readings())
-    here = progress.of(sitting.pk)
+    if assignment.closed_at is not None:
+        return assignment
+    check_open(assignment)
+    progress = AssessingProgress.read(project, [assignment.pk])
+    progress.load_marks(progress.summaries())
+    here = progress.of(assignment.pk)
     _check_complete(here)
-    _answer_by_rule(sitting, [each for each in here.readings.values() if each.unmarked_gate == "rule"])
+    _answer_by_rule(assignment, [each for each in here.summaries.values() if each.unmarked_gate == "rule"])
     now = timezone.now()
-    sitting.closed_at, sitting.lease_until = now, None
-    sitting.save(update_fields=["closed_at", "lease_until"])
-    sitting.assignments.update(state=Assignment.State.SUBMITTED, submitted_at=now)
-    peer_ids = sorted({reading.peer_id for reading in here.readings.values()})
+    assignment.closed_at, assignment.lease_until = now, None
+    assignment.save(update_fields=["closed_at", "lease_until"])
+    assignment.readings.update(state=Reading.State.SUBMITTED, submitted_at=now)
+    peer_ids = sorted({summary.peer_id for summary in here.summaries.values()})
     list(Summary.objects.select_for_update().filter(pk__in=peer_ids).order_by("pk").only("pk"))
     rescore_now(project=project, summary_ids=peer_ids)
     log(
         project=project,
         actor=by,
-        verb="close sitting",
-        target=sitting,
-        data={"document_set": sitting.document_set.external_id, "summaries": len(peer_ids)},
+        verb="close assignment",
+        target=assignment,
+        data={"document_set": assignment.document_set.external_id, "summaries": len(peer_ids)},
     )
-    return sitting
+    return assignment
 
 
-def _check_complete(here: SittingProgress) -> None:
-    missing = {piece.assignment_id: what for piece in here.pieces.values() if (what := _missing(piece))}
+def _check_complete(here: AssignmentProgress) -> None:
+    missing = {piece.reading_id: what for piece in here.pieces.values() if (what := _missing(piece))}
     if not missing:
         return
     told = [_in_words(stage, [n for each, n in missing.values() if each == stage]) for stage in MISSING_WORDS]
@@ -97,7 +99,7 @@ def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
     """
     match piece.gates.stage:
         case "quality":
-            return ("quality", len(piece.reading.unanswered)) if piece.is_first else None
+            return ("quality", len(piece.summary.unanswered)) if piece.is_first else None
         case "units":
             return "units", piece.total - piece.judged
         case "unmarked":
@@ -112,20 +114,22 @@ def _in_words(stage: str, counts: Sequence[int]) -> str:
     return f"{total} {one if total == 1 else several}" if total else ""
 
 
-def _answer_by_rule(sitting: Sitting, readings: Sequence[PeerReading]) -> None:
+def _answer_by_rule(assignment: Assignment, summaries: Sequence[SummaryState]) -> None:
     """Write down that nothing of what is unmarked is related where nothing is unmarked."""
-    stale = [reading for reading in readings if reading.unmarked_percent != 0]
+    stale = [summary for summary in summaries if summary.unmarked_percent != 0]
     if not stale:
         return
-    peers = [reading.peer_id for reading in stale]
-    SummaryJudgment.objects.filter(peer__in=peers, sitting=sitting, is_current=True).update(is_current=False)
+    peers = [summary.peer_id for summary in stale]
+    SummaryJudgment.objects.filter(peer__in=peers, assignment=assignment, is_current=True).update(
+        is_current=False
+    )
     SummaryJudgment.objects.bulk_create(
         SummaryJudgment(
-            sitting=sitting,
-            peer_id=reading.peer_id,
-            quality_answers=reading.answers,
+            assignment=assignment,
+            peer_id=summary.peer_id,
+            quality_answers=summary.answers,
             unmarked_percent=0,
-            guideline_id=sitting.guideline_id,
+            guideline_id=assignment.guideline_id,
         )
-        for reading in stale
+        for summary in stale
     )

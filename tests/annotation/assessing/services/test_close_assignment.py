@@ -1,15 +1,15 @@
-"""Closing a sitting: what it needs, what counts from then on."""
+"""Closing an assignment: what it needs, what counts from then on."""
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.acts import QualityAct, UnitAct, UnmarkedAct
-from annotation.assessing.services.close_sitting import close_sitting
+from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import judge_unit, save_at_once
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
-from annotation.models import Event, Project, Score, Sitting, SummaryJudgment
+from annotation.models import Assignment, Event, Project, Score, SummaryJudgment
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.services.review import override
 from evaluation.text import count_words
@@ -19,18 +19,18 @@ from tests.annotation.laying import assign_part
 
 def sit(
     world: World, name: str = "ana", systems: tuple[str, ...] = ("alder",), document_set: str = "port"
-) -> Sitting:
+) -> Assignment:
     return assign_part(world, document_set, getattr(world, name), *systems)
 
 
 def judge_all(
-    world: World, sitting: Sitting, percents: tuple[int, ...], marks: tuple[int, ...] = (1,)
+    world: World, assignment: Assignment, percents: tuple[int, ...], marks: tuple[int, ...] = (1,)
 ) -> None:
-    for assignment in sitting.assignments.all():
+    for reading in assignment.readings.all():
         for unit, percent in zip(world.units("port"), percents, strict=True):
             judge_unit(
-                assignment=assignment,
-                by=sitting.assessor,
+                reading=reading,
+                by=assignment.assessor,
                 unit_id=unit.public_id,
                 percent=percent,
                 marks=marks if percent else (),
@@ -47,9 +47,9 @@ def test_a_draft_counts_for_nothing(world: World) -> None:
 
 
 def test_closing_makes_percents_count(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40))
-    finish(sitting)
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40))
+    finish(assignment)
     # Human first: (0.2 + 0.4) / 2 = 0.3, all of it decided by people.
     assert score_of(world).coverage == pytest.approx(0.3)
     assert score_of(world).coverage_human == pytest.approx(0.3)
@@ -60,17 +60,17 @@ def test_closing_makes_percents_count(world: World) -> None:
 
 def test_two_assessors_are_averaged(world: World) -> None:
     for name, percents in (("ana", (20, 40)), ("ben", (60, 40))):
-        sitting = sit(world, name)
-        judge_all(world, sitting, percents)
-        finish(sitting)
+        assignment = sit(world, name)
+        judge_all(world, assignment, percents)
+        finish(assignment)
     # Unit 1: (20 + 60) / 2 = 40; unit 2: 40. Mean 0.4.
     assert score_of(world).coverage == pytest.approx(0.4)
 
 
 def test_the_weighted_blend_mixes_percents_and_claims(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40))
-    finish(sitting)
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40))
+    finish(assignment)
     change_project(project=world.project, by=world.olga, blend="weighted", blend_human_weight=0.5)
     # Unit 1: .5 * .2 + .5 * 1/2 = .35; unit 2: .5 * .4 + .5 * 1 = .7. Mean .525.
     assert score_of(world).coverage == pytest.approx(0.525)
@@ -80,9 +80,9 @@ def test_the_weighted_blend_mixes_percents_and_claims(world: World) -> None:
 
 
 def test_under_human_first_an_override_in_a_judged_unit_moves_claim_coverage_only(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40))
-    finish(sitting)
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40))
+    finish(assignment)
     assert score_of(world).claim_coverage == pytest.approx(2 / 3)
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     assert score_of(world).coverage == pytest.approx(0.3)
@@ -90,37 +90,37 @@ def test_under_human_first_an_override_in_a_judged_unit_moves_claim_coverage_onl
 
 
 def test_closing_twice_changes_nothing(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40))
-    finish(sitting)
-    close_sitting(sitting=sitting, by=world.ana)
-    assert Event.objects.filter(verb="close sitting").count() == 1
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40))
+    finish(assignment)
+    close_assignment(assignment=assignment, by=world.ana)
+    assert Event.objects.filter(verb="close assignment").count() == 1
 
 
 def test_open_work_makes_blind_until_the_set_is_closed(world: World) -> None:
-    sitting = sit(world)
+    assignment = sit(world)
     assert is_blind(world.ana, world.project)
-    judge_all(world, sitting, (20, 40))
-    finish(sitting)
+    judge_all(world, assignment, (20, 40))
+    finish(assignment)
     assert not is_blind(world.ana, world.project)
 
 
-def missing_in(sitting: Sitting) -> dict[str, object]:
+def missing_in(assignment: Assignment) -> dict[str, object]:
     with pytest.raises(Invalid) as refused:
-        close_sitting(sitting=sitting, by=sitting.assessor)
+        close_assignment(assignment=assignment, by=assignment.assessor)
     assert refused.value.code == "incomplete"
     return refused.value.details
 
 
 def test_missing_percents_are_told_by_summary_with_where_to_go(world: World) -> None:
-    sitting = sit(world, systems=("alder", "birch"))
-    first, second = sitting.assignments.order_by("position")
+    assignment = sit(world, systems=("alder", "birch"))
+    first, second = assignment.readings.order_by("position")
     save_at_once(
-        sitting=sitting,
+        assignment=assignment,
         by=world.ana,
         acts=[UnitAct(1, second.public_id, world.units("port")[0].public_id, 20)],
     )
-    assert missing_in(sitting) == {
+    assert missing_in(assignment) == {
         "missing": {
             first.public_id: {"stage": "units", "count": 2},
             second.public_id: {"stage": "units", "count": 1},
@@ -130,80 +130,80 @@ def test_missing_percents_are_told_by_summary_with_where_to_go(world: World) -> 
 
 
 def test_a_percent_that_was_taken_back_is_missing(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40))
-    assignment = sitting.assignments.get()
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40))
+    reading = assignment.readings.get()
     judge_unit(
-        assignment=assignment, by=world.ana, unit_id=world.units("port")[1].public_id, percent=None, marks=[1]
+        reading=reading, by=world.ana, unit_id=world.units("port")[1].public_id, percent=None, marks=[1]
     )
-    assert missing_in(sitting)["missing"] == {assignment.public_id: {"stage": "units", "count": 1}}
+    assert missing_in(assignment)["missing"] == {reading.public_id: {"stage": "units", "count": 1}}
 
 
 def test_unmarked_peer_units_need_their_answer(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40))
-    assignment = sitting.assignments.get()
-    assert missing_in(sitting)["missing"] == {assignment.public_id: {"stage": "unmarked", "count": 1}}
-    save_at_once(sitting=sitting, by=world.ana, acts=[UnmarkedAct(1, assignment.public_id, 60)])
-    close_sitting(sitting=sitting, by=world.ana)
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40))
+    reading = assignment.readings.get()
+    assert missing_in(assignment)["missing"] == {reading.public_id: {"stage": "unmarked", "count": 1}}
+    save_at_once(assignment=assignment, by=world.ana, acts=[UnmarkedAct(1, reading.public_id, 60)])
+    close_assignment(assignment=assignment, by=world.ana)
     assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 60
 
 
 def test_nothing_unmarked_is_0_by_rule_and_written_down(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40), marks=(1, 2))
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40), marks=(1, 2))
     assert not SummaryJudgment.objects.exists()
-    close_sitting(sitting=sitting, by=world.ana)
+    close_assignment(assignment=assignment, by=world.ana)
     assert SummaryJudgment.objects.get().unmarked_percent == 0
 
 
 def test_an_answer_for_units_that_were_marked_later_becomes_0_by_rule(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40))
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40))
     save_at_once(
-        sitting=sitting, by=world.ana, acts=[UnmarkedAct(1, sitting.assignments.get().public_id, 60)]
+        assignment=assignment, by=world.ana, acts=[UnmarkedAct(1, assignment.readings.get().public_id, 60)]
     )
-    judge_all(world, sitting, (20, 40), marks=(1, 2))
-    close_sitting(sitting=sitting, by=world.ana)
+    judge_all(world, assignment, (20, 40), marks=(1, 2))
+    close_assignment(assignment=assignment, by=world.ana)
     rows = SummaryJudgment.objects.order_by("pk").values_list("unmarked_percent", "is_current")
     assert list(rows) == [(60, False), (0, True)]
 
 
 def test_open_quality_questions_are_told_and_nothing_of_the_units(world: World) -> None:
     Project.objects.update(question_set="duc2006")
-    sitting = sit(world)
-    assignment = sitting.assignments.get()
-    save_at_once(sitting=sitting, by=world.ana, acts=[QualityAct(1, assignment.public_id, "focus", 4)])
+    assignment = sit(world)
+    reading = assignment.readings.get()
+    save_at_once(assignment=assignment, by=world.ana, acts=[QualityAct(1, reading.public_id, "focus", 4)])
     with pytest.raises(Invalid) as refused:
-        close_sitting(sitting=Sitting.objects.get(), by=world.ana)
-    assert refused.value.details["missing"] == {assignment.public_id: {"stage": "quality", "count": 4}}
+        close_assignment(assignment=Assignment.objects.get(), by=world.ana)
+    assert refused.value.details["missing"] == {reading.public_id: {"stage": "quality", "count": 4}}
     assert "model unit" not in refused.value.message
 
 
 def test_quality_answers_do_not_move_scores(world: World) -> None:
     Project.objects.update(question_set="duc2006")
-    sitting = sit(world)
-    answer_rest(Sitting.objects.get())
-    judge_all(world, sitting, (20, 40), marks=(1, 2))
-    close_sitting(sitting=sitting, by=world.ana)
+    assignment = sit(world)
+    answer_rest(Assignment.objects.get())
+    judge_all(world, assignment, (20, 40), marks=(1, 2))
+    close_assignment(assignment=assignment, by=world.ana)
     assert score_of(world).coverage == pytest.approx(0.3)
 
 
 def test_only_the_assessor_closes(world: World) -> None:
-    sitting = sit(world)
+    assignment = sit(world)
     with pytest.raises(NotFound):
-        close_sitting(sitting=sitting, by=world.ben)
+        close_assignment(assignment=assignment, by=world.ben)
     world.ana.memberships.update(roles=["reviewer"])
     with pytest.raises(NotAllowed):
-        close_sitting(sitting=sitting, by=world.ana)
+        close_assignment(assignment=assignment, by=world.ana)
 
 
-def test_an_unassigned_sitting_is_not_closed(world: World) -> None:
-    sitting = sit(world)
-    judge_all(world, sitting, (20, 40), marks=(1, 2))
-    Sitting.objects.update(unassigned_at=sitting.created_at)
+def test_an_unassigned_assignment_is_not_closed(world: World) -> None:
+    assignment = sit(world)
+    judge_all(world, assignment, (20, 40), marks=(1, 2))
+    Assignment.objects.update(unassigned_at=assignment.created_at)
     with pytest.raises(Conflict) as refused:
-        close_sitting(sitting=sitting, by=world.ana)
+        close_assignment(assignment=assignment, by=world.ana)
     assert refused.value.code == "unassigned"
 
 
@@ -219,15 +219,15 @@ def test_the_seven_percents_of_the_published_row_give_its_coverage(world: World)
     model.save()
     units = add_units(model.text, summary=model)
     assert (len(units), count_words(peer.text)) == (7, 47)
-    sitting = sit(world, document_set="bridge")
-    assignment = sitting.assignments.get()
+    assignment = sit(world, document_set="bridge")
+    reading = assignment.readings.get()
     percents = (0, 0, 0, 60, 60, 60, 100)
     acts = [
-        UnitAct(seq, assignment.public_id, unit.public_id, percent, [1] if percent else [])
+        UnitAct(seq, reading.public_id, unit.public_id, percent, [1] if percent else [])
         for seq, (unit, percent) in enumerate(zip(units, percents, strict=True), start=1)
     ]
-    save_at_once(sitting=sitting, by=world.ana, acts=acts)
-    close_sitting(sitting=sitting, by=world.ana)
+    save_at_once(assignment=assignment, by=world.ana, acts=acts)
+    close_assignment(assignment=assignment, by=world.ana)
     score = Score.objects.get(summary=peer)
     # c = 280/700 = .4; b = (50 - 47)/50 = .06; X = 2/3 * .4 + 1/3 * .06 = .286667.
     assert (score.coverage, score.brevity) == (pytest.approx(0.4), pytest.approx(0.06))
@@ -237,11 +237,11 @@ def test_the_seven_percents_of_the_published_row_give_its_coverage(world: World)
 
 def test_closing_asks_the_database_no_more_for_more_summaries(world: World) -> None:
     def count(name: str, systems: tuple[str, ...]) -> int:
-        sitting = sit(world, name, systems=systems)
-        judge_all(world, sitting, (20, 40), marks=(1, 2))
-        sitting = Sitting.objects.select_related("document_set__project").get(pk=sitting.pk)
+        assignment = sit(world, name, systems=systems)
+        judge_all(world, assignment, (20, 40), marks=(1, 2))
+        assignment = Assignment.objects.select_related("document_set__project").get(pk=assignment.pk)
         with CaptureQueriesContext(connection) as asked:
-            close_sitting(sitting=sitting, by=getattr(world, name))
+            close_assignment(assignment=assignment, by=getattr(world, name))
         return len(asked)
 
     assert count("ana", ("alder",)) == count("ben", ("alder", "birch"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from annotation.exports.answers.answer import ExportedAnswer
 from annotation.models import (
-    Assignment,
+    Reading,
     SummaryJudgment,
     UnitJudgment,
 )
@@ -22,42 +22,42 @@ if TYPE_CHECKING:
 
 def unit_judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     closed = UnitJudgment.objects.filter(
-        assignment__state=Assignment.State.SUBMITTED,
-        assignment__comparison__peer_id__in=peer_ids,
+        reading__state=Reading.State.SUBMITTED,
+        reading__comparison__peer_id__in=peer_ids,
         percent__isnull=False,
     )
     for row in closed.order_by("pk").values_list(
-        "assignment__comparison__peer_id",
-        "assignment__comparison__model__external_id",
+        "reading__comparison__peer_id",
+        "reading__comparison__model__external_id",
         "unit__position",
         "claim__position",
         "claim__public_id",
-        "assignment__sitting__assessor_id",
-        "assignment__sitting__assessor__username",
+        "reading__assignment__assessor_id",
+        "reading__assignment__assessor__username",
         "percent",
         "marks",
-        "assignment__submitted_at",
+        "reading__submitted_at",
         "is_current",
         "guideline__version",
-        "assignment__sitting__may_have_seen",
+        "reading__assignment__may_have_seen",
         named=True,
     ):
         yield ExportedAnswer(
-            peer_id=row.assignment__comparison__peer_id,
+            peer_id=row.reading__comparison__peer_id,
             kind="unit",
-            reference_id=row.assignment__comparison__model__external_id or None,
+            reference_id=row.reading__comparison__model__external_id or None,
             unit=row.claim__position if row.claim__public_id else row.unit__position,
             claim_id=row.claim__public_id,
             rater=people.name(
-                row.assignment__sitting__assessor_id, row.assignment__sitting__assessor__username
+                row.reading__assignment__assessor_id, row.reading__assignment__assessor__username
             ),
             rater_kind="assessor",
             value=str(row.percent),
             evidence=row.marks,
-            submitted_at=row.assignment__submitted_at,
+            submitted_at=row.reading__submitted_at,
             superseded=not row.is_current,
             guideline_version=row.guideline__version,
-            blind=not row.assignment__sitting__may_have_seen,
+            blind=not row.reading__assignment__may_have_seen,
         )
 
 
@@ -80,17 +80,17 @@ def judge_shares(peer_ids: Sequence[int]) -> Iterator[ExportedAnswer]:
 
 def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
-    closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, sitting__closed_at__isnull=False)
+    closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, assignment__closed_at__isnull=False)
     answers: dict[tuple[int, int, str], list[tuple[str | None, ExportedAnswer]]] = defaultdict(list)
     for row in closed.order_by("pk").values_list(
-        "sitting_id",
+        "assignment_id",
         "peer_id",
-        "sitting__assessor_id",
-        "sitting__assessor__username",
+        "assignment__assessor_id",
+        "assignment__assessor__username",
         "quality_answers",
         "unmarked_percent",
-        "sitting__closed_at",
-        "sitting__may_have_seen",
+        "assignment__closed_at",
+        "assignment__may_have_seen",
         "guideline__version",
         named=True,
     ):
@@ -100,19 +100,19 @@ def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[Expor
             "unmarked": None if unmarked is None else str(unmarked),
         }
         for kind, value in values.items():
-            given = answers[row.sitting_id, row.peer_id, kind]
+            given = answers[row.assignment_id, row.peer_id, kind]
             if value == (given[-1][0] if given else None):
                 continue
             judgment = ExportedAnswer(
                 peer_id=row.peer_id,
                 kind=kind,
-                rater=people.name(row.sitting__assessor_id, row.sitting__assessor__username),
+                rater=people.name(row.assignment__assessor_id, row.assignment__assessor__username),
                 rater_kind="assessor",
                 value=value,
-                submitted_at=row.sitting__closed_at,
+                submitted_at=row.assignment__closed_at,
                 superseded=True,
                 guideline_version=row.guideline__version,
-                blind=not row.sitting__may_have_seen,
+                blind=not row.assignment__may_have_seen,
             )
             given.append((value, judgment))
     for given in answers.values():

@@ -1,4 +1,4 @@
-"""Sittings with judgments whose percents, marks and times a test names one by one."""
+"""Assignments with judgments whose percents, marks and times a test names one by one."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import TYPE_CHECKING
 from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import save_at_once
-from annotation.models import Assignment
+from annotation.models import Reading
 from tests.annotation.cast import answer_rest, finish
 
 if TYPE_CHECKING:
-    from annotation.models import Sitting
+    from annotation.models import Assignment
     from tests.annotation.cast import World
 
 Said = tuple[int, Sequence[int], int]
 """Percent, marked peer units, milliseconds."""
 
 
-def sit(world: World, name: str, document_set: str) -> Sitting:
+def sit(world: World, name: str, document_set: str) -> Assignment:
     return assign(document_set=world.sets[document_set], assessor=getattr(world, name), by=None, seed=1)
 
 
-def say(sitting: Sitting, system: str, *said: Said) -> Assignment:
+def say(assignment: Assignment, system: str, *said: Said) -> Reading:
     """The assessor judges the units of a system's summary, in order, in one go."""
-    assignment = sitting.assignments.select_related("comparison__model").get(
+    reading = assignment.readings.select_related("comparison__model").get(
         comparison__peer__system__name=system
     )
-    units = assignment.comparison.model.units.order_by("position")
+    units = reading.comparison.model.units.order_by("position")
     acts = [
-        UnitAct(seq, assignment.public_id, unit.public_id, percent, tuple(marks), "", ms)
+        UnitAct(seq, reading.public_id, unit.public_id, percent, tuple(marks), "", ms)
         for seq, (unit, (percent, marks, ms)) in enumerate(zip(units, said, strict=False), start=1)
     ]
-    save_at_once(sitting=sitting, by=sitting.assessor, acts=acts)
-    return assignment
+    save_at_once(assignment=assignment, by=assignment.assessor, acts=acts)
+    return reading
 
 
 __all__ = ["answer_rest", "finish", "say", "sit"]
