@@ -1,4 +1,4 @@
-"""A worker pulls what waits, whatever kind it is, and says how it ended."""
+"""A worker pulls what waits; each kind in a thread of its own, so that a run keeps no file waiting."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from django.db import connection
-from structlog.contextvars import bound_contextvars
 
+from annotation.analysis import make_analysis
 from annotation.core import jobs
-from annotation.core.jobs import Lane
-from annotation.core.refusals import Conflict, Refusal
-from annotation.exports import background as exports
-from annotation.imports import background
+from annotation.exports import services as exports
+from annotation.imports import background as imports
+from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
+from annotation.judging.services.end_run import settle
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.let_decide import decide_after, runs_to_decide
 from annotation.models import Job
@@ -29,48 +29,48 @@ logger = logging.getLogger(__name__)
 
 stopping = threading.Event()
 """Set where this process is told to end: it takes nothing more."""
-_in_lane: Mapping[Lane, threading.Lock] = {lane: threading.Lock() for lane in Lane}
+_at_work: Mapping[Job.Kind, threading.Lock] = {kind: threading.Lock() for kind in Job.Kind}
 
 
-def pull(lane: Lane) -> None:
-    """Do what waits in a lane until nothing does; nothing where this process is at it already."""
-    with at_work_in(lane) as is_first:
+def pull(kind: Job.Kind) -> None:
+    """Do what waits of a kind until nothing does; nothing where this process is at it already."""
+    with at_work_on(kind) as is_first:
         if is_first:
-            _WORK[lane]()
+            _WORK[kind]()
 
 
 @contextmanager
-def at_work_in(lane: Lane) -> Iterator[bool]:
-    """Whether this process was not at work in the lane yet; it is for the length of the block."""
-    is_first = _in_lane[lane].acquire(blocking=False)
+def at_work_on(kind: Job.Kind) -> Iterator[bool]:
+    """Whether this process was not at work on the kind yet; it is for the length of the block."""
+    is_first = _at_work[kind].acquire(blocking=False)
     try:
         yield is_first
     finally:
         if is_first:
-            _in_lane[lane].release()
+            _at_work[kind].release()
 
 
 def look() -> None:
-    """Begin what waits in lanes that this process is not at work in, each in a thread of its own."""
-    for lane in Lane:
-        if not _in_lane[lane].locked() and not stopping.is_set() and _is_something_due(lane):
-            threading.Thread(target=_pull_in_thread, args=(lane,), name=f"lane-{lane}").start()
+    """Begin what waits of kinds that this process is not at work on, each in a thread of its own."""
+    for kind in Job.Kind:
+        if not _at_work[kind].locked() and not stopping.is_set() and _is_something_due(kind):
+            threading.Thread(target=_pull_in_thread, args=(kind,), name=f"jobs-{kind}").start()
 
 
-def _is_something_due(lane: Lane) -> bool:
+def _is_something_due(kind: Job.Kind) -> bool:
     return (
-        jobs.is_something_due(lane)
-        or (lane is Lane.IMPORTS and overdue().exists())
-        or (lane is Lane.RUNS and runs_to_decide().exists())
+        jobs.due(kind).exists()
+        or (kind is Job.Kind.IMPORT and overdue().exists())
+        or (kind is Job.Kind.RUN and (runs_to_decide().exists() or runs_to_settle().exists()))
     )
 
 
-def _pull_in_thread(lane: Lane) -> None:
+def _pull_in_thread(kind: Job.Kind) -> None:
     try:
-        pull(lane)
+        pull(kind)
     except Exception:
         # The boundary of a worker's thread: what it had is tried again once its lease has expired.
-        logger.exception("The work on %s broke off", lane)
+        logger.exception("The work on %s broke off", kind.label)
     finally:
         connection.close()
 
@@ -82,12 +82,14 @@ def _judge_runs() -> None:
     pauses: dict[int, float] = {}
     rests_until: dict[int, float] = {}
     while not stopping.is_set():
+        for ended in runs_to_settle():
+            settle(ended)
         for finished in runs_to_decide():
             decide_after(run=finished)
         resting = [run for run, until in rests_until.items() if until > time.monotonic()]
-        run = jobs.run_to_work_on(besides=resting)
+        run = run_to_work_on(besides=resting)
         if run is None:
-            if not resting or not jobs.is_something_due(Lane.RUNS):
+            if not resting or not jobs.due(Job.Kind.RUN).exists():
                 return
             stopping.wait(LOOK_SECONDS)
             continue
@@ -97,49 +99,20 @@ def _judge_runs() -> None:
             rests_until[run.pk] = time.monotonic() + pauses[run.pk]
 
 
-def _write_exports() -> None:
-    while not stopping.is_set() and (taken := jobs.take()):
-        _export(taken[0])
+def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:
+    while not stopping.is_set() and (taken := jobs.take(jobs.due(kind))):
+        jobs.carry_out(taken[0], act)
 
 
 def _bring_in() -> None:
     rescore_overdue()
-    background.drop_stale_uploads()
-    while not stopping.is_set() and (taken := jobs.take(lane=Lane.IMPORTS)):
-        _import(taken[0])
+    imports.drop_stale_uploads()
+    _one_by_one(Job.Kind.IMPORT, imports.perform)
 
 
-_WORK: Mapping[Lane, Callable[[], None]] = {
-    Lane.RUNS: _judge_runs,
-    Lane.EXPORTS: _write_exports,
-    Lane.IMPORTS: _bring_in,
+_WORK: Mapping[Job.Kind, Callable[[], None]] = {
+    Job.Kind.RUN: _judge_runs,
+    Job.Kind.EXPORT: lambda: _one_by_one(Job.Kind.EXPORT, exports.perform),
+    Job.Kind.IMPORT: _bring_in,
+    Job.Kind.ANALYSIS: lambda: _one_by_one(Job.Kind.ANALYSIS, make_analysis.perform),
 }
-
-
-def _export(claimed: jobs.Claimed) -> None:
-    _carry_out(claimed, lambda: exports.perform_claimed(claimed))
-
-
-def _import(claimed: jobs.Claimed) -> None:
-    _carry_out(claimed, lambda: background.perform(claimed))
-
-
-def _carry_out(claimed: jobs.Claimed, act: Callable[[], None]) -> None:
-    with bound_contextvars(**jobs.told_of(claimed.job)), jobs.Lease(claimed.token):
-        logger.info("A job begins")
-        try:
-            act()
-        except jobs.StoppedJob:
-            jobs.finish(claimed, state=Job.State.CANCELLED)
-        except (jobs.HopelessJob, Refusal) as failure:
-            if isinstance(failure, Conflict) and failure.code == "busy":
-                jobs.try_later(claimed, error=failure.message)
-            else:
-                jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
-        except Exception as failure:
-            # The boundary of a job: one that breaks must not take the worker with it.
-            logger.exception("Job %s failed at attempt %s", claimed.job.public_id, claimed.job.attempt)
-            jobs.try_later(claimed, error=f"{type(failure).__name__}: {failure}")
-        else:
-            jobs.finish(claimed, state=Job.State.DONE)
-            logger.info("A job is done")

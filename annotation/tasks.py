@@ -14,11 +14,11 @@ from django.db import connection
 from annotation import perform_job
 from annotation.accounts.mail_reset import MAIL_RESET, mail_reset_links
 from annotation.accounts.verified_email import MAIL_VERIFICATION, mail_verification
-from annotation.analysis import make_analysis
 from annotation.core import jobs
 from annotation.core.refusals import Refusal
 from annotation.core.shared.limits import count
 from annotation.demo.project import ADD_SAMPLE, add_sample_project
+from annotation.models import Job
 from annotation.privacy.retention import APPLY_RETENTION
 from annotation.privacy.retention import apply_retention as remove_what_is_due
 from annotation.projects.services.invite import MAIL_INVITATION, ask_again_to_mail, mail_invitation
@@ -34,9 +34,9 @@ _heartbeats: list[Heartbeat] = []
 
 
 @shared_task(name=jobs.WORK)
-def work(lane: str) -> None:
-    """Do what waits in a lane, if this worker is not at it already."""
-    perform_job.pull(jobs.Lane(lane))
+def work(kind: str) -> None:
+    """Do what waits of a kind, if this worker is not at it already."""
+    perform_job.pull(Job.Kind(kind))
 
 
 @shared_task(name=APPLY_RETENTION)
@@ -55,12 +55,6 @@ def ask_for_retention() -> None:
     """Have one worker apply retention, whichever of them asks first in this hour."""
     if count("retention", seconds=HOUR_SECONDS) == 1:
         jobs.hint(APPLY_RETENTION, waits="what is due to be removed")
-
-
-@shared_task(name=make_analysis.MAKE_ANALYSIS)
-def make_analysis_again(project_id: int, kind: str, key: str) -> None:
-    """Make the statistics that a page asked for, unless somebody has made them meanwhile."""
-    make_analysis.recompute(project_id=project_id, kind=kind, key=key)
 
 
 @shared_task(name=ADD_SAMPLE)

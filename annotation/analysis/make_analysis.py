@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from annotation.analysis.agreement import agreement
@@ -22,18 +21,14 @@ from annotation.analysis.fingerprint import fingerprint_of
 from annotation.analysis.judge import judge_quality
 from annotation.analysis.leaderboard import differences, leaderboard
 from annotation.analysis.leaderboard.averages import SEED
-from annotation.core.jobs import hint
+from annotation.core.jobs import Claimed, Lease, again, enqueue
 from annotation.core.refusals import NotReady
 from annotation.judging.queries.runs import is_worker_alive
-from annotation.models import SCORES, Analysis, Project
+from annotation.models import SCORES, Analysis, Job, Project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MAKE_ANALYSIS = "annotation.make_analysis"
-"""The task's name at the queue."""
-ASKED_SECONDS = 90
-"""After so long without an answer of a worker somebody else may ask."""
 FAILED_SECONDS = 60
 """After so long those that could not be made are tried again."""
 WAITED_SECONDS = 2.0
@@ -126,7 +121,6 @@ def current_statistics(
             return compute(project=project, kind=kind, key=key)
         if _is_due(found):
             _ask_worker(project=project, kind=kind, key=key)
-            found = replace(found, failed_at=None)
         if not wait or not found.is_missing:
             return found
         if found.failed_at is not None:
@@ -154,10 +148,10 @@ def _is_due(found: StoredStatistics) -> bool:
 
 def _stored(project: Project, kind: Analysis.Kind, key: str) -> StoredStatistics:
     recipe = RECIPES[kind]
-    row = Analysis.objects.filter(project=project, kind=kind, key=key).first()
+    row = Analysis.objects.filter(project=project, kind=kind, key=key).select_related("job").first()
     # What was made by an older program has another shape and cannot be shown.
     if row is None or row.payload.get("shape") != recipe.shape:
-        return StoredStatistics(payload=None, failed_at=row.failed_at if row else None)
+        return StoredStatistics(payload=None, failed_at=_failed_at(row) if row else None)
     return _told(row, is_stale=row.inputs != _inputs(project, recipe))
 
 
@@ -179,36 +173,27 @@ def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredSt
         payload={"shape": recipe.shape, "made": payload},
         seconds=time.perf_counter() - started,
         made_at=timezone.now(),
-        asked_at=None,
-        failed_at=None,
     )
     Analysis.objects.bulk_create(
         [row],
         update_conflicts=True,
         unique_fields=["project", "kind", "key"],
-        update_fields=["inputs", "seed", "payload", "seconds", "made_at", "asked_at", "failed_at"],
+        update_fields=["inputs", "seed", "payload", "seconds", "made_at"],
     )
     return _told(row)
 
 
-def recompute(*, project_id: int, kind: str, key: str) -> None:
-    """What a worker does when asked: nothing where the project is gone or somebody was quicker.
+def perform(claimed: Claimed, lease: Lease) -> None:
+    """Make what a worker was asked for."""
+    asked = claimed.job.analysis
+    recompute(project=claimed.job.project, kind=Analysis.Kind(asked.kind), key=asked.key)
 
-    Where it fails, others may have statistics of the project made at once, and these are tried again after a while.
-    """
-    project = Project.objects.filter(pk=project_id).first()
-    if project is None:
-        return
-    named = Analysis.Kind(kind)
-    asked = Analysis.objects.filter(project=project, kind=kind, key=key)
-    try:
-        inputs = _inputs(project, RECIPES[named])
-        # Fresh ones may stand there as asked for still, where what had changed was taken back.
-        if not asked.filter(inputs=inputs).update(asked_at=None, failed_at=None):
-            compute(project=project, kind=named, key=key)
-    except Exception:
-        asked.update(asked_at=None, failed_at=timezone.now())
-        raise
+
+def recompute(*, project: Project, kind: Analysis.Kind, key: str) -> None:
+    """Make the statistics unless those that are stored are fresh."""
+    stored = Analysis.objects.filter(project=project, kind=kind, key=key)
+    if not stored.filter(inputs=_inputs(project, RECIPES[kind])).exists():
+        compute(project=project, kind=kind, key=key)
 
 
 def _inputs(project: Project, recipe: StatisticsRecipe) -> str:
@@ -221,20 +206,28 @@ def _told(row: Analysis, *, is_stale: bool = False) -> StoredStatistics:
         made_at=row.made_at,
         seconds=row.seconds,
         is_stale=is_stale,
-        failed_at=row.failed_at,
+        failed_at=_failed_at(row),
     )
+
+
+def _failed_at(row: Analysis) -> datetime | None:
+    """When making it failed, where it has not been made since; a worker tries a few times."""
+    job = row.job
+    if job is None or not job.error or (row.made_at and job.started_at and row.made_at > job.started_at):
+        return None
+    return job.started_at
 
 
 @transaction.atomic
 def _ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
-    """Send a hint to the workers, unless they are at statistics of the project."""
-    now = timezone.now()
-    lately = Q(asked_at__gte=now - timedelta(seconds=ASKED_SECONDS))
-    of_project = Analysis.objects.filter(project=project)
-    if of_project.filter(lately).exists():
-        return
+    """Queue it, unless it is queued. Where the broker is away the page is shown all the same."""
     Analysis.objects.bulk_create([Analysis(project=project, kind=kind, key=key)], ignore_conflicts=True)
-    if of_project.exclude(lately).filter(kind=kind, key=key).update(asked_at=now, failed_at=None):
-        arguments = {"project_id": project.pk, "kind": str(kind), "key": key}
-        # Where the broker is away the page is shown all the same; whoever opens it after a while asks again.
-        transaction.on_commit(lambda: hint(MAKE_ANALYSIS, kwargs=arguments, waits="statistics"))
+    row = Analysis.objects.select_for_update(of=("self",), no_key=True).get(
+        project=project, kind=kind, key=key
+    )
+    if row.job_id is not None:
+        again(Job.objects.filter(pk=row.job_id))
+        return
+    row.job = Job.objects.create(kind=Job.Kind.ANALYSIS, project=project)
+    row.save(update_fields=["job"])
+    enqueue([row.job])

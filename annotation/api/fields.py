@@ -44,12 +44,8 @@ class NamedChoice(WordChoice):
 class JobStateField(NamedChoice):
     """How far the job of a row is."""
 
-    def __init__(self, state_of: Callable[[Any], str], **kwargs: Any) -> None:
-        super().__init__("JobState", Job.State.choices, source="*", **kwargs)
-        self.state_of = state_of
-
-    def to_representation(self, row: Any) -> str:
-        return self.state_of(row)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__("JobState", Job.State.choices, source="job.state", **kwargs)
 
 
 class RowsField(serializers.JSONField):

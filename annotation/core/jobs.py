@@ -3,13 +3,14 @@
 A message of the broker says that there is something to do, never what; workers look every few seconds without one.
 What is true stands in the Job rows:
 
-- `take` pulls waiting jobs, many under one token, so that of many workers one gets each;
-- `Lease` prolongs the claims as long as the process lives, by the database's clock: those of hosts may differ;
-- whoever writes results calls `hold` first, inside the transaction of the writing: a worker whose
-  job was given to another one writes nothing more;
-- `finish`, `try_later` and `stop_run` end a claim, and only with its token;
-- `reap` gives the jobs of dead workers back.
-A run's row is always locked before the rows of its jobs.
+- `take` claims waiting jobs, many under one token, so that of many workers one gets each;
+- `Lease` is the heartbeat: it prolongs the claims and writes the progress as long as the process lives;
+- whoever writes results calls `hold` or `finish` inside the transaction of the writing: a worker whose job was
+  cancelled or given to another one writes nothing more;
+- `finish` and `try_later` end a claim, and only with its token;
+- `reap` gives the jobs of dead workers back, `cancel` ends open jobs, `again` lets ended ones wait once more.
+
+Jobs are locked by their keys, in that order, after whatever they belong to. Times go by the database's clock.
 """
 
 from __future__ import annotations
@@ -17,72 +18,45 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from celery import current_app
 from django.conf import settings
 from django.db import Error, connection, transaction
-from django.db.models import Count, Exists, F, Max, OuterRef, Q
-from django.utils import timezone
+from django.db.models import F, Q
 from kombu.exceptions import KombuError, OperationalError
+from structlog.contextvars import bound_contextvars
 
-from annotation.core.events import log
-from annotation.core.run_answers import is_useless, most_common_reason
+from annotation.core.refusals import Conflict, Refusal
 from annotation.core.shared.clock import LeapWatch, shared_now
-from annotation.models import Job, Run, Worker
+from annotation.models import Job, Worker
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 WORK = "annotation.work"
-"""The task that pulls what waits in one lane."""
+"""The task that does what waits of one kind."""
 BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
 """Before the second attempt at a job and each further one; after the last it has failed."""
+REPORT_SECONDS = 0.5
+"""How often a job that tells its progress writes it."""
 REAPED_AT_ONCE = 500
 
 OPEN = (Job.State.WAITING, Job.State.WORKING)
+FREE: Mapping[str, object] = {"token": "", "lease_until": None}
+"""The columns of a job that nobody is at."""
 
 logger = logging.getLogger(__name__)
 
 
-class Lane(StrEnum):
-    """Work of one kind. A worker goes through each lane on its own, so that a run keeps no file waiting."""
-
-    RUNS = "runs"
-    EXPORTS = "exports"
-    IMPORTS = "imports"
-
-
-LANE_COLUMNS: Mapping[Lane, str] = {
-    Lane.RUNS: "run",
-    Lane.EXPORTS: "export",
-    Lane.IMPORTS: "import_row",
-}
-
-
-def told_of(job: Job) -> dict[str, str]:
-    """What the log has of a job beside each line about it."""
-    run = {} if job.run is None else {"run": job.run.public_id}
-    return {"job": job.public_id, "request_id": job.request_id, **run}
-
-
-def lane_of(job: Job) -> Lane:
-    return next(lane for lane, column in LANE_COLUMNS.items() if getattr(job, f"{column}_id") is not None)
-
-
-def _in_lane(lane: Lane) -> Q:
-    return Q(**{f"{LANE_COLUMNS[lane]}__isnull": False})
-
-
 class StoppedJob(Exception):
-    """The job's run was cancelled while the job was worked on."""
+    """The job was cancelled, or given to another worker, while it was worked on."""
 
 
 class HopelessJob(Exception):
@@ -97,69 +71,62 @@ class Claimed:
     token: str
 
 
+def told_of(job: Job) -> dict[str, str]:
+    """What the log has of a job beside each line about it."""
+    run = {} if job.run is None else {"run": job.run.public_id}
+    return {"job": job.public_id, "request_id": job.request_id, **run}
+
+
 def lease_seconds() -> float:
     """How long a worker that says nothing keeps its job."""
     return float(settings.JOB_LEASE_SECONDS)
-
-
-def enqueue(jobs: Sequence[Job]) -> None:
-    """Wake workers for these jobs, which are of one lane, once the caller's transaction has been committed."""
-    if not jobs:
-        return
-    lane = lane_of(jobs[0])
-    transaction.on_commit(lambda: _wake(lane, len(jobs)))
-
-
-def take(
-    *, run: Run | None = None, lane: Lane = Lane.EXPORTS, most: int = 1, token: str | None = None
-) -> list[Claimed]:
-    """Up to `most` waiting jobs of a run for this worker, oldest first; without a run, those of a lane.
-
-    They are taken under `token`, a new one unless given. A number of statements that does not grow with the jobs.
-    """
-    jobs = Job.objects.filter(run=run) if run else Job.objects.filter(_in_lane(lane))
-    return _take(jobs, most=most, token=token or new_token())
-
-
-def is_something_due(lane: Lane) -> bool:
-    """Whether a job waits in the lane that may be taken now."""
-    is_active = Q(run__isnull=True) | Q(run__state=Run.State.ACTIVE)
-    return Job.objects.filter(_in_lane(lane), _is_due(shared_now()), is_active).exists()
-
-
-def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
-    """The active run with waiting jobs that the fewest workers are at; of those the one that waited longest.
-
-    `besides` are the keys of runs that are left out.
-    """
-    waiting = Job.objects.filter(_is_due(shared_now()), run__state=Run.State.ACTIVE, run=OuterRef("pk"))
-    at_work = Count("jobs__token", distinct=True, filter=Q(jobs__state=Job.State.WORKING))
-    runs = Run.objects.filter(Exists(waiting)).exclude(pk__in=besides)
-    runs = runs.annotate(workers=at_work, served=Max("jobs__started_at"))
-    in_turn = runs.order_by("workers", F("served").asc(nulls_first=True), "pk")
-    return in_turn.select_related("project", "judge").first()
-
-
-def _is_due(now: datetime) -> Q:
-    """A job that failed before is not given out until its pause is over."""
-    return Q(state=Job.State.WAITING) & (Q(attempt=0) | Q(queued_at__lte=now))
 
 
 def new_token() -> str:
     return secrets.token_hex(16)
 
 
+# Waiting
+
+
+def enqueue(jobs: Sequence[Job]) -> None:
+    """Wake workers for these jobs, which are of one kind, once the caller's transaction has been committed."""
+    if jobs:
+        transaction.on_commit(lambda: _wake(jobs[0].kind, len(jobs)))
+
+
+def again(jobs: QuerySet[Job]) -> list[Job]:
+    """Let those of these jobs that are over wait again, from the first attempt, in a transaction; wakes workers."""
+    over = list(jobs.exclude(state__in=OPEN).select_for_update(of=("self",), no_key=True).order_by("pk"))
+    Job.objects.filter(pk__in=[job.pk for job in over]).update(
+        state=Job.State.WAITING, attempt=0, error="", queued_at=shared_now(), finished_at=None, **FREE
+    )
+    enqueue(over)
+    return over
+
+
+def due(kind: Job.Kind) -> QuerySet[Job]:
+    """Waiting jobs that may be taken now: one that failed before is not given out until its pause is over."""
+    is_due = Q(attempt=0) | Q(queued_at__lte=shared_now())
+    return Job.objects.filter(is_due, kind=kind, state=Job.State.WAITING)
+
+
+# Claims
+
+
 @transaction.atomic
-def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
-    """Claim some of these jobs; each counts an attempt."""
-    now = shared_now()
+def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> list[Claimed]:
+    """Up to `most` of these `due` jobs for this worker, oldest first; each counts an attempt.
+
+    They are taken under `token`, a new one unless given. A number of statements that does not grow with the jobs.
+    """
+    token, now = token or new_token(), shared_now()
     # A job that another worker is just taking is passed over where the database can tell; else its own row decides.
     can_skip = connection.features.has_select_for_update_skip_locked
-    due = jobs.filter(_is_due(now)).select_for_update(of=("self",), no_key=True, skip_locked=can_skip)
-    keys = list(due.order_by("pk").values_list("pk", flat=True)[:most])
+    keys = locked(jobs, most=most, skip_locked=can_skip)
     if not keys:
         return []
-    Job.objects.filter(_is_due(now), pk__in=keys).update(
+    jobs.filter(pk__in=keys).update(
         state=Job.State.WORKING,
         token=token,
         lease_until=now + timedelta(seconds=lease_seconds()),
@@ -167,32 +134,39 @@ def _take(jobs: QuerySet[Job], *, most: int, token: str) -> list[Claimed]:
         started_at=now,
         finished_at=None,
     )
-    taken = Job.objects.select_related(
-        "run__project",
-        "run__judge",
-        "document_set",
-        "export__project",
-        "import_row__project",
-    )
-    return [Claimed(job=job, token=token) for job in taken.filter(pk__in=keys, token=token).order_by("pk")]
+    taken = Job.objects.filter(pk__in=keys, token=token, state=Job.State.WORKING)
+    related = taken.select_related("project", "run__project", "run__judge", "document_set")
+    return [Claimed(job=job, token=token) for job in related.order_by("pk")]
+
+
+def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = False) -> list[int]:
+    """The keys of these jobs, whose rows are held until the caller's transaction ends.
+
+    Several threads of a worker write to its jobs: all of them lock in this one order, so that none waits in a circle.
+    """
+    held = jobs.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked).order_by("pk")
+    return list(held.values_list("pk", flat=True)[:most])
 
 
 class Lease:
-    """Keeps all claims under a token alive from a thread of its own while the work goes on: `with Lease(token)`.
+    """The heartbeat of all claims under a token, in a thread of its own while the work goes on: `with Lease(token)`.
 
     A process that dies takes the thread with it, and the jobs are given to another worker when the
     lease has run out. The process itself never takes for dead what it is at, however long the database keeps its
-    lease from being renewed.
+    lease from being renewed. `progress` are columns of the job that each beat writes.
     """
 
     alive: ClassVar[set[str]] = set()
     """The tokens under which this process is at work."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, *, every_seconds: float | None = None) -> None:
+        self.progress: dict[str, int] = {}
         self._token = token
+        self._is_lost = False
         self._seconds = lease_seconds()
+        self._pause = min(every_seconds or self._seconds, self._seconds / 3)
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
+        self._thread = threading.Thread(target=self._beat_on, name="lease", daemon=True)
 
     def __enter__(self) -> Self:
         self.alive.add(self._token)
@@ -205,232 +179,138 @@ class Lease:
         self.alive.discard(self._token)
         self._ended.set()
         self._thread.join(timeout=self._seconds)
+        # What was cancelled meanwhile is worked on no more; where this fails, its lease runs out.
+        with suppress(Error):
+            Job.objects.filter(token=self._token, state=Job.State.CANCELLED).update(**FREE)
 
-    def _keep(self) -> None:
+    def require(self) -> None:
+        """Raises StoppedJob where no job under the token is this worker's any more, by the latest beat."""
+        if self._is_lost:
+            raise StoppedJob
+
+    def _beat_on(self) -> None:
         try:
-            while not self._ended.wait(self._seconds / 3):
-                self._renew()
+            while not self._ended.wait(self._pause):
+                self.beat()
         finally:
             connection.close()
 
-    def _renew(self) -> None:
+    def beat(self) -> None:
+        """Renew the claims. A cancelled job keeps its lease as long as somebody is at it."""
         try:
             until = shared_now() + timedelta(seconds=self._seconds)
             with transaction.atomic():
-                mine = locked(Job.objects.filter(token=self._token, state=Job.State.WORKING))
-                Job.objects.filter(pk__in=mine).update(lease_until=until)
+                mine = Job.objects.filter(pk__in=locked(Job.objects.filter(token=self._token)))
+                mine.update(lease_until=until, **self.progress)
+                self._is_lost = not mine.filter(state=Job.State.WORKING).exists()
         except Error:
             # The next turn tries again on a new connection; `hold` decides whether it was too late.
             logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
 
 
-@contextmanager
-def every(seconds: float, act: Callable[[], object]) -> Iterator[None]:
-    """Call `act` every so many seconds for the length of the block, from a thread and connection of its own: what a
-    transaction of the block writes is seen by nobody, and what others write is not seen in its snapshot.
-    """
-    ended = threading.Event()
-
-    def act_on() -> None:
-        try:
-            while not ended.wait(seconds):
-                try:
-                    act()
-                except Error:
-                    # The next turn tries again.
-                    connection.close()
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=act_on, name="telling", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
-def locked(jobs: QuerySet[Job]) -> list[int]:
-    """The keys of these jobs, whose rows are held until the caller's transaction ends.
-
-    Several threads of a worker write to its jobs: all of them lock in this one order, so that none waits in a circle.
-    """
-    held = jobs.select_for_update(of=("self",), no_key=True).order_by("pk")
-    return list(held.values_list("pk", flat=True))
+def _owned(claimed: Sequence[Claimed]) -> QuerySet[Job]:
+    keys = [each.job.pk for each in claimed]
+    return Job.objects.filter(pk__in=keys, token=claimed[0].token, state=Job.State.WORKING)
 
 
 def hold(claimed: Sequence[Claimed]) -> set[int]:
-    """The keys of those jobs that are still this worker's and still wanted, until the caller's transaction ends.
-
-    They are claims under one token, of one run or of none. Raises StoppedJob where the run is not active.
+    """The keys of those jobs, claimed under one token, that are still this worker's, until the caller's transaction
+    ends.
     """
-    token, run = claimed[0].token, claimed[0].job.run_id
-    keys = [each.job.pk for each in claimed]
-    held = Job.objects.filter(pk__in=keys, token=token, state=Job.State.WORKING)
-    mine = set(locked(held))
-    if run is not None and not Run.objects.filter(pk=run, state=Run.State.ACTIVE).exists():
-        raise StoppedJob
-    return mine
+    return set(locked(_owned(claimed)))
+
+
+# Ends
 
 
 @transaction.atomic
-def finish_all(claimed: Sequence[Claimed]) -> None:
-    """End jobs of one run that are still this worker's as done."""
-    run = _locked_run(claimed[0].job)
-    owned = Job.objects.filter(
-        pk__in=[each.job.pk for each in claimed], token=claimed[0].token, state=Job.State.WORKING
+def finish(
+    *claimed: Claimed,
+    state: Job.State = Job.State.DONE,
+    error: str = "",
+    progress: Mapping[str, int] | None = None,
+) -> bool:
+    """End jobs that are still this worker's; whether there were any."""
+    owned = Job.objects.filter(pk__in=locked(_owned(claimed)))
+    ended = owned.update(
+        state=state, error=error[:1000], finished_at=shared_now(), **FREE, **(progress or {})
     )
-    Job.objects.filter(pk__in=locked(owned)).update(
-        state=Job.State.DONE, error="", token="", lease_until=None, finished_at=timezone.now()
-    )
-    settle(run)
-
-
-@transaction.atomic
-def finish(claimed: Claimed, *, state: Job.State, error: str = "") -> bool:
-    """End a job as done, failed or cancelled; the last one of a run finishes the run.
-
-    False, and nothing is written, where the job is no longer this worker's. A job that stopped
-    because of a cancellation waits again if the run has been resumed meanwhile.
-    """
-    run = _locked_run(claimed.job)
-    if state == Job.State.CANCELLED and run is not None and run.state == Run.State.ACTIVE:
-        return _hand_back(claimed, error="", at=shared_now())
-    if not _end(claimed, state=state, error=error):
-        return False
-    settle(run)
-    return True
+    return ended > 0
 
 
 @transaction.atomic
 def try_later(claimed: Claimed, *, error: str) -> bool:
     """Give a job back after a failure that may pass; after so many attempts it has failed for good.
 
-    The pause before the next attempt grows from attempt to attempt.
+    The pause before the next attempt grows from attempt to attempt. Whether it was still this worker's.
     """
     attempt = claimed.job.attempt
-    run = _locked_run(claimed.job)
-    if run is not None and run.state != Run.State.ACTIVE:
-        return _end(claimed, state=Job.State.CANCELLED, error=error)
-    if attempt <= len(PAUSES_SECONDS):
-        pause = timedelta(seconds=PAUSES_SECONDS[attempt - 1])
-        return _hand_back(claimed, error=error, at=shared_now() + pause)
-    return finish(claimed, state=Job.State.FAILED, error=f"{error} (Given up after {attempt} attempts.)")
-
-
-@transaction.atomic
-def stop_run(claimed: Claimed, *, reason: str, state: Job.State = Job.State.FAILED) -> bool:
-    """Stop the whole run because of what this job met: it would meet every other job too.
-
-    The job ends in that state, those that wait are cancelled, those in work stop by themselves.
-    """
-    run = _locked_run(claimed.job)
-    if not _end(claimed, state=state, error=reason if state == Job.State.FAILED else ""):
-        return False
-    if run is not None:
-        _stop(run, reason)
-    return True
-
-
-@transaction.atomic
-def stop_waiting(run: Run, *, reason: str) -> None:
-    """Stop a run between two jobs, because the others would come to as little as those that are done."""
-    _stop(Run.objects.select_for_update(no_key=True).get(pk=run.pk), reason)
-
-
-def _stop(run: Run, reason: str) -> None:
-    if run.state != Run.State.ACTIVE:
-        return
-    cancel_waiting(run)
-    run.state = Run.State.STOPPED
-    run.stop_reason = reason[:500]
-    run.finished_at = timezone.now()
-    run.save(update_fields=["state", "stop_reason", "finished_at"])
-    log(project=run.project, actor=None, verb="stop run", target=run, data={"reason": run.stop_reason})
-
-
-def cancel_waiting(run: Run) -> int:
-    """Cancel the run's waiting jobs, inside the caller's transaction, which has locked the run; how many."""
-    return Job.objects.filter(run=run, state=Job.State.WAITING).update(
-        state=Job.State.CANCELLED, finished_at=timezone.now()
-    )
+    if attempt > len(PAUSES_SECONDS):
+        error = f"{error} (Given up after {attempt} attempts.)"
+        return finish(claimed, state=Job.State.FAILED, error=error)
+    at = shared_now() + timedelta(seconds=PAUSES_SECONDS[attempt - 1])
+    owned = Job.objects.filter(pk__in=locked(_owned([claimed])))
+    return owned.update(state=Job.State.WAITING, error=error[:1000], queued_at=at, **FREE) > 0
 
 
 def cancel(jobs: QuerySet[Job]) -> int:
-    """Cancel those of these jobs, which are of no run, that wait or are worked on, in a transaction; how many.
+    """Cancel those of these jobs that wait or are worked on, in a transaction; how many.
 
-    A worker that is at one finds that it is no longer its own.
+    A worker that is at one writes nothing more.
     """
-    return Job.objects.filter(pk__in=locked(jobs.filter(state__in=OPEN))).update(
-        state=Job.State.CANCELLED, token="", lease_until=None, finished_at=timezone.now()
-    )
-
-
-def wait_again(run: Run) -> list[Job]:
-    """Let the run's failed and cancelled jobs wait again, from the first attempt, inside the caller's
-    transaction, which has locked the run; those jobs.
-    """
-    jobs = list(Job.objects.filter(run=run, state__in=(Job.State.FAILED, Job.State.CANCELLED)))
-    Job.objects.filter(pk__in=[job.pk for job in jobs]).update(
-        state=Job.State.WAITING, attempt=0, error="", queued_at=timezone.now(), finished_at=None
-    )
-    return jobs
-
-
-def settle(run: Run | None) -> None:
-    """Finish the run if nothing of it waits or is worked on; it has failed if it came to nothing.
-
-    Inside the caller's transaction, which has locked the run.
-    """
-    if run is None or run.state != Run.State.ACTIVE:
-        return
-    if Job.objects.filter(run=run, state__in=OPEN).exists():
-        return
-    jobs = Job.objects.filter(run=run)
-    failed, total = jobs.filter(state=Job.State.FAILED).count(), jobs.count()
-    useless = is_useless(run)
-    run.state = Run.State.FAILED if useless or failed == total else Run.State.FINISHED
-    told = [f"{failed} of {total} document sets failed."] if failed else []
-    told += [f"No answer was usable.{most_common_reason(run)}"] if useless else []
-    run.stop_reason = " ".join(told)[:500]
-    run.finished_at = timezone.now()
-    run.save(update_fields=["state", "stop_reason", "finished_at"])
-    log(project=run.project, actor=None, verb="finish run", target=run, data={"failed": failed})
+    keys = locked(jobs.filter(state__in=OPEN))
+    return Job.objects.filter(pk__in=keys).update(state=Job.State.CANCELLED, finished_at=shared_now())
 
 
 _leaps = LeapWatch()
 
 
+@transaction.atomic
 def reap() -> None:
     """Give the jobs of silent workers back. May be called by anybody at any time; two at once do no harm."""
     now = shared_now()
-    if _leaps.has_leapt(now, by=settings.JOB_LEASE_SECONDS / 2):
+    if _leaps.has_leapt(now, by=lease_seconds() / 2):
         # What looks expired is about to be renewed by workers that are alive.
         return
-    expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now).exclude(
-        token__in=tuple(Lease.alive)
+    expired = Job.objects.filter(state=Job.State.WORKING, lease_until__lt=now)
+    silent = expired.exclude(token__in=tuple(Lease.alive))
+    if not (keys := locked(silent, most=REAPED_AT_ONCE)):
+        return
+    held = expired.filter(pk__in=keys)
+    held.filter(attempt__gt=len(PAUSES_SECONDS)).update(
+        state=Job.State.FAILED,
+        error=f"The worker crashed at each of {len(PAUSES_SECONDS) + 1} attempts; its log may say why.",
+        finished_at=now,
+        **FREE,
     )
-    for job in expired.order_by("lease_until")[:REAPED_AT_ONCE]:
-        _take_back(job, now)
+    held.update(state=Job.State.WAITING, queued_at=now, **FREE)
 
 
-@transaction.atomic
-def _take_back(job: Job, now: datetime) -> None:
-    run = _locked_run(job)
-    # The token and the lease are tested again: the worker may just have ended the job or renewed its lease.
-    still = Job.objects.filter(pk=job.pk, token=job.token, state=Job.State.WORKING, lease_until__lt=now)
-    ended = {"token": "", "lease_until": None, "finished_at": now}
-    if run is not None and run.state != Run.State.ACTIVE:
-        still.update(state=Job.State.CANCELLED, **ended)
-        return
-    if job.attempt <= len(PAUSES_SECONDS):
-        still.update(state=Job.State.WAITING, token="", lease_until=None, queued_at=now)
-        return
-    error = f"The worker crashed at each of {job.attempt} attempts; its log may say why."
-    if still.update(state=Job.State.FAILED, error=error, **ended):
-        settle(run)
+def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
+    """Do a claimed job and end it: done, failed for good after a Refusal, or tried later after anything else."""
+    job = claimed.job
+    with bound_contextvars(**told_of(job)), Lease(claimed.token, every_seconds=REPORT_SECONDS) as lease:
+        logger.info("A job begins")
+        try:
+            act(claimed, lease)
+        except StoppedJob:
+            logger.info("A job was cancelled or given to another worker")
+        except (HopelessJob, Refusal) as failure:
+            if isinstance(failure, Conflict) and failure.code == "busy":
+                try_later(claimed, error=failure.message)
+            else:
+                finish(claimed, state=Job.State.FAILED, error=str(failure))
+        except Exception as failure:
+            # The boundary of a job: one that breaks must not take the worker with it.
+            if try_later(claimed, error=f"{type(failure).__name__}: {failure}"):
+                logger.exception("Job %s failed at attempt %s", job.public_id, job.attempt)
+        else:
+            finish(claimed, progress=lease.progress)
+            logger.info("A job is done")
+
+
+# The broker
 
 
 def hint(
@@ -449,39 +329,12 @@ def hint(
     return True
 
 
-def _wake(lane: Lane, jobs: int) -> None:
+def _wake(kind: str, jobs: int) -> None:
     """Tell as many workers as could be at it, and at least one: it may be about to start."""
     for _ in range(min(jobs, max(1, workers_alive()))):
         # One refusal is enough: workers look by themselves.
-        if not hint(WORK, args=[lane.value], waits="jobs"):
+        if not hint(WORK, args=[kind], waits="jobs"):
             return
-
-
-def _locked_run(job: Job) -> Run | None:
-    if job.run_id is None:
-        return None
-    # no_key: others may go on writing verdicts that refer to the run.
-    return (
-        Run.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=job.run_id)
-    )
-
-
-def _update(claimed: Claimed, **columns: object) -> bool:
-    owned = Job.objects.filter(pk=claimed.job.pk, token=claimed.token, state=Job.State.WORKING)
-    return bool(owned.update(**columns))
-
-
-def _end(claimed: Claimed, *, state: Job.State, error: str) -> bool:
-    return _update(
-        claimed, state=state, error=error[:1000], token="", lease_until=None, finished_at=timezone.now()
-    )
-
-
-def _hand_back(claimed: Claimed, *, error: str, at: datetime) -> bool:
-    """Let the job wait until a moment; `reap` sends the hint."""
-    return _update(
-        claimed, state=Job.State.WAITING, error=error[:1000], token="", lease_until=None, queued_at=at
-    )
 
 
 def broker_fault() -> str:

@@ -20,7 +20,7 @@ from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
-from annotation.exports.queries import exports_of, job_of, rows_of, state_of
+from annotation.exports.queries import exports_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
     cancel_export,
@@ -58,19 +58,12 @@ class ExportRow(serializers.Serializer[Export]):
     level = serializers.ChoiceField(choices=LEVEL_NAMES)
     format = serializers.ChoiceField(choices=FORMAT_NAMES)
     named_people = serializers.BooleanField(help_text="Whether it contains people's names; owners only.")
-    state = JobStateField(state_of, help_text="State of the job that writes it.")
-    error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
-    rows_written = serializers.SerializerMethodField()
+    state = JobStateField(help_text="State of the job that writes it.")
+    error = serializers.CharField(source="job.error", help_text="Reason for failure; empty otherwise.")
+    rows_written = serializers.IntegerField(source="job.done")
     requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-
-    def get_error(self, export: Export) -> str:
-        job = job_of(export)
-        return job.error if job else ""
-
-    def get_rows_written(self, export: Export) -> int:
-        return rows_of(export)
+    finished_at = serializers.DateTimeField(source="job.finished_at", allow_null=True)
 
 
 class NewExport(serializers.Serializer[Any]):

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.core.events import log
-from annotation.core.jobs import OPEN, cancel, enqueue
+from annotation.core.jobs import OPEN, Claimed, Lease, StoppedJob, cancel, enqueue, finish, hold
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.shared.kept_files import forget, keep, opened
@@ -20,13 +19,10 @@ from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.core.tables.pseudonyms import People
 from annotation.exports.levels import BUNDLE, LEVEL_NAMES
 from annotation.exports.manifest import Manifest
-from annotation.exports.queries import state_of
-from annotation.exports.write import Step, as_json, write_file
+from annotation.exports.write import as_json, write_file
 from annotation.models import Export, Job, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.contrib.auth.models import User
     from django.core.files import File
 
@@ -103,9 +99,13 @@ def request_export(
     _authorise(project, by, named_people=named_people)
     format_name = _format_of(level, format)
     export = Export.objects.create(
-        project=project, level=level, format=format_name, named_people=named_people, requested_by=by
+        project=project,
+        level=level,
+        format=format_name,
+        named_people=named_people,
+        requested_by=by,
+        job=Job.objects.create(kind=Job.Kind.EXPORT, project=project),
     )
-    job = Job.objects.create(export=export)
     log(
         project=project,
         actor=by,
@@ -113,7 +113,7 @@ def request_export(
         target=export,
         data={"level": level, "format": format_name, "named_people": named_people},
     )
-    enqueue([job])
+    enqueue([export.job])
     return export
 
 
@@ -121,24 +121,32 @@ def request_export(
 def cancel_export(*, export: Export, by: User | None) -> Export:
     """End an export of which then nothing is left. Raises Conflict (code `over`) where it is over."""
     require(by, export.project, Verb.EXPORT)
-    # Whoever finishes it locks its row first too.
-    held = Export.objects.select_for_update(of=("self",), no_key=True).get(pk=export.pk)
-    if held.finished_at is not None or not cancel(Job.objects.filter(export=held)):
+    if not cancel(Job.objects.filter(export=export)):
         raise Conflict("This export has ended.", code="over")
     log(project=export.project, actor=by, verb="cancel export", target=export)
-    return held
+    export.job.refresh_from_db()
+    return export
 
 
-def perform(
-    export: Export, *, step: Step = lambda rows: None, hold: Callable[[], None] = lambda: None
-) -> None:
-    """Write a requested export. A second call, by a worker that took the job over, changes nothing.
-
-    `hold` is called inside the transactions that end it; what it raises is the end of all of it.
+def perform(claimed: Claimed, lease: Lease) -> None:
+    """Write a requested export. Raises StoppedJob where it was cancelled or given to another worker; a cancelled one
+    leaves no file.
     """
-    export.refresh_from_db()
-    if export.finished_at is not None:
-        return
+    export = claimed.job.export
+    try:
+        _write(export, claimed, lease)
+    except StoppedJob:
+        # Another worker may be writing the same file.
+        if Job.objects.filter(pk=claimed.job.pk, state=Job.State.CANCELLED).exists():
+            forget_file(export)
+        raise
+
+
+def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
+    def step(rows: int) -> None:
+        lease.progress["done"] = lease.progress.get("done", 0) + rows
+        lease.require()
+
     project = export.project
     # The person may have left, or lost a role, since asking.
     _authorise(project, export.requested_by, named_people=export.named_people)
@@ -157,22 +165,15 @@ def perform(
         )
         with transaction.atomic():
             # Who lost the job must not replace the file of who has it.
-            hold()
+            if not hold([claimed]):
+                raise StoppedJob
         keep(str(name), path, moved=True)
     with transaction.atomic():
-        written = Export.objects.filter(pk=export.pk, finished_at=None).update(
-            path=f"{export.public_id}/{name.name}", manifest=manifest, finished_at=timezone.now()
-        )
-        hold()
-        if written:
-            log(
-                project=project,
-                actor=export.requested_by,
-                verb="export",
-                target=export,
-                data=_summary(manifest),
-            )
-    export.refresh_from_db()
+        if not finish(claimed, progress={"done": manifest["rows"]}):
+            raise StoppedJob
+        export.path, export.manifest = f"{export.public_id}/{name.name}", manifest
+        export.save(update_fields=["path", "manifest"])
+        log(project=project, actor=export.requested_by, verb="export", target=export, data=_summary(manifest))
 
 
 def forget_file(export: Export) -> None:
@@ -212,9 +213,9 @@ def manifest_of(export: Export) -> Manifest:
 
 
 def _require_finished(export: Export) -> None:
-    if export.finished_at is not None:
+    if (state := export.job.state) == Job.State.DONE:
         return
-    if (state := state_of(export)) in OPEN:
+    if state in OPEN:
         raise Conflict("This export is still being written. Try again in a moment.", code="unfinished")
     raise Conflict(f"This export has no file: it is {state}. Export again.", code="over")
 

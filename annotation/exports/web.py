@@ -15,7 +15,7 @@ from annotation.core.tables.answer import file_answer
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
-from annotation.exports.queries import exports_of, rows_of, state_of
+from annotation.exports.queries import exports_of
 from annotation.exports.services import cancel_export as cancel
 from annotation.exports.services import manifest_of, open_export
 from annotation.exports.services import request_export as ask
@@ -97,8 +97,8 @@ def _show(
         "room": room,
         "form": form,
         "refusal": refusal,
-        "exports": [(export, state_of(export), rows_of(export)) for export in rows],
-        "is_waiting": any(state_of(export) in OPEN for export in rows),
+        "exports": rows,
+        "is_waiting": any(export.job.state in OPEN for export in rows),
         "is_worker_alive": is_worker_alive(),
         "levels": [(name, name.title(), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
         "formats": FORMAT_NAMES,

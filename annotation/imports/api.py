@@ -22,21 +22,19 @@ from annotation.core.permissions import Verb
 from annotation.core.tables.answer import streamed_file
 from annotation.imports.background import (
     cancel_import,
-    error_of,
     imports_of,
     is_for_a_worker,
     refusal_of,
     rejects_of,
     report_of,
     request_import,
-    state_of,
 )
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.problems import ImportRefused, Remedy, ways_out
 from annotation.imports.services import ImportReport, PushedRow, PushReport, import_files, push_rows
 from annotation.imports.uploads import MOST_FILES, Upload, staged
-from annotation.models import Import
+from annotation.models import Import, Job
 
 LONGEST_FILE_NAME = 300
 MOST_BYTES = 512 * 1024 * 1024
@@ -207,23 +205,25 @@ class ImportRow(serializers.Serializer[Import]):
     )
     files = serializers.ListField(child=serializers.CharField())
     dry_run = serializers.BooleanField()
-    state = JobStateField(state_of)
-    rows_read = serializers.IntegerField()
-    sets_written = serializers.IntegerField()
-    sets = serializers.IntegerField(help_text="Document sets in the files; 0 until all rows are read.")
+    state = JobStateField(default=Job.State.WAITING)
+    rows_read = serializers.IntegerField(source="job.rows_read", default=0)
+    sets_written = serializers.IntegerField(source="job.done", default=0)
+    sets = serializers.IntegerField(
+        source="job.total", default=0, help_text="Document sets in the files; 0 until all rows are read."
+    )
     error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
     problems = serializers.SerializerMethodField(help_text="The first problems that caused the refusal.")
     report = serializers.SerializerMethodField(help_text="The result; null until done.")
     requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(source="job.finished_at", allow_null=True, default=None)
 
     def get_url(self, asked: Import) -> str:
         return reverse("api-import", args=[asked.project.slug, asked.public_id])
 
     def get_error(self, asked: Import) -> str:
         refusal = refusal_of(asked)
-        return _worded(refusal).message if refusal else error_of(asked)
+        return _worded(refusal).message if refusal else asked.job.error if asked.job else ""
 
     @extend_schema_field(ProblemRow(many=True))
     def get_problems(self, asked: Import) -> list[Any]:

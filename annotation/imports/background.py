@@ -7,18 +7,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Prefetch, Q
+from django.db.models import F, Q
 from django.utils import timezone
 
+from annotation.core import jobs
 from annotation.core.events import log
-from annotation.core.jobs import OPEN, Claimed, StoppedJob, enqueue, every, hold
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, opened, size_of
@@ -41,15 +41,10 @@ if TYPE_CHECKING:
     from annotation.imports.dataset import Side
     from annotation.models import Project
 
-REPORT_SECONDS = 0.5
 FOLDER = "imports"
 """Among the kept files."""
 KEPT_FOR = timedelta(hours=24)
 """How long files wait for whoever sent them."""
-BEGUN_AT = "begun_at"
-"""Among the choices: when a request began to check or import the files itself."""
-AT_ONCE_FOR = timedelta(minutes=5)
-"""A request that has not ended by then was killed."""
 REJECTS = "rejects"
 """Among the choices: the name of the file of rejected rows, beside the files, as they were last read."""
 
@@ -84,8 +79,10 @@ def request_import(
 ) -> Import:
     """Keep the files and have a worker import them, with the choices of `import_files`; the row tells how far it is."""
     asked = keep_upload(project=project, files=files, by=by)
-    _choose(asked, **choices)
-    return _begin(asked, by)
+    with transaction.atomic():
+        _begin(asked, **choices)
+        _log_request(asked, by)
+    return asked
 
 
 def import_kept(
@@ -103,32 +100,32 @@ def import_kept(
     with transaction.atomic():
         # Of two requests at once the second one sees what the first has begun.
         if is_there := Import.objects.select_for_update().filter(pk=asked.pk).first() is not None:
-            asked.refresh_from_db(fields=["choices", "dry_run", "refusal", "cancelled_at", "finished_at"])
+            asked.refresh_from_db()
         if not is_there or not is_kept(asked) or asked.requested_by != by:
             raise Conflict(
                 "These files are being imported, or no longer waiting for import. Reload the page, or upload them "
                 "again.",
                 code="unkept",
             )
-        is_at_once = not is_large(asked)
-        _choose(asked, **choices, begun_at=timezone.now() if is_at_once else None)
-        if not is_at_once:
-            return _begin(asked, by)
-    try:
-        _bring_in(asked, Progress())
-    finally:
-        asked.choices[BEGUN_AT] = None
-        asked.save(update_fields=["choices"])
+        job = _begin(asked, **choices)
+        if is_large(asked):
+            _log_request(asked, by)
+            return asked
+        [claimed] = jobs.take(Job.objects.filter(pk=job.pk))
+    with jobs.Lease(claimed.token) as lease:
+        try:
+            _bring_in(asked, claimed, lease)
+        except Exception as failure:
+            jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
+            raise
     return asked
 
 
 def is_kept(asked: Import) -> bool:
     """Whether its files wait to be checked or imported."""
-    is_over = asked.finished_at is not None and not asked.dry_run and asked.refusal is None
-    begun_at = asked.choices.get(BEGUN_AT)
-    is_begun = begun_at is not None and timezone.now() - datetime.fromisoformat(begun_at) < AT_ONCE_FOR
-    is_open = is_begun or Job.objects.filter(import_row=asked, state__in=OPEN).exists()
-    return not (is_over or is_open or asked.cancelled_at) and None not in _sizes_of(asked)
+    is_over = asked.report is not None and not asked.dry_run
+    is_cancelled = state_of(asked) == Job.State.CANCELLED
+    return not (is_over or is_cancelled or is_open(asked)) and None not in _sizes_of(asked)
 
 
 def is_large(asked: Import) -> bool:
@@ -137,72 +134,72 @@ def is_large(asked: Import) -> bool:
         return is_for_a_worker(files)
 
 
-def _choose(
+def _begin(
     asked: Import,
     *,
     layout: Layout | None = None,
     claims_side: Side | None = None,
     dry_run: bool = False,
     skip_invalid: bool = False,
-    begun_at: datetime | None = None,
-) -> None:
+) -> Job:
+    """Queue it, in a transaction that holds its row."""
     asked.choices = {
         "layout": asdict(layout) if layout else None,
         "claims_side": claims_side,
         "skip_invalid": skip_invalid,
-        BEGUN_AT: begun_at.isoformat() if begun_at else None,
     }
     asked.dry_run = dry_run
-    asked.report = asked.refusal = asked.finished_at = None
-    asked.rows_read = asked.sets_written = asked.sets = 0
+    asked.report = asked.refusal = None
+    if asked.job is None:
+        asked.job = Job.objects.create(kind=Job.Kind.IMPORT, project=asked.project)
+        jobs.enqueue([asked.job])
+    else:
+        jobs.again(Job.objects.filter(pk=asked.job.pk))
     asked.save()
+    return asked.job
+
+
+def _log_request(asked: Import, by: User | None) -> None:
+    facts = {"files": asked.files, "dry_run": asked.dry_run}
+    log(project=asked.project, actor=by, verb="request import", target=asked, data=facts)
 
 
 @transaction.atomic
 def cancel_import(*, asked: Import, by: User | None) -> Import:
     """End an import of which then nothing is left. Raises Conflict (code `over`) where it is over."""
     require(by, asked.project, Verb.IMPORT)
-    open_jobs = Job.objects.filter(import_row=asked, state__in=OPEN)
-    if not open_jobs.exists():
+    # Once all sets are written nothing is left to cancel; the report follows.
+    is_written = Q(total__gt=0, done=F("total"))
+    if not jobs.cancel(Job.objects.filter(~is_written, import_row=asked)):
         raise Conflict("This import has ended.", code="over")
-    now = timezone.now()
-    Import.objects.filter(pk=asked.pk).update(cancelled_at=now)
-    # One that is worked on ends by itself, when it has taken away what it wrote.
-    if open_jobs.filter(state=Job.State.WAITING).update(state=Job.State.CANCELLED, finished_at=now):
-        transaction.on_commit(lambda: forget_files(asked))
+    transaction.on_commit(lambda: forget_files(asked))
     log(project=asked.project, actor=by, verb="cancel import", target=asked)
     asked.refresh_from_db()
     return asked
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """Newest first, each with its jobs, of which the last counts; not what somebody else has sent and not begun."""
-    jobs = Job.objects.order_by("pk")
-    seen = Exists(jobs.filter(import_row=OuterRef("pk"))) | Q(requested_by=person)
-    rows = project.imports.filter(seen).select_related("project", "requested_by")
-    return rows.prefetch_related(Prefetch("jobs", jobs)).order_by("-pk")
+    """Newest first, each with its job; not what somebody else has sent and not begun."""
+    seen = Q(job__isnull=False) | Q(requested_by=person)
+    return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
 
 
 def state_of(asked: Import) -> str:
-    """The state of its job; done where the row says so."""
-    job = _job_of(asked)
-    if asked.finished_at is not None:
-        return Job.State.DONE if asked.refusal is None else Job.State.FAILED
-    return job.state if job else Job.State.WAITING
+    """The state of its job; waiting where nobody has begun it."""
+    return asked.job.state if asked.job else Job.State.WAITING
 
 
-def error_of(asked: Import) -> str:
-    """Why the job failed, or waits for another attempt; empty otherwise."""
-    job = _job_of(asked)
-    return job.error if job else ""
+def is_open(asked: Import) -> bool:
+    """Whether it waits for a worker or is worked on."""
+    return asked.job is not None and asked.job.state in jobs.OPEN
 
 
 def time_left(asked: Import) -> timedelta | None:
     """About how long the rest takes, going by the sets so far; None before any is written."""
-    job = _job_of(asked)
-    if not (asked.sets and asked.sets_written and job and job.started_at):
+    job = asked.job
+    if not (job and job.total and job.done and job.started_at):
         return None
-    return (timezone.now() - job.started_at) * (asked.sets / asked.sets_written - 1)
+    return (timezone.now() - job.started_at) * (job.total / job.done - 1)
 
 
 def report_of(asked: Import) -> ImportReport | None:
@@ -228,8 +225,7 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 def choices_of(asked: Import) -> dict[str, Any]:
     """How the files are read, as `import_files` takes it."""
-    own = {BEGUN_AT, REJECTS}
-    chosen: dict[str, Any] = {name: value for name, value in asked.choices.items() if name not in own}
+    chosen: dict[str, Any] = {name: value for name, value in asked.choices.items() if name != REJECTS}
     if chosen.get("layout"):
         chosen["layout"] = Layout.stored(chosen["layout"])
     return chosen
@@ -268,22 +264,16 @@ def _keep_rejects(asked: Import) -> None:
         asked.choices[REJECTS] = name
 
 
-def perform(claimed: Claimed) -> None:
+def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     """Check or bring in the files. Whoever takes a job over begins anew: what was written before was never seen.
 
     Raises StoppedJob where it was cancelled; Refusal where it cannot be done.
     """
     asked = claimed.job.import_row
-    assert asked is not None, "a job of an import"
-    asked.refresh_from_db()
-    if asked.finished_at is not None:
-        return
     try:
-        progress = _Told(asked, claimed)
-        with every(REPORT_SECONDS, progress.tell):
-            _bring_in(asked, progress)
-    except (StoppedJob, Refusal) as end:
-        if getattr(end, "code", "") != "busy":
+        _bring_in(asked, claimed, lease)
+    except Refusal as refusal:
+        if refusal.code != "busy":
             forget_files(asked)
         raise
 
@@ -293,14 +283,15 @@ def drop_stale_uploads() -> None:
     before = timezone.now() - KEPT_FOR
     for public_id, kept_at in list(folders_in(FOLDER)):
         if kept_at < before:
-            open_jobs = Job.objects.filter(import_row__public_id=public_id, state__in=OPEN)
+            open_jobs = Job.objects.filter(import_row__public_id=public_id, state__in=jobs.OPEN)
             if not open_jobs.exists():
                 forget(f"{FOLDER}/{public_id}")
-    Import.objects.filter(jobs=None, finished_at=None, created_at__lt=before).delete()
+    Import.objects.filter(job=None, created_at__lt=before).delete()
 
 
-def _bring_in(asked: Import, progress: Progress) -> None:
+def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     """Check or import, and write into the row what came of it. Files of which rows were left out stay for a while."""
+    progress = _Told(claimed, lease)
     try:
         with files_of(asked) as files:
             report = import_files(
@@ -314,44 +305,40 @@ def _bring_in(asked: Import, progress: Progress) -> None:
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
         asked.report, asked.refusal = None, _told_refusal(refused)
-    asked.rows_read, asked.sets_written, asked.sets = progress.rows_read, progress.sets_written, progress.sets
     _keep_rejects(asked)
-    asked.finished_at = timezone.now()
-    told = ["choices", "report", "refusal", "rows_read", "sets_written", "sets", "finished_at"]
-    asked.save(update_fields=told)
+    state, error = Job.State.DONE, ""
+    if asked.refusal is not None:
+        state, error = Job.State.FAILED, asked.refusal["message"]
+    with transaction.atomic():
+        if not jobs.finish(claimed, state=state, error=error, progress=progress.columns):
+            raise jobs.StoppedJob
+        asked.save(update_fields=["choices", "report", "refusal"])
+    asked.refresh_from_db(fields=["job"])
     if asked.report and not asked.dry_run and not asked.report["rows_left_out"]:
         forget_files(asked)
 
 
 class _Told(Progress):
-    """Writes how far it is into the row, and learns there of a cancellation."""
+    """Writes how far it is into the job, and learns there of a cancellation."""
 
-    def __init__(self, asked: Import, claimed: Claimed) -> None:
+    def __init__(self, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         super().__init__()
-        self._row = Import.objects.filter(pk=asked.pk)
         self._claimed = claimed
-        self._is_cancelled = asked.cancelled_at is not None
+        self._lease = lease
+        self._lease.progress = self.columns
+
+    @property
+    def columns(self) -> dict[str, int]:
+        return {"rows_read": self.rows_read, "done": self.sets_written, "total": self.sets}
 
     def step(self) -> None:
-        if self._is_cancelled:
-            raise StoppedJob
+        self._lease.progress = self.columns
+        self._lease.require()
 
     def hold(self) -> None:
-        if self._is_cancelled or not hold([self._claimed]):
-            raise StoppedJob
-
-    def tell(self) -> None:
-        self._row.update(rows_read=self.rows_read, sets_written=self.sets_written, sets=self.sets)
-        self._is_cancelled = self._row.filter(cancelled_at__isnull=False).exists()
-
-
-@transaction.atomic
-def _begin(asked: Import, by: User | None) -> Import:
-    job = Job.objects.create(import_row=asked)
-    facts = {"files": asked.files, "dry_run": asked.dry_run}
-    log(project=asked.project, actor=by, verb="request import", target=asked, data=facts)
-    enqueue([job])
-    return asked
+        if not jobs.hold([self._claimed]):
+            raise jobs.StoppedJob
+        Job.objects.filter(pk=self._claimed.job.pk).update(**self.columns)
 
 
 @contextmanager
@@ -385,10 +372,6 @@ def forget_files_of(project: Project) -> None:
         remove_file(export)
     for asked in project.imports.all():
         forget_files(asked)
-
-
-def _job_of(asked: Import) -> Job | None:
-    return next(reversed(asked.jobs.all()), None)
 
 
 def _told_refusal(refusal: ImportRefused) -> dict[str, Any]:

@@ -23,13 +23,13 @@ from annotation.core.text_faults import printable
 from annotation.imports.background import cancel_import as cancel
 from annotation.imports.background import (
     choices_of,
-    error_of,
     files_of,
     has_rejects,
     import_kept,
     imports_of,
     is_for_a_worker,
     is_kept,
+    is_open,
     keep_upload,
     refusal_of,
     rejects_of,
@@ -202,7 +202,7 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
         asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **form.choices(look))
     except (Conflict, Invalid) as refusal:
         return _show(request, room, asked, form=form, refusal=refusal)
-    if not asked.finished_at or (is_import and not asked.refusal):
+    if is_open(asked) or (is_import and not asked.refusal):
         return _follow(request, asked)
     return _show(request, room, asked, form=form)
 
@@ -248,15 +248,13 @@ def _show(
     refusal: Conflict | Invalid | None = None,
 ) -> HttpResponse:
     state, report = state_of(asked), report_of(asked)
-    is_open = bool(asked.jobs.all()) and state in OPEN
     context = {
         "room": room,
         "asked": asked,
         "state": state,
-        "is_open": is_open,
+        "is_open": is_open(asked),
         "is_worker_alive": is_worker_alive(),
         "time_left": time_left(asked),
-        "error": error_of(asked),
         **_outcome(None if refusal else report, refusal or refusal_of(asked)),
     }
     context["has_rejects"] = bool(context["problems"]) and has_rejects(asked)
@@ -321,9 +319,7 @@ def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid | Non
     context = {
         "room": room,
         **_outcome(None, refusal),
-        "under_way": imports_of(room.project, request.user)
-        .filter(finished_at=None, jobs__state__in=OPEN)
-        .distinct(),
+        "under_way": imports_of(room.project, request.user).filter(job__state__in=OPEN),
         "most_mb": MOST_BYTES // 1024**2,
         "most_files": MOST_FILES,
     }

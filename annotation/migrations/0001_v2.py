@@ -954,6 +954,100 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.CreateModel(
+            name="Job",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("run", "Runs"),
+                            ("export", "Exports"),
+                            ("import", "Imports"),
+                            ("analysis", "Statistics"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("working", "Working"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=9,
+                    ),
+                ),
+                ("token", models.CharField(blank=True, max_length=32)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("attempt", models.PositiveIntegerField(default=0)),
+                (
+                    "total",
+                    models.PositiveIntegerField(
+                        default=0,
+                        help_text="Peer summaries to judge, document sets to import; 0 until that is known.",
+                    ),
+                ),
+                ("done", models.PositiveIntegerField(default=0, help_text="Of these; or rows written.")),
+                ("unscored", models.PositiveIntegerField(default=0)),
+                ("rows_read", models.PositiveIntegerField(default=0)),
+                ("error", models.CharField(blank=True, max_length=1000)),
+                (
+                    "request_id",
+                    models.CharField(
+                        blank=True,
+                        db_default="",
+                        default=annotation.models.base.current_request_id,
+                        help_text="Of the request that asked for it.",
+                        max_length=64,
+                    ),
+                ),
+                ("queued_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "document_set",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="annotation.documentset",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("id",),
+            },
+        ),
+        migrations.CreateModel(
             name="Invitation",
             fields=[
                 (
@@ -1047,17 +1141,9 @@ class Migration(migrations.Migration):
                 ("files", models.JSONField(default=list, help_text="Their names, in their order.")),
                 ("choices", models.JSONField(blank=True, default=dict)),
                 ("dry_run", models.BooleanField(default=False, help_text="They are only checked.")),
-                ("rows_read", models.PositiveIntegerField(default=0)),
-                ("sets_written", models.PositiveIntegerField(default=0)),
-                (
-                    "sets",
-                    models.PositiveIntegerField(default=0, help_text="In the files; 0 until they are read."),
-                ),
                 ("report", models.JSONField(blank=True, null=True)),
                 ("refusal", models.JSONField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("cancelled_at", models.DateTimeField(blank=True, null=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "requested_by",
                     models.ForeignKey(
@@ -1066,6 +1152,16 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="imports",
                         to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "job",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="import_row",
+                        to="annotation.job",
                     ),
                 ),
                 (
@@ -1117,7 +1213,6 @@ class Migration(migrations.Migration):
                 ),
                 ("manifest", models.JSONField(blank=True, default=dict)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "requested_by",
                     models.ForeignKey(
@@ -1126,6 +1221,14 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="exports",
                         to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "job",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="export",
+                        to="annotation.job",
                     ),
                 ),
                 (
@@ -1360,12 +1463,14 @@ class Migration(migrations.Migration):
                 ("seconds", models.FloatField(default=0.0, help_text="How long it took to make.")),
                 ("made_at", models.DateTimeField(blank=True, null=True)),
                 (
-                    "asked_at",
-                    models.DateTimeField(blank=True, help_text="A worker is at it since then.", null=True),
-                ),
-                (
-                    "failed_at",
-                    models.DateTimeField(blank=True, help_text="A worker failed to make it then.", null=True),
+                    "job",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="analysis",
+                        to="annotation.job",
+                    ),
                 ),
                 (
                     "project",
@@ -1744,102 +1849,16 @@ class Migration(migrations.Migration):
                 "ordering": ("-id",),
             },
         ),
-        migrations.CreateModel(
-            name="Job",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("waiting", "Waiting"),
-                            ("working", "Working"),
-                            ("done", "Done"),
-                            ("failed", "Failed"),
-                            ("cancelled", "Cancelled"),
-                        ],
-                        default="waiting",
-                        max_length=9,
-                    ),
-                ),
-                ("token", models.CharField(blank=True, max_length=32)),
-                ("lease_until", models.DateTimeField(blank=True, null=True)),
-                ("attempt", models.PositiveIntegerField(default=0)),
-                ("total", models.PositiveIntegerField(default=0, help_text="Peer summaries to judge.")),
-                ("done", models.PositiveIntegerField(default=0)),
-                ("unscored", models.PositiveIntegerField(default=0)),
-                ("error", models.CharField(blank=True, max_length=1000)),
-                (
-                    "request_id",
-                    models.CharField(
-                        blank=True,
-                        db_default="",
-                        default=annotation.models.base.current_request_id,
-                        help_text="Of the request that asked for it.",
-                        max_length=64,
-                    ),
-                ),
-                ("queued_at", models.DateTimeField(auto_now_add=True)),
-                ("started_at", models.DateTimeField(blank=True, null=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="jobs",
-                        to="annotation.documentset",
-                    ),
-                ),
-                (
-                    "export",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="jobs",
-                        to="annotation.export",
-                    ),
-                ),
-                (
-                    "import_row",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="jobs",
-                        to="annotation.import",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="jobs",
-                        to="annotation.run",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("id",),
-            },
+        migrations.AddField(
+            model_name="job",
+            name="run",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="jobs",
+                to="annotation.run",
+            ),
         ),
         migrations.CreateModel(
             name="Summary",
@@ -3384,27 +3403,15 @@ class Migration(migrations.Migration):
             model_name="job",
             constraint=models.CheckConstraint(
                 condition=models.Q(
+                    models.Q(("document_set__isnull", False), ("kind", "run"), ("run__isnull", False)),
                     models.Q(
-                        ("document_set__isnull", False),
-                        ("export__isnull", True),
-                        ("import_row__isnull", True),
-                        ("run__isnull", False),
-                    ),
-                    models.Q(
+                        models.Q(("kind", "run"), _negated=True),
                         ("document_set__isnull", True),
-                        ("export__isnull", False),
-                        ("import_row__isnull", True),
-                        ("run__isnull", True),
-                    ),
-                    models.Q(
-                        ("document_set__isnull", True),
-                        ("export__isnull", True),
-                        ("import_row__isnull", False),
                         ("run__isnull", True),
                     ),
                     _connector="OR",
                 ),
-                name="job_of_one_kind",
+                name="job_of_run_has_set",
             ),
         ),
         migrations.AddConstraint(

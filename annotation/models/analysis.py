@@ -6,6 +6,7 @@ from django.db import models
 
 from annotation.models.base import PublicRow
 from annotation.models.project import Project
+from annotation.models.run import Job
 
 
 class Analysis(PublicRow):
@@ -13,8 +14,7 @@ class Analysis(PublicRow):
 
     `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`): while the
     project has the same one, making the analysis again would give the same payload. It is empty where a worker
-    was asked for the first time and has not answered yet. `asked_at` is when a worker was last asked; for a while
-    nobody asks again. `failed_at` is when a worker failed to make it, and empty once one has succeeded.
+    was asked for the first time and has not answered yet. `job` is the latest one that a worker was asked by, if any.
     """
 
     class Kind(models.TextChoices):
@@ -32,8 +32,7 @@ class Analysis(PublicRow):
     payload = models.JSONField(default=dict, blank=True)
     seconds = models.FloatField(default=0.0, help_text="How long it took to make.")
     made_at = models.DateTimeField(null=True, blank=True)
-    asked_at = models.DateTimeField(null=True, blank=True, help_text="A worker is at it since then.")
-    failed_at = models.DateTimeField(null=True, blank=True, help_text="A worker failed to make it then.")
+    job = models.OneToOneField(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="analysis")
 
     class Meta:
         verbose_name_plural = "analyses"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -17,15 +14,6 @@ from annotation.models.prompt import PromptVersion
 
 MOST_QUESTIONS_MADE = 50
 """How many questions a run may have a judge bring a document set to."""
-
-
-JOB_KINDS = ("run", "export", "import_row")
-"""What a job may be of; of a run together with a document set."""
-
-
-def _of_one(kind: str) -> Q:
-    of_others = {f"{other}__isnull": True for other in JOB_KINDS if other != kind}
-    return Q(**{f"{kind}__isnull": False}, **of_others, document_set__isnull=kind != "run")
 
 
 class Run(PublicRow):
@@ -99,7 +87,7 @@ class Run(PublicRow):
 
 
 class Export(PublicRow):
-    """A file for analysts, with what it was made of."""
+    """A file for analysts, with what it was made of; both are empty until its job is done."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
     level = models.CharField(max_length=10)
@@ -110,8 +98,8 @@ class Export(PublicRow):
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="exports"
     )
+    job = models.OneToOneField("annotation.Job", on_delete=models.CASCADE, related_name="export")
     created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("-id",)
@@ -121,27 +109,25 @@ class Export(PublicRow):
 
 
 class Import(PublicRow):
-    """Files that a worker checks or brings in, how far it is, and what came of it.
+    """Files that are checked or brought in, and what came of it.
 
     `report` is what an import tells of itself; `refusal` what was wrong with the files. These lie below the folder of
-    imports until it is over.
+    imports until it is over. There is no job before somebody says how they are read.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
     files = models.JSONField(default=list, help_text="Their names, in their order.")
     choices = models.JSONField(default=dict, blank=True)
     dry_run = models.BooleanField(default=False, help_text="They are only checked.")
-    rows_read = models.PositiveIntegerField(default=0)
-    sets_written = models.PositiveIntegerField(default=0)
-    sets = models.PositiveIntegerField(default=0, help_text="In the files; 0 until they are read.")
     report = models.JSONField(null=True, blank=True)
     refusal = models.JSONField(null=True, blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="imports"
     )
+    job = models.OneToOneField(
+        "annotation.Job", null=True, blank=True, on_delete=models.CASCADE, related_name="import_row"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
-    cancelled_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("-id",)
@@ -153,9 +139,16 @@ class Import(PublicRow):
 class Job(PublicRow):
     """A piece of long work that ends once, whichever worker dies on the way.
 
-    A worker owns a job as long as it holds the token and the lease has not run out; broker
-    messages are only hints that there may be something to claim.
+    What is to be done stands in the row that points to it: an export, an import, an analysis; a job of a run judges
+    one document set. A worker owns a job as long as it is working, the worker holds the token and the lease has not run
+    out; broker messages are only hints that there may be something to claim.
     """
+
+    class Kind(models.TextChoices):
+        RUN = "run", "Runs"
+        EXPORT = "export", "Exports"
+        IMPORT = "import", "Imports"
+        ANALYSIS = "analysis", "Statistics"
 
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
@@ -164,21 +157,22 @@ class Job(PublicRow):
         FAILED = "failed", "Failed"
         CANCELLED = "cancelled", "Cancelled"
 
+    kind = models.CharField(max_length=8, choices=Kind)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="jobs")
     run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     document_set = models.ForeignKey(
         DocumentSet, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
-    )
-    export = models.ForeignKey(Export, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
-    import_row = models.ForeignKey(
-        Import, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0, help_text="Peer summaries to judge.")
-    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(
+        default=0, help_text="Peer summaries to judge, document sets to import; 0 until that is known."
+    )
+    done = models.PositiveIntegerField(default=0, help_text="Of these; or rows written.")
     unscored = models.PositiveIntegerField(default=0)
+    rows_read = models.PositiveIntegerField(default=0)
     error = models.CharField(max_length=1000, blank=True)
     request_id = models.CharField(
         max_length=64,
@@ -195,8 +189,9 @@ class Job(PublicRow):
         ordering = ("id",)
         constraints = (
             models.CheckConstraint(
-                name="job_of_one_kind",
-                condition=reduce(or_, (_of_one(kind) for kind in JOB_KINDS)),
+                name="job_of_run_has_set",
+                condition=Q(kind="run", run__isnull=False, document_set__isnull=False)
+                | (~Q(kind="run") & Q(run__isnull=True, document_set__isnull=True)),
             ),
             models.UniqueConstraint(fields=("run", "document_set"), name="job_once_per_document_set"),
             models.CheckConstraint(

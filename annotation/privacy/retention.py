@@ -47,7 +47,7 @@ def apply_retention() -> Mapping[str, int]:
         calls = JudgeCall.objects.filter(erased_at__isnull=True, created_at__lt=cut)
         removed["calls"] = _erase_calls(calls.exclude(run__state=Run.State.ACTIVE), now)
     if (cut := _cut(settings.COVERDICT_KEEP_EXPORTS_DAYS, now)) is not None:
-        for export in Export.objects.filter(finished_at__lt=cut).exclude(path=""):
+        for export in Export.objects.filter(job__finished_at__lt=cut).exclude(path=""):
             removed["exports"] += 1
             remove_file(export)
     if (cut := _cut(settings.COVERDICT_KEEP_LOG_DAYS, now)) is not None:

@@ -47,19 +47,19 @@ class _Installation:
 
 
 def _of_queue() -> Iterator[Metric]:
-    lanes = open_jobs()
-    by_lane: dict[str, tuple[str, list[float]]] = {
-        "jobs_waiting": ("Jobs that wait.", [each.waiting for each in lanes]),
-        "jobs_working": ("Jobs that are worked on.", [each.working for each in lanes]),
+    kinds = open_jobs()
+    by_kind: dict[str, tuple[str, list[float]]] = {
+        "jobs_waiting": ("Jobs that wait.", [each.waiting for each in kinds]),
+        "jobs_working": ("Jobs that are worked on.", [each.working for each in kinds]),
         "oldest_job_seconds": (
             "Longest wait of a job that may be taken.",
-            [each.oldest_seconds for each in lanes],
+            [each.oldest_seconds for each in kinds],
         ),
     }
-    for name, (told, values) in by_lane.items():
-        names = [(each.lane.value,) for each in lanes]
-        yield _gauge(name, told, dict(zip(names, values, strict=True)), ("lane",))
-    yield _gauge("runs_active", "Runs with open jobs.", {(): sum(each.runs for each in lanes)})
+    for name, (told, values) in by_kind.items():
+        names = [(each.kind.value,) for each in kinds]
+        yield _gauge(name, told, dict(zip(names, values, strict=True)), ("kind",))
+    yield _gauge("runs_active", "Runs with open jobs.", {(): sum(each.runs for each in kinds)})
     known = workers()
     yield _gauge(
         "workers",

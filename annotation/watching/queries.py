@@ -15,11 +15,11 @@ import django
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Case, CharField, Count, Min, Q, Value, When
+from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 import annotation
-from annotation.core.jobs import LANE_COLUMNS, OPEN, Lane
+from annotation.core.jobs import OPEN
 from annotation.core.shared.clock import shared_now
 from annotation.core.shared.kept_files import kept_folder
 from annotation.models import Job, Worker
@@ -27,33 +27,26 @@ from annotation.operator_commands import own_user
 
 
 @dataclass(frozen=True, slots=True)
-class LaneState:
-    """What is open in a lane. `oldest_seconds` is how long the job has waited that could be taken longest; 0 where none
+class KindState:
+    """What is open of a kind. `oldest_seconds` is how long the job has waited that could be taken longest; 0 where none
     could. Jobs that wait for another attempt count as waiting and have no age before their pause is over.
     """
 
-    lane: Lane
+    kind: Job.Kind
     waiting: int = 0
     working: int = 0
     runs: int = 0
     oldest_seconds: float = 0.0
 
 
-def open_jobs() -> list[LaneState]:
-    """The state of every lane, in one statement over the jobs that are not over."""
+def open_jobs() -> list[KindState]:
+    """The state of every kind, in one statement over the jobs that are not over."""
     now = timezone.now()
-    lane = Case(
-        *(
-            When(**{f"{column}__isnull": False}, then=Value(name.value))
-            for name, column in LANE_COLUMNS.items()
-        ),
-        output_field=CharField(),
-    )
     waits = Q(state=Job.State.WAITING)
     found = (
         Job.objects.filter(state__in=OPEN)
         .order_by()
-        .values(lane=lane)
+        .values("kind")
         .annotate(
             waiting=Count("pk", filter=waits),
             working=Count("pk", filter=~waits),
@@ -61,28 +54,23 @@ def open_jobs() -> list[LaneState]:
             oldest=Min("queued_at", filter=waits & Q(queued_at__lte=now)),
         )
     )
-    rows = {row["lane"]: row for row in found}
-    return [_lane_state(name, rows.get(name.value), now) for name in Lane]
+    rows = {row["kind"]: row for row in found}
+    return [_state(kind, rows.get(kind.value), now) for kind in Job.Kind]
 
 
-def _lane_state(lane: Lane, row: Mapping[str, Any] | None, now: datetime) -> LaneState:
+def _state(kind: Job.Kind, row: Mapping[str, Any] | None, now: datetime) -> KindState:
     if row is None:
-        return LaneState(lane)
+        return KindState(kind)
     age = (now - row["oldest"]).total_seconds() if row["oldest"] else 0.0
-    return LaneState(lane, row["waiting"], row["working"], row["runs"], age)
+    return KindState(kind, row["waiting"], row["working"], row["runs"], age)
 
 
-def failed_jobs(*, days: int = 7) -> dict[Lane, int]:
-    """How many jobs of each lane have failed in so many days; lanes without any are left out."""
+def failed_jobs(*, days: int = 7) -> dict[Job.Kind, int]:
+    """How many jobs of each kind have failed in so many days; kinds without any are left out."""
     since = timezone.now() - timedelta(days=days)
     failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=since)
-    counts = failed.aggregate(
-        **{
-            name.value: Count("pk", filter=Q(**{f"{column}__isnull": False}))
-            for name, column in LANE_COLUMNS.items()
-        }
-    )
-    return {Lane(name): number for name, number in counts.items() if number}
+    counts = failed.order_by().values_list("kind").annotate(Count("pk"))
+    return {Job.Kind(kind): number for kind, number in counts}
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def status(request: Request) -> HttpResponse:
     room = disk()
     known = workers()
     context = {
-        "lanes": [(lane, failed.get(lane.lane, 0)) for lane in open_jobs()],
+        "kinds": [(each, failed.get(each.kind, 0)) for each in open_jobs()],
         "failed_days": FAILED_DAYS,
         "workers": known,
         "has_worker": any(each.is_alive for each in known),

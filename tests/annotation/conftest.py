@@ -120,7 +120,7 @@ def colleague(world: World, transactional_db: None) -> Iterator[None]:
     from django.db import connection
 
     from annotation import perform_job
-    from annotation.core.jobs import Lane
+    from annotation.models import Job
     from annotation.workers import report_alive
 
     ended = threading.Event()
@@ -128,8 +128,8 @@ def colleague(world: World, transactional_db: None) -> Iterator[None]:
     def work() -> None:
         try:
             while not ended.wait(0.05):
-                for lane in Lane:
-                    perform_job.pull(lane)
+                for kind in Job.Kind:
+                    perform_job.pull(kind)
         finally:
             connection.close()
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from annotation.models import (
     Adjudication,
@@ -104,9 +103,9 @@ REFUSED: dict[str, Attempt] = {
     ),
     "work on nothing": lambda w: Reading.objects.create(assignment=_assignment(w)),
     "a working job without a lease": lambda w: Job.objects.create(
-        run=_run(w), document_set=w.sets["port"], state="working"
+        kind="run", project=w.project, run=_run(w), document_set=w.sets["port"], state="working"
     ),
-    "a job of nothing": lambda w: Job.objects.create(lease_until=timezone.now()),
+    "a job of nothing": lambda w: Job.objects.create(kind="run", project=w.project),
 }
 
 

@@ -12,7 +12,6 @@ from celery import current_app
 from annotation import perform_job, tasks
 from annotation.accounts.mail_reset import MAIL_RESET
 from annotation.accounts.verified_email import MAIL_VERIFICATION
-from annotation.analysis.make_analysis import MAKE_ANALYSIS
 from annotation.core import jobs
 from annotation.demo.project import ADD_SAMPLE
 from annotation.judging.services.start_run import start_run
@@ -45,7 +44,6 @@ def test_every_queued_name_is_registered() -> None:
     hinted = {ast.unparse(call.args[0]) for _, call in calls("hint")}
     assert hinted == {
         "WORK",
-        "MAKE_ANALYSIS",
         "ADD_SAMPLE",
         "MAIL_RESET",
         "MAIL_VERIFICATION",
@@ -54,7 +52,6 @@ def test_every_queued_name_is_registered() -> None:
     }
     assert {
         jobs.WORK,
-        MAKE_ANALYSIS,
         ADD_SAMPLE,
         MAIL_RESET,
         MAIL_VERIFICATION,
@@ -68,20 +65,20 @@ def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world:
         start_run(project=world.project, judge=judge, by=None)
         for judge in (world.judge, Judge.objects.create(name="other", kind="lexical"))
     ]
-    tasks.work("runs")
+    tasks.work("run")
     assert {Run.objects.get(pk=run.pk).state for run in runs} == {"finished"}
 
 
-@pytest.mark.parametrize("lane", list(jobs.Lane))
-def test_a_message_about_nothing_is_ignored(db: None, lane: str) -> None:
-    tasks.work(lane)
+@pytest.mark.parametrize("kind", list(Job.Kind))
+def test_a_message_about_nothing_is_ignored(db: None, kind: str) -> None:
+    tasks.work(kind)
     assert not Job.objects.exists()
 
 
 def test_a_message_to_a_worker_that_is_at_it_is_ignored(world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=None)
-    with perform_job.at_work_in(jobs.Lane.RUNS):
-        tasks.work("runs")
+    with perform_job.at_work_on(Job.Kind.RUN):
+        tasks.work("run")
     assert set(run.jobs.values_list("state", flat=True)) == {"waiting"}
 
 
@@ -89,4 +86,4 @@ def test_a_worker_finds_work_without_any_message(transactional_db: None, world: 
     run = start_run(project=world.project, judge=world.judge, by=None)
     perform_job.look()
     wait_until(lambda: Run.objects.get(pk=run.pk).state == "finished")
-    wait_until(lambda: not any(thread.name.startswith("lane-") for thread in threading.enumerate()))
+    wait_until(lambda: not any(thread.name.startswith("jobs-") for thread in threading.enumerate()))

@@ -342,10 +342,10 @@ FAULTS = (
     Fault("all workers killed", "SIGKILL to both, then one is started", _kill_both_workers, interrupts=True),
     Fault(
         "a worker's threads die",
-        "SystemExit raised in all threads that work on a lane",
+        "SystemExit raised in all threads that do jobs",
         _kill_threads,
         interrupts=True,
-        mortal="ThreadPoolExecutor,lane-",
+        mortal="ThreadPoolExecutor,jobs-",
     ),
     Fault(
         "the thread of a judge's calls dies",

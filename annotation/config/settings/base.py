@@ -263,7 +263,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 # A message is done with as soon as a worker has it: what it told of stands in rows.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A thread for each lane of work and one for statistics, and one that finds that the others are at work.
+# A thread for each kind of work, and some for mails and for finding that the others are at work.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -274,11 +274,6 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "interval_start": 0,
     "interval_step": 0.2,
     "interval_max": 0.2,
-}
-# Workers take from both in turn: statistics that somebody looks at do not stand behind a run of days.
-CELERY_TASK_QUEUES = {name: {"exchange": name, "routing_key": name} for name in ("celery", "statistics")}
-CELERY_TASK_ROUTES = {
-    name: {"queue": "statistics"} for name in ("annotation.make_analysis", "annotation.add_sample_project")
 }
 CELERY_TIMEZONE = "UTC"
 

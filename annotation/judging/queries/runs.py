@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Left
 from django.utils import timezone
 
-from annotation.core.jobs import workers_alive
+from annotation.core.jobs import OPEN, due, workers_alive
 from annotation.core.paging import page_after
-from annotation.core.run_answers import answers, most_common_reason, usable_in, why_unusable
+from annotation.judging.queries.run_answers import answers, most_common_reason, usable_in, why_unusable
 from annotation.models import Event, Job, Judge, JudgeCall, Project, Run, Summary, Verdict
 from evaluation.judging import Usage
 
@@ -116,8 +117,26 @@ class RunProgress:
 
 
 def is_under_way(run: Run) -> bool:
-    """Whether something waits or is being worked on."""
-    return Job.objects.filter(run=run, state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
+    """Whether it is not over yet."""
+    return Run.objects.filter(pk=run.pk, state=Run.State.ACTIVE).exists()
+
+
+def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
+    """The run with due jobs that the fewest workers are at; of those the one that waited longest.
+
+    `besides` are the keys of runs that are left out.
+    """
+    at_work = Count("jobs__token", distinct=True, filter=Q(jobs__state=Job.State.WORKING))
+    runs = Run.objects.filter(Exists(due(Job.Kind.RUN).filter(run=OuterRef("pk")))).exclude(pk__in=besides)
+    runs = runs.annotate(workers=at_work, served=Max("jobs__started_at"))
+    in_turn = runs.order_by("workers", F("served").asc(nulls_first=True), "pk")
+    return in_turn.select_related("project", "judge").first()
+
+
+def runs_to_settle() -> QuerySet[Run]:
+    """Active runs of which no job is open: a worker ended the last one and died, or was itself found dead."""
+    is_open = Job.objects.filter(run=OuterRef("pk"), state__in=OPEN)
+    return Run.objects.filter(~Exists(is_open), state=Run.State.ACTIVE)
 
 
 def is_whole(run: Run) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import Error, connection, transaction
 from django.db.models import Case, F, Value, When
@@ -26,6 +26,7 @@ from annotation.judging.queries.runs import is_without_use, why_without_use
 from annotation.judging.services.asked_claims import ActiveClaims, keep_claims
 from annotation.judging.services.asked_questions import ActiveQuestions
 from annotation.judging.services.asked_texts import TextsToJudge
+from annotation.judging.services.end_run import settle, stop_run
 from annotation.judging.services.judge_document_set import (
     Ask,
     DocumentSetWork,
@@ -46,6 +47,9 @@ from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 from evaluation.judging.protocol import one_pass
 from evaluation.judging.turns import Turn, take_turn
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 TURN_SECONDS = 20.0
 """After so long another run that waits has its turn, and the judge is read anew."""
@@ -109,9 +113,13 @@ def judge_run(run: Run, *, most: int | None = None, is_stopping: Callable[[], bo
             with jobs.Lease(turn.token):
                 return turn.pull(most=most, is_stopping=is_stopping)
     except JudgeSettings as failure:
-        for claimed in jobs.take(run=run):
-            jobs.stop_run(claimed, reason=str(failure))
+        for claimed in jobs.take(_due(run)):
+            stop_run(run, reason=str(failure), met_by=claimed)
         return False
+
+
+def _due(run: Run) -> QuerySet[Job]:
+    return jobs.due(Job.Kind.RUN).filter(run=run)
 
 
 class _Turn:
@@ -134,7 +142,6 @@ class _Turn:
         self.failed: list[tuple[_Flow, BaseException]] = []
         self.unavailable_in_a_row = 0
         self.stop: tuple[_Flow, BaseException] | None = None
-        self.is_cancelled = False
         self.is_without_use = False
 
     # Taking work
@@ -149,7 +156,7 @@ class _Turn:
             free = room - self._weight()
             # A fourth at a time, so that many are read together.
             if is_open and (free >= room / 4 or not self.flows):
-                taken = jobs.take(run=self.run, most=max(1, free), token=self.token)
+                taken = jobs.take(_due(self.run), most=max(1, free), token=self.token)
                 is_more = bool(taken) and most is None
                 self.begin(taken)
             elif not self.flows:
@@ -161,7 +168,7 @@ class _Turn:
     @property
     def _is_over(self) -> bool:
         is_away = self.unavailable_in_a_row >= UNAVAILABLE_IN_A_ROW
-        return is_away or self.is_cancelled or self.is_without_use or self.stop is not None
+        return is_away or self.is_without_use or self.stop is not None
 
     def _sets_at_once(self) -> int:
         if self.judge.row.kind == Judge.Kind.LEXICAL:
@@ -257,10 +264,6 @@ class _Turn:
         """Take the flow to its next step."""
         if not self._is_under_way(flow):
             return
-        if self.is_cancelled:
-            self._drop(flow)
-            jobs.finish(flow.claimed, state=Job.State.CANCELLED)
-            return
         try:
             step = flow.steps.send(reply)
         except StopIteration:
@@ -313,25 +316,25 @@ class _Turn:
     ) -> None:
         try:
             do(group)
-        except jobs.StoppedJob:
-            self.is_cancelled = True
-            for flow, _ in group:
-                self._advance(flow, None)
         except Error:
             if not connection.in_atomic_block:
                 connection.close_if_unusable_or_obsolete()
             raise
 
     def _held(self, group: Sequence[_Due[StepKind]]) -> list[_Due[StepKind]]:
-        """Those whose job is still this worker's, held until the transaction ends; the others are let go."""
+        """Those whose job is still this worker's, held until the transaction ends. Where one was lost, all that were
+        are let go: a run is cancelled as a whole.
+        """
         mine = jobs.hold([flow.claimed for flow, _ in group])
-        for flow, _ in group:
-            if flow.claimed.job.pk not in mine:
-                logger.warning(
-                    "Job %s was given to another worker; this one stops", flow.claimed.job.public_id
-                )
+        held = [each for each in group if each[0].claimed.job.pk in mine]
+        if len(held) < len(group):
+            own = set(
+                Job.objects.filter(token=self.token, state=Job.State.WORKING).values_list("pk", flat=True)
+            )
+            for flow in [flow for key, flow in self.flows.items() if key not in own]:
+                logger.warning("Job %s is no longer this worker's", flow.claimed.job.public_id)
                 self._drop(flow)
-        return [each for each in group if each[0].claimed.job.pk in mine]
+        return held
 
     def _drop(self, flow: _Flow) -> None:
         flow.turn.is_over = True
@@ -422,7 +425,7 @@ class _Turn:
         done, self.done = [flow for flow in self.done if self._is_under_way(flow)], []
         failed, self.failed = [each for each in self.failed if self._is_under_way(each[0])], []
         if done:
-            jobs.finish_all([flow.claimed for flow in done])
+            jobs.finish(*(flow.claimed for flow in done))
             self.unavailable_in_a_row = 0
         for flow in done:
             self._drop(flow)
@@ -454,15 +457,15 @@ class _Turn:
 
     def _end_turn(self) -> None:
         """Stop the run where it cannot go on; where it is finished its judge may come to decide."""
-        if self.stop is None:
-            if self.is_without_use:
-                jobs.stop_waiting(self.run, reason=why_without_use(self.run))
-            elif self.run.decides_after:
-                decide_after(run=self.run)
-            return
-        flow, failure = self.stop
-        state = Job.State.CANCELLED if isinstance(failure, BudgetSpent) else Job.State.FAILED
-        jobs.stop_run(flow.claimed, reason=str(failure), state=state)
+        if self.stop is not None:
+            flow, failure = self.stop
+            state = Job.State.CANCELLED if isinstance(failure, BudgetSpent) else Job.State.FAILED
+            stop_run(self.run, reason=str(failure), met_by=flow.claimed, state=state)
+        elif self.is_without_use:
+            stop_run(self.run, reason=why_without_use(self.run))
+        settle(self.run)
+        if self.run.decides_after:
+            decide_after(run=self.run)
 
 
 def _document_set(claimed: jobs.Claimed) -> DocumentSet:

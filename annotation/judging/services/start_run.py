@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Count
-from django.utils import timezone
 
 from annotation.core import jobs
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
+from annotation.core.shared.clock import shared_now
 from annotation.judging.queries.judges import members_of
+from annotation.judging.services.end_run import end, locked_run, settle
 from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import (
     has_price,
@@ -125,20 +126,16 @@ def faults_of_start(
 
 @transaction.atomic
 def cancel_run(*, run: Run, by: User | None) -> Run:
-    """Stop a run: waiting jobs at once, working ones after the summaries that they are at.
-
-    What was judged stays. Cancelling a run that is over changes nothing.
+    """Stop a run at once; workers write nothing more. What was judged stays. Cancelling one that is over changes
+    nothing.
     """
     require(by, run.project, Verb.RUN)
-    run = _locked_run(run)
+    run = locked_run(run)
     if run.state != Run.State.ACTIVE:
         return run
-    waiting = jobs.cancel_waiting(run)
-    run.state = Run.State.CANCELLED
-    run.stop_reason = f"Cancelled by {by.get_username() if by else 'the operator'}."
-    run.finished_at = timezone.now()
-    run.save(update_fields=["state", "stop_reason", "finished_at"])
-    log(project=run.project, actor=by, verb="cancel run", target=run, data={"jobs": waiting})
+    who = by.get_username() if by else "the operator"
+    cancelled = end(run, Run.State.CANCELLED, reason=f"Cancelled by {who}.")
+    log(project=run.project, actor=by, verb="cancel run", target=run, data={"jobs": cancelled})
     return run
 
 
@@ -152,9 +149,9 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     """
     require(by, run.project, Verb.RUN)
     project = _locked(run.project)
-    run = _locked_run(run)
+    run = locked_run(run)
     _refuse_second(project, run.judge, except_for=run)
-    if not Job.objects.filter(run=run, state=Job.State.WORKING).exists():
+    if not Job.objects.filter(run=run, lease_until__gt=shared_now()).exists():
         # What dead workers held back comes free.
         run.cost = cost_of_calls(run)
     if max_cost is not None:
@@ -166,7 +163,8 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
                 code="invalid_cap",
             )
         run.max_cost = max_cost
-    again = jobs.wait_again(run)
+    over = Job.objects.filter(run=run, state__in=(Job.State.FAILED, Job.State.CANCELLED))
+    again = jobs.again(over)
     if not again and run.state not in (Run.State.CANCELLED, Run.State.STOPPED):
         raise Conflict("Every job of this run is finished or in progress.", code="nothing_to_resume")
     run.state = Run.State.ACTIVE
@@ -174,8 +172,8 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     run.finished_at = None
     run.save(update_fields=["state", "stop_reason", "finished_at", "max_cost", "cost"])
     log(project=run.project, actor=by, verb="resume run", target=run, data={"jobs": len(again)})
-    jobs.enqueue(again)
-    jobs.settle(run)
+    settle(run)
+    run.refresh_from_db()
     return run
 
 
@@ -188,7 +186,11 @@ def _begin(
     prompts = PromptVersion.objects.filter(judges__in=members_of(run.judge)).distinct()
     run.prompt_versions.set(prompts)
     queued = Job.objects.bulk_create(
-        [Job(run=run, document_set_id=key, total=total) for key, total in totals], batch_size=500
+        [
+            Job(kind=Job.Kind.RUN, project=run.project, run=run, document_set_id=key, total=total)
+            for key, total in totals
+        ],
+        batch_size=500,
     )
     log(
         project=run.project,
@@ -270,14 +272,6 @@ def _refuse_cap(max_cost: float | None, judge: Judge) -> None:
 def _locked(project: Project) -> Project:
     # One after the other: two people who start the same run must not both find that there is none.
     return Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
-
-
-def _locked_run(run: Run) -> Run:
-    return (
-        Run.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("project", "judge")
-        .get(pk=run.pk)
-    )
 
 
 def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = None) -> None:

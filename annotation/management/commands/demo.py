@@ -117,7 +117,7 @@ class Command(BaseCommand):
             answer_harbour(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
         # Made here where it is not fresh: the fork's memory ends with it, a worker's would not.
-        recompute(project_id=project.pk, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
+        recompute(project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(RANKED))
         shown, _ = board(project)
         self.say("\n".join(table_lines(shown)))
 

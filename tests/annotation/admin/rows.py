@@ -18,7 +18,6 @@ from annotation.models import (
     CallClaim,
     Draw,
     DrawnCheck,
-    Export,
     Import,
     Job,
     Judge,
@@ -38,6 +37,7 @@ from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World, add_imported_verdict
+from tests.annotation.exports.doing import export_with_job
 
 
 def address(model: type[Model], rest: str = "") -> str:
@@ -68,8 +68,10 @@ def fill(world: World) -> None:
 
 def _fill_what_is_worked_on(world: World) -> None:
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
-    Job.objects.create(run=run, document_set=world.sets["port"], token="secret-token")
-    Export.objects.create(project=world.project, level="scores", format="csv")
+    Job.objects.create(
+        kind="run", project=run.project, run=run, document_set=world.sets["port"], token="secret-token"
+    )
+    export_with_job(world.project)
     Import.objects.create(project=world.project, files=["a.csv"])
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
     PromptVersion.objects.create(

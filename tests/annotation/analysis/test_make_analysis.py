@@ -6,28 +6,27 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from celery.signals import before_task_publish
 from django.utils import timezone
 
+from annotation import perform_job
 from annotation.analysis import make_analysis
 from annotation.analysis.leaderboard.leaderboards import board
 from annotation.analysis.make_analysis import (
-    ASKED_SECONDS,
     FAILED_SECONDS,
     MADE_EVERY_SECONDS,
     MADE_EVERY_TIMES,
-    MAKE_ANALYSIS,
     StatisticsRecipe,
     compute,
     current_statistics,
     recompute,
 )
+from annotation.core import jobs
 from annotation.core.refusals import NotReady
-from annotation.models import Analysis, Worker
+from annotation.models import Analysis, Job, Worker
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from django.contrib.auth.models import User
     from django.test import Client
@@ -57,18 +56,18 @@ def counting(world: World, monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 
 @pytest.fixture
-def sent(world: World) -> Iterator[list[dict[str, object]]]:
-    """What the workers were asked for, a worker being alive."""
-    hints: list[dict[str, object]] = []
-
-    def hear(sender: str, body: tuple[Any, dict[str, object], Any], **_: object) -> None:
-        assert sender == MAKE_ANALYSIS
-        hints.append(body[1])
-
+def worker(world: World) -> None:
+    """A worker is alive, and does what the test has it do."""
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
-    before_task_publish.connect(hear)
-    yield hints
-    before_task_publish.disconnect(hear)
+
+
+def asked() -> list[str]:
+    """The keys of what waits for a worker."""
+    return list(jobs.due(Job.Kind.ANALYSIS).order_by("pk").values_list("analysis__key", flat=True))
+
+
+def work() -> None:
+    perform_job.pull(Job.Kind.ANALYSIS)
 
 
 def answer(world: World, label: str = "yes") -> None:
@@ -100,17 +99,15 @@ def test_without_a_worker_new_ones_are_made_at_once(world: World, counting: Coun
 def test_the_old_ones_are_shown_while_a_worker_makes_new_ones(
     world: World,
     counting: Counting,
-    sent: list[dict[str, object]],
-    django_capture_on_commit_callbacks: Callable[..., Any],
+    worker: None,
 ) -> None:
     compute(project=world.project, kind=KIND, key="a")
     Analysis.objects.update(made_at=timezone.now() - timedelta(seconds=MADE_EVERY_SECONDS + 1))
     answer(world)
-    with django_capture_on_commit_callbacks(execute=True):
-        found = current_statistics(project=world.project, kind=KIND, key="a")
+    found = current_statistics(project=world.project, kind=KIND, key="a")
     assert (found.payload["call"], found.is_stale, counting.calls) == (1, True, 1)
-    assert sent == [{"project_id": world.project.pk, "kind": "leaderboard", "key": "a"}]
-    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
+    assert asked() == ["a"]
+    work()
     fresh = current_statistics(project=world.project, kind=KIND, key="a")
     assert (fresh.payload["call"], fresh.is_stale, counting.calls) == (2, False, 2)
 
@@ -118,81 +115,50 @@ def test_the_old_ones_are_shown_while_a_worker_makes_new_ones(
 def test_a_worker_is_asked_once(
     world: World,
     counting: Counting,
-    sent: list[dict[str, object]],
-    django_capture_on_commit_callbacks: Callable[..., Any],
+    worker: None,
 ) -> None:
-    with django_capture_on_commit_callbacks(execute=True):
-        first = current_statistics(project=world.project, kind=KIND, key="a")
-        current_statistics(project=world.project, kind=KIND, key="a")
-    assert first.is_missing
-    assert len(sent) == 1
-    # It may have died: after a while it is asked again.
-    Analysis.objects.update(asked_at=timezone.now() - timedelta(seconds=ASKED_SECONDS + 1))
-    with django_capture_on_commit_callbacks(execute=True):
-        current_statistics(project=world.project, kind=KIND, key="a")
-    assert len(sent) == 2
+    assert current_statistics(project=world.project, kind=KIND, key="a").is_missing
+    current_statistics(project=world.project, kind=KIND, key="a")
+    assert asked() == ["a"]
+    work()
+    assert (asked(), counting.calls) == ([], 1)
+    # The same job is asked again.
+    answer(world)
+    Analysis.objects.update(made_at=timezone.now() - timedelta(seconds=MADE_EVERY_SECONDS + 1))
+    current_statistics(project=world.project, kind=KIND, key="a")
+    assert (asked(), Job.objects.count()) == (["a"], 1)
 
 
 def test_while_answers_arrive_new_ones_are_made_every_few_seconds(
     world: World,
     counting: Counting,
-    sent: list[dict[str, object]],
-    django_capture_on_commit_callbacks: Callable[..., Any],
+    worker: None,
 ) -> None:
     compute(project=world.project, kind=KIND, key="a")
     answer(world)
-    with django_capture_on_commit_callbacks(execute=True):
-        assert current_statistics(project=world.project, kind=KIND, key="a").is_stale
-    assert sent == []
+    assert current_statistics(project=world.project, kind=KIND, key="a").is_stale
+    assert asked() == []
 
 
-def test_statistics_of_a_project_are_made_one_at_a_time(
-    world: World,
-    counting: Counting,
-    sent: list[dict[str, object]],
-    django_capture_on_commit_callbacks: Callable[..., Any],
-) -> None:
-    for project, key in ((world.project, "a"), (world.project, "b"), (world.other_project, "b")):
-        with django_capture_on_commit_callbacks(execute=True):
-            assert current_statistics(project=project, kind=KIND, key=key).is_missing
-    assert [(asked["project_id"], asked["key"]) for asked in sent] == [
-        (world.project.pk, "a"),
-        (world.other_project.pk, "b"),
-    ]
-    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
-    with django_capture_on_commit_callbacks(execute=True):
-        current_statistics(project=world.project, kind=KIND, key="b")
-    assert len(sent) == 3
-
-
-def test_what_was_taken_back_meanwhile_keeps_no_place(world: World, counting: Counting) -> None:
+def test_what_was_taken_back_meanwhile_is_not_made(world: World, counting: Counting, worker: None) -> None:
+    current_statistics(project=world.project, kind=KIND, key="a")
     compute(project=world.project, kind=KIND, key="a")
-    Analysis.objects.update(asked_at=timezone.now())
-    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
-    assert (counting.calls, Analysis.objects.get().asked_at) == (1, None)
+    work()
+    assert (asked(), counting.calls) == ([], 1)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_waits_is_given_what_a_worker_makes(
-    world: World, counting: Counting, sent: list[dict[str, object]]
-) -> None:
-    def work(body: tuple[Any, dict[str, Any], Any], **_: object) -> None:
-        recompute(**body[1])
-
-    before_task_publish.connect(work)
-    try:
-        first = current_statistics(project=world.project, kind=KIND, key="a", wait=True)
-    finally:
-        before_task_publish.disconnect(work)
-    assert (first.payload["call"], first.is_stale, len(sent)) == (1, False, 1)
+def test_who_waits_is_given_what_a_worker_makes(world: World, counting: Counting, colleague: None) -> None:
+    first = current_statistics(project=world.project, kind=KIND, key="a", wait=True)
+    assert (first.payload["call"], first.is_stale) == (1, False)
     # Old ones are good enough, while a worker makes new ones.
     answer(world)
     old = current_statistics(project=world.project, kind=KIND, key="a", wait=True)
-    assert (old.payload["call"], old.is_stale, counting.calls) == (1, True, 1)
+    assert (old.payload["call"], old.is_stale) == (1, True)
 
 
 def test_who_has_waited_for_long_is_told_to_come_again(
-    world: World, counting: Counting, sent: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
+    world: World, counting: Counting, worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(make_analysis, "WAITED_SECONDS", 0.1)
     with pytest.raises(NotReady) as refused:
@@ -203,23 +169,20 @@ def test_who_has_waited_for_long_is_told_to_come_again(
 def test_what_took_long_is_made_less_often(
     world: World,
     counting: Counting,
-    sent: list[dict[str, object]],
-    django_capture_on_commit_callbacks: Callable[..., Any],
+    worker: None,
 ) -> None:
     compute(project=world.project, kind=KIND, key="a")
     answer(world)
-    for ago, asked in ((MADE_EVERY_TIMES * 4 - 1, 0), (MADE_EVERY_TIMES * 4 + 1, 1)):
+    for ago, times in ((MADE_EVERY_TIMES * 4 - 1, 0), (MADE_EVERY_TIMES * 4 + 1, 1)):
         Analysis.objects.update(seconds=4, made_at=timezone.now() - timedelta(seconds=ago))
-        with django_capture_on_commit_callbacks(execute=True):
-            assert current_statistics(project=world.project, kind=KIND, key="a").is_stale
-        assert len(sent) == asked
+        assert current_statistics(project=world.project, kind=KIND, key="a").is_stale
+        assert len(asked()) == times
 
 
 def test_what_cannot_be_made_keeps_no_other_waiting(
     world: World,
-    sent: list[dict[str, object]],
+    worker: None,
     monkeypatch: pytest.MonkeyPatch,
-    django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     def broken(project: Project, key: str) -> str:
         if key == "broken":
@@ -227,30 +190,31 @@ def test_what_cannot_be_made_keeps_no_other_waiting(
         return "made"
 
     monkeypatch.setattr(make_analysis, "RECIPES", {KIND: StatisticsRecipe(broken)})
-    with django_capture_on_commit_callbacks(execute=True):
-        current_statistics(project=world.project, kind=KIND, key="broken")
-    with pytest.raises(ZeroDivisionError):
-        recompute(project_id=world.project.pk, kind="leaderboard", key="broken")
-    # Nobody asks for these again at once, and whoever waits for them is told why.
-    with django_capture_on_commit_callbacks(execute=True):
-        assert current_statistics(project=world.project, kind=KIND, key="broken").failed_at is not None
-        with pytest.raises(NotReady, match="worker's log for the reason"):
-            current_statistics(project=world.project, kind=KIND, key="broken", wait=True)
-        current_statistics(project=world.project, kind=KIND, key="a")
-    assert [asked["key"] for asked in sent] == ["broken", "a"]
-    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
-    Analysis.objects.filter(key="broken").update(
-        failed_at=timezone.now() - timedelta(seconds=FAILED_SECONDS + 1)
-    )
-    with django_capture_on_commit_callbacks(execute=True):
-        assert current_statistics(project=world.project, kind=KIND, key="broken").failed_at is None
-    assert sent[-1]["key"] == "broken"
+    current_statistics(project=world.project, kind=KIND, key="broken")
+    current_statistics(project=world.project, kind=KIND, key="a")
+    work()
+    assert current_statistics(project=world.project, kind=KIND, key="a").payload == "made"
+    # It is tried a few times more; whoever waits meanwhile is told why.
+    assert Job.objects.get(analysis__key="broken").state == "waiting"
+    assert current_statistics(project=world.project, kind=KIND, key="broken").failed_at is not None
+    with pytest.raises(NotReady, match="worker's log for the reason"):
+        current_statistics(project=world.project, kind=KIND, key="broken", wait=True)
+    # Nobody asks for them again at once after the last attempt.
+    Job.objects.filter(analysis__key="broken").update(state="failed")
+    current_statistics(project=world.project, kind=KIND, key="broken")
+    assert asked() == []
+    Job.objects.update(started_at=timezone.now() - timedelta(seconds=FAILED_SECONDS + 1))
+    current_statistics(project=world.project, kind=KIND, key="broken")
+    assert asked() == ["broken"]
 
 
 def test_a_page_says_that_its_numbers_could_not_be_made(
-    world: World, sent: list[dict[str, object]], signed_in: Callable[[User], Client]
+    world: World, worker: None, signed_in: Callable[[User], Client]
 ) -> None:
-    Analysis.objects.create(project=world.project, kind="judge", key="", failed_at=timezone.now())
+    job = Job.objects.create(
+        kind=Job.Kind.ANALYSIS, project=world.project, error="away", started_at=timezone.now()
+    )
+    Analysis.objects.create(project=world.project, kind="judge", key="", job=job)
     shown = signed_in(world.mona).get("/p/harbour/scores/judge/").content.decode()
     assert "Computing these numbers failed on" in shown
     assert "Computing these numbers. " not in shown
@@ -269,7 +233,7 @@ FILES = (
 def test_no_file_and_no_api_makes_statistics_where_a_worker_lives(
     path: str,
     world: World,
-    sent: list[dict[str, object]],
+    worker: None,
     signed_in: Callable[[User], Client],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -292,7 +256,7 @@ PAGES = (
 def test_no_page_makes_statistics_where_a_worker_lives(
     page: str,
     world: World,
-    sent: list[dict[str, object]],
+    worker: None,
     signed_in: Callable[[User], Client],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -301,20 +265,19 @@ def test_no_page_makes_statistics_where_a_worker_lives(
     monkeypatch.setattr(make_analysis, "RECIPES", dict.fromkeys(Analysis.Kind, recipe))
     shown = signed_in(world.mona).get(f"/p/harbour/{page}")
     assert (shown.status_code, computed) == (200, [])
-    assert Analysis.objects.filter(asked_at__isnull=False).count() == 1
+    assert asked()
 
 
 def test_a_worker_makes_nothing_that_somebody_has_made_meanwhile(world: World, counting: Counting) -> None:
     compute(project=world.project, kind=KIND, key="a")
-    recompute(project_id=world.project.pk, kind="leaderboard", key="a")
-    recompute(project_id=0, kind="leaderboard", key="a")
+    recompute(project=world.project, kind=KIND, key="a")
     assert counting.calls == 1
 
 
 def test_another_shape_counts_as_never_made(
     world: World,
     counting: Counting,
-    sent: list[dict[str, object]],
+    worker: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compute(project=world.project, kind=KIND, key="a")

@@ -18,7 +18,6 @@ from annotation.models import (
     ClaimSet,
     Dispute,
     Draw,
-    Export,
     Judge,
     Membership,
     Project,
@@ -29,6 +28,7 @@ from annotation.projects.services.invite import invite
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World, add_imported_verdict
+from tests.annotation.exports.doing import export_with_job
 from tests.annotation.imports.refused import refused_import
 
 PREFIX = "/api/v1/"
@@ -261,7 +261,7 @@ def ids_of(world: World) -> dict[str, str]:
     reading = assignment.readings.order_by("position")[0]
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     asked = refused_import(world.project)
-    export = Export.objects.create(project=world.project, level="scores", format="csv")
+    export = export_with_job(world.project)
     [question] = ask_questions(document_set=world.sets["port"], texts=["Does alder speak?"], by=world.mona)
     draw = Draw.objects.create(project=world.project, method="uniform", share=0.5, seed=7, frame=[])
     member = world.project.memberships.get(user=world.vic)
@@ -384,5 +384,5 @@ def grow(world: World, sets: int, *, first: int = 0) -> None:
         Verdict.objects.create(check_row=check, source="reviewer", person=world.cleo, label="yes")
         judge = Judge.objects.create(name=name, kind="lexical")
         Run.objects.create(project=world.project, judge=judge, metrics=["coverage"], started_by=world.mona)
-        Export.objects.create(project=world.project, level="scores", format="csv", requested_by=world.mona)
+        export_with_job(world.project)
     rescore(project=world.project)

@@ -22,11 +22,12 @@ from django.db import connection
 from annotation import perform_job
 from annotation.accounts.own_account import make_token
 from annotation.core import jobs
-from annotation.exports.services import cancel_export, perform, request_export
-from annotation.models import Export, Project, Summary, Verdict
+from annotation.exports.services import cancel_export, request_export
+from annotation.models import Export, Job, Project, Summary, Verdict
 from evaluation import EvaluationError
 from evaluation import client as clients
 from evaluation.client import ApiError, Coverdict, ExportEnded, PushResult, RunEnded
+from tests.annotation.exports.doing import perform
 from tests.annotation.judging.processes import ROOT, wait_until, workers
 from tests.bench._serving import served
 
@@ -303,8 +304,8 @@ def cutting(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Iterato
 def write_exports() -> None:
     """As a worker does, once there is one to write."""
     try:
-        wait_until(lambda: jobs.is_something_due(jobs.Lane.EXPORTS))
-        perform_job.pull(jobs.Lane.EXPORTS)
+        wait_until(lambda: jobs.due(Job.Kind.EXPORT).exists())
+        perform_job.pull(Job.Kind.EXPORT)
     finally:
         connection.close()
 
@@ -358,7 +359,7 @@ def test_a_file_that_is_another_by_then_is_fetched_anew(
     def written_again(what: str, done: int, total: int) -> None:
         if done == 100:
             server.project("mill").push({**ROWS[0], "document_id": "d2"})
-            Export.objects.update(finished_at=None)
+            jobs.again(Job.objects.filter(export=export))
             perform(export)
 
     with Coverdict(address, token, progress=written_again, patience=10) as broken:

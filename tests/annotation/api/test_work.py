@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.exports.services import perform, request_export
-from annotation.models import Assignment, Event, Export, Job, Project, Run, UnitJudgment
+from annotation.exports.services import request_export
+from annotation.models import Assignment, Event, Export, Project, Run, UnitJudgment
 from tests.annotation.cast import PEERS, World
+from tests.annotation.exports.doing import export_with_job, perform
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor
@@ -250,8 +251,7 @@ def test_names_are_for_owners_alone_also_in_a_file_that_an_owner_asked_for(
 
 
 def test_a_failed_export_says_why(world: World, client_of: ApiDoor) -> None:
-    export = Export.objects.create(project=world.project, level="scores", format="csv")
-    Job.objects.create(export=export, state="failed", error="No room left.")
+    export = export_with_job(world.project, state="failed", error="No room left.")
     shown = client_of("vic").get(f"{HERE}exports/{export.public_id}/").json()
     assert (shown["state"], shown["error"]) == ("failed", "No room left.")
 

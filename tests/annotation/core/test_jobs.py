@@ -13,10 +13,14 @@ import time_machine
 from django.db import connection, transaction
 from django.utils import timezone
 
+from annotation import perform_job
 from annotation.core import jobs
+from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
+from annotation.judging.services.end_run import settle, stop_run
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
-from annotation.models import Event, Export, Job, Judge, Project, Run
-from tests.annotation.judging.doing import add_document_set, claim_job
+from annotation.models import Event, Job, Judge, Project, Run
+from tests.annotation.exports.doing import export_with_job
+from tests.annotation.judging.doing import add_document_set, claim_job, due
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -111,24 +115,24 @@ def test_many_jobs_are_taken_under_one_token_in_as_many_statements_as_one(
         )
     run = start_run(project=project, judge=judge, by=None)
     with django_assert_max_num_queries(6):
-        first = jobs.take(run=run, most=20)
+        first = jobs.take(due(run), most=20)
     assert (len(first), {each.token for each in first}) == (20, {first[0].token})
     assert [each.job.pk for each in first] == list(run.jobs.values_list("pk", flat=True)[:20])
-    assert len(jobs.take(run=run, most=20)) == 10
-    assert jobs.take(run=run, most=20) == []
+    assert len(jobs.take(due(run), most=20)) == 10
+    assert jobs.take(due(run), most=20) == []
 
 
 def test_the_run_that_the_fewest_workers_are_at_comes_next(world: World) -> None:
     first = start_run(project=world.project, judge=world.judge, by=None)
-    assert jobs.run_to_work_on() == first
+    assert run_to_work_on() == first
     claim(first)
     other = Judge.objects.create(name="other", kind="lexical")
     second = start_run(project=world.project, judge=other, by=None)
-    assert jobs.run_to_work_on() == second
+    assert run_to_work_on() == second
     cancel_run(run=second, by=None)
-    assert jobs.run_to_work_on() == first
-    jobs.take(run=first)
-    assert jobs.run_to_work_on() is None
+    assert run_to_work_on() == first
+    jobs.take(due(first))
+    assert run_to_work_on() is None
 
 
 def test_runs_have_their_turns_and_the_one_that_waited_longest_comes_next(world: World) -> None:
@@ -136,18 +140,18 @@ def test_runs_have_their_turns_and_the_one_that_waited_longest_comes_next(world:
     other = Judge.objects.create(name="other", kind="lexical")
     second = start_run(project=world.project, judge=other, by=None)
     for run in (first, second):
-        assert jobs.run_to_work_on() == run
+        assert run_to_work_on() == run
         jobs.finish(claim(run), state=Job.State.DONE)
     # Both were served, the first one longer ago.
-    assert jobs.run_to_work_on() == first
-    assert jobs.run_to_work_on(besides=[first.pk]) == second
+    assert run_to_work_on() == first
+    assert run_to_work_on(besides=[first.pk]) == second
 
 
-def test_what_is_due_is_told_by_lane(run: Run) -> None:
-    assert (jobs.is_something_due(jobs.Lane.RUNS), jobs.is_something_due(jobs.Lane.EXPORTS)) == (True, False)
-    jobs.take(run=run, most=2)
-    Job.objects.create(export=Export.objects.create(project=run.project, level="scores", format="csv"))
-    assert (jobs.is_something_due(jobs.Lane.RUNS), jobs.is_something_due(jobs.Lane.EXPORTS)) == (False, True)
+def test_what_is_due_is_told_by_kind(run: Run) -> None:
+    assert (jobs.due(Job.Kind.RUN).exists(), jobs.due(Job.Kind.EXPORT).exists()) == (True, False)
+    jobs.take(due(run), most=2)
+    export_with_job(run.project)
+    assert (jobs.due(Job.Kind.RUN).exists(), jobs.due(Job.Kind.EXPORT).exists()) == (False, True)
 
 
 # Ending
@@ -165,10 +169,13 @@ def test_a_job_ends_only_with_its_token(run: Run) -> None:
 
 def test_the_last_job_finishes_the_run(run: Run) -> None:
     first, second = claim(run, 1), claim(run, 2)
-    jobs.finish(first, state=Job.State.DONE)
+    jobs.finish(first)
+    settle(run)
     run.refresh_from_db()
     assert (run.state, run.finished_at) == ("active", None)
     jobs.finish(second, state=Job.State.FAILED, error="broke")
+    assert list(runs_to_settle()) == [run]
+    settle(run)
     run.refresh_from_db()
     assert run.state == "finished"
     assert run.finished_at is not None
@@ -183,7 +190,8 @@ def test_two_last_jobs_that_end_at_once_finish_the_run(transactional_db: None, w
     def end(claimed: jobs.Claimed) -> None:
         start.wait(PATIENCE_SECONDS)
         try:
-            jobs.finish(claimed, state=Job.State.DONE)
+            jobs.finish(claimed)
+            settle(run)
         finally:
             connection.close()
 
@@ -231,6 +239,7 @@ def test_a_run_has_failed_where_no_document_set_came_through(run: Run) -> None:
         claimed = claim_job(job)
         assert claimed is not None
         jobs.try_later(claimed, error="The server is away.")
+    settle(run)
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == ("failed", "2 of 2 document sets failed.")
 
@@ -243,7 +252,7 @@ def test_a_failed_attempt_of_a_cancelled_run_is_not_tried_again(run: Run) -> Non
 
 
 def test_what_stops_a_run_cancels_what_waits(run: Run) -> None:
-    jobs.stop_run(claim(run), reason="The judge 'x' refused.")
+    stop_run(run, reason="The judge 'x' refused.", met_by=claim(run))
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == ("stopped", "The judge 'x' refused.")
     assert list(run.jobs.order_by("pk").values_list("state", "error")) == [
@@ -256,16 +265,16 @@ def test_what_stops_a_run_cancels_what_waits(run: Run) -> None:
 def test_a_worker_that_lost_its_job_does_not_stop_the_run(run: Run) -> None:
     claimed = claim(run)
     change(run, token="somebody else's")
-    assert jobs.stop_run(claimed, reason="refused") is False
+    stop_run(run, reason="refused", met_by=claimed)
     run.refresh_from_db()
     assert run.state == "active"
 
 
-def test_a_job_stopped_by_a_cancellation_waits_again_if_the_run_was_resumed_meanwhile(run: Run) -> None:
+def test_a_job_of_a_run_that_is_resumed_at_once_waits_for_whoever_takes_it_next(run: Run) -> None:
     claimed = claim(run)
     cancel_run(run=run, by=None)
     resume_run(run=run, by=None)
-    jobs.finish(claimed, state=Job.State.CANCELLED)
+    assert jobs.finish(claimed) is False
     assert job_of(run).state == "waiting"
 
 
@@ -273,7 +282,7 @@ def test_a_job_stopped_by_a_cancellation_waits_again_if_the_run_was_resumed_mean
 
 
 def test_only_jobs_of_one_s_own_are_held(run: Run) -> None:
-    first, second = jobs.take(run=run, most=2)
+    first, second = jobs.take(due(run), most=2)
     with transaction.atomic():
         assert jobs.hold([first, second]) == {first.job.pk, second.job.pk}
     change(run, token="somebody else's")
@@ -284,8 +293,8 @@ def test_only_jobs_of_one_s_own_are_held(run: Run) -> None:
 def test_a_job_of_a_cancelled_run_cannot_be_held(run: Run) -> None:
     claimed = claim(run)
     cancel_run(run=run, by=None)
-    with pytest.raises(jobs.StoppedJob), transaction.atomic():
-        jobs.hold([claimed])
+    with transaction.atomic():
+        assert jobs.hold([claimed]) == set()
 
 
 # Leases
@@ -310,7 +319,7 @@ def test_a_lease_is_renewed_in_the_order_in_which_jobs_are_held(transactional_db
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has no locks of rows")
     run = start_run(project=world.project, judge=world.judge, by=None)
-    first, second = jobs.take(run=run, most=2)
+    first, second = jobs.take(due(run), most=2)
     # Behind the second one in the table.
     change(run, done=0)
     pids: list[int] = []
@@ -319,7 +328,7 @@ def test_a_lease_is_renewed_in_the_order_in_which_jobs_are_held(transactional_db
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_backend_pid()")
             pids.extend(cursor.fetchone())
-        jobs.Lease(first.token)._renew()
+        jobs.Lease(first.token).beat()
         connection.close()
 
     def waits() -> bool:
@@ -417,16 +426,27 @@ def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:
     job = job_of(run)
     assert job.state == "failed"
     assert "crashed at each of 5 attempts" in job.error
+    perform_job.pull(Job.Kind.RUN)
     run.refresh_from_db()
     assert run.state == "finished"
 
 
-def test_a_dead_worker_s_job_of_a_cancelled_run_is_cancelled(run: Run) -> None:
-    claim(run)
-    cancel_run(run=run, by=None)
-    let_the_lease_run_out(run)
-    jobs.reap()
-    assert job_of(run).state == "cancelled"
+def test_a_cancelled_job_keeps_its_lease_while_somebody_is_at_it(
+    transactional_db: None, world: World
+) -> None:
+    """Resuming must not take for free what the calls under way may cost."""
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    claimed = claim(run)
+    with jobs.Lease(claimed.token) as lease:
+        cancel_run(run=run, by=None)
+        let_the_lease_run_out(run)
+        lease.beat()
+        held = job_of(run).lease_until
+        assert held is not None
+        assert held > timezone.now()
+        with pytest.raises(jobs.StoppedJob):
+            lease.require()
+    assert (job_of(run).state, job_of(run).token, job_of(run).lease_until) == ("cancelled", "", None)
 
 
 def test_the_one_who_took_over_is_not_disturbed_by_the_one_who_came_back(run: Run) -> None:

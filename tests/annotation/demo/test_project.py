@@ -12,9 +12,10 @@ from django.test import override_settings
 
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.demo.project import add_sample_project, remove_sample_project
-from annotation.exports.services import perform, request_export
+from annotation.exports.services import request_export
 from annotation.models import Dispute, Event, Project
 from annotation.projects.services.change_project import create_project
+from tests.annotation.exports.doing import perform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,11 +11,10 @@ from django.conf import settings
 from annotation import perform_job
 from annotation.core import jobs
 from annotation.core.refusals import Conflict, NotAllowed
-from annotation.exports.background import perform_claimed
-from annotation.exports.queries import rows_of, state_of
 from annotation.exports.services import cancel_export, request_export
 from annotation.models import Event, Export, Job
 from tests.annotation.conftest import HTMX
+from tests.annotation.exports.doing import perform_claimed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +49,9 @@ def test_one_that_waits_is_cancelled_at_once(world: World, signed_in: Callable[[
     answer = mona.post(f"{ROOM}{export.public_id}/cancel/", headers=HTMX).content.decode()
     assert answer.lstrip().startswith('<section id="export-list"')
     assert ("cancelled" in answer, "every 2s" in answer) == (True, False)
-    assert state_of(again(export)) == "cancelled"
+    assert again(export).job.state == "cancelled"
     assert Event.objects.get(verb="cancel export").actor == world.mona
-    assert jobs.take() == []
+    assert jobs.take(jobs.due(Job.Kind.EXPORT)) == []
     with pytest.raises(Conflict):
         cancel_export(export=export, by=world.mona)
 
@@ -77,8 +76,8 @@ def test_whoever_may_not_export_cancels_nothing(world: World) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_written_one_is_over(world: World) -> None:
     export = asked_for(world)
-    perform_job.pull(jobs.Lane.EXPORTS)
-    assert (state_of(again(export)), rows_of(again(export))) == ("done", 4)
+    perform_job.pull(Job.Kind.EXPORT)
+    assert (again(export).job.state, again(export).job.done) == ("done", 4)
     with pytest.raises(Conflict):
         cancel_export(export=export, by=world.mona)
 
@@ -86,23 +85,22 @@ def test_a_written_one_is_over(world: World) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_one_that_is_cancelled_before_it_is_called_finished_leaves_no_file(world: World) -> None:
     export = asked_for(world)
-    [claimed] = jobs.take()
+    [claimed] = jobs.take(jobs.due(Job.Kind.EXPORT))
     cancel_export(export=export, by=world.mona)
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(claimed)
-    assert (state_of(again(export)), files(export)) == ("cancelled", [])
+    assert (again(export).job.state, files(export)) == ("cancelled", [])
 
 
 @pytest.mark.django_db(transaction=True)
 def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
     export = asked_for(world)
-    [slow] = jobs.take()
+    [slow] = jobs.take(jobs.due(Job.Kind.EXPORT))
     Job.objects.update(lease_until="2020-01-01T00:00Z")
     jobs.reap()
-    perform_job.pull(jobs.Lane.EXPORTS)
+    perform_job.pull(Job.Kind.EXPORT)
     written = files(export)
-    # As if it had been writing all the while.
-    Export.objects.update(finished_at=None)
+    # It was writing all the while.
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(slow)
     assert written == ["harbour-scores.csv"]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.exports.services import open_export, perform, request_export
+from annotation.exports.services import open_export, request_export
 from annotation.models import Export
+from tests.annotation.exports.doing import perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable

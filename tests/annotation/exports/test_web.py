@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.exports.services import perform
 from annotation.models import Export
 from tests.annotation.conftest import HTMX
+from tests.annotation.exports.doing import perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from annotation.imports.background import import_kept, keep_upload
 from annotation.imports.formats import NamedFile
-from annotation.models import Job
 
 if TYPE_CHECKING:
     from annotation.models import Import, Project
@@ -24,5 +23,5 @@ def refused_import(project: Project) -> Import:
         path.write_text(ROWS, encoding="utf-8")
         asked = keep_upload(project=project, files=[NamedFile("a.csv", path)], by=None)
     import_kept(asked=asked, by=None)
-    Job.objects.create(import_row=asked, state="done")
+    asked.refresh_from_db()
     return asked

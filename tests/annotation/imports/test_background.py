@@ -60,7 +60,11 @@ def new_sets(world: World) -> int:
 
 
 def work() -> None:
-    perform_job.pull(jobs.Lane.IMPORTS)
+    perform_job.pull(Job.Kind.IMPORT)
+
+
+def perform_claimed(claimed: jobs.Claimed) -> None:
+    perform(claimed, jobs.Lease(claimed.token))
 
 
 def state() -> str:
@@ -154,44 +158,57 @@ def test_one_that_waits_is_cancelled_at_once(
         cancel_import(asked=asked, by=world.mona)
 
 
+@pytest.mark.parametrize("is_noticed", [True, False], ids=["at the next beat", "when it is all written"])
 def test_one_under_way_leaves_nothing_when_it_is_cancelled(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_noticed: bool, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     asked = asked_for(world, tmp_path, *LINES)
-    monkeypatch.setattr("annotation.imports.plan.SETS_PLANNED_AT_ONCE", 3)
-    written: list[int] = []
+    monkeypatch.setattr("annotation.imports.progress.ROWS_BETWEEN_STEPS", 1)
+    step, steps = background._Told.step, []
 
     def cancel_amid(progress: Any) -> None:
-        written.append(Project.all_projects.filter(document_sets__external_id="new-1").count())
-        if progress.sets_written >= 6:
-            progress._is_cancelled = True
-            progress.hold()
+        steps.append(progress.rows_read)
+        if steps == [1, 2, 3]:
+            cancel_import(asked=asked, by=world.mona)
+            if is_noticed:
+                progress._lease.beat()
+        step(progress)
 
-    monkeypatch.setattr("annotation.imports.background._Told.step", cancel_amid)
+    monkeypatch.setattr(background._Told, "step", cancel_amid)
     work()
-    assert max(written) == 1
-    assert (state(), asked.jobs.get().state) == ("cancelled", "cancelled")
+    assert (len(steps) == 3) is is_noticed
+    assert state() == "cancelled"
     assert new_sets(world) == 0
+    assert kept(settings) == []
+
+
+def test_what_is_all_written_is_not_cancelled(world: World, tmp_path: Path) -> None:
+    asked = asked_for(world, tmp_path, *LINES)
+    jobs.take(jobs.due(Job.Kind.IMPORT))
+    Job.objects.update(done=12, total=12)
+    with pytest.raises(Conflict):
+        cancel_import(asked=asked, by=world.mona)
 
 
 def test_whoever_takes_over_from_a_dead_worker_begins_anew(world: World, tmp_path: Path) -> None:
     asked_for(world, tmp_path, *LINES)
-    [dead] = jobs.take(lane=jobs.Lane.IMPORTS)
+    [dead] = jobs.take(jobs.due(Job.Kind.IMPORT))
     Job.objects.update(lease_until="2020-01-01T00:00Z")
     jobs.reap()
     work()
     assert (state(), new_sets(world)) == ("done", 12)
     # The first one wakes up again.
-    perform(dead)
+    with pytest.raises(jobs.StoppedJob):
+        perform_claimed(dead)
     assert Event.objects.filter(verb="import").count() == 1
 
 
 def test_one_whose_job_was_given_away_shows_nothing(world: World, tmp_path: Path) -> None:
     asked_for(world, tmp_path, *LINES)
-    [slow] = jobs.take(lane=jobs.Lane.IMPORTS)
+    [slow] = jobs.take(jobs.due(Job.Kind.IMPORT))
     Job.objects.update(token="another")
     with pytest.raises(jobs.StoppedJob):
-        perform(slow)
+        perform_claimed(slow)
     assert new_sets(world) == 0
 
 

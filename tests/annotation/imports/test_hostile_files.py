@@ -20,8 +20,7 @@ from pyarrow import parquet
 
 from annotation import perform_job
 from annotation.config.environment import kept_files
-from annotation.core import jobs
-from annotation.models import Document, Import, Summary
+from annotation.models import Document, Import, Job, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +116,7 @@ def test_a_hostile_file_is_refused_at_every_door(
     assert told.status_code in (202, 422), told.content
     if told.status_code == 202:
         # Large files are read by a worker.
-        perform_job.pull(jobs.Lane.IMPORTS)
+        perform_job.pull(Job.Kind.IMPORT)
         state = client_of("mona").get(told.json()["url"]).json()
         assert (state["state"], state["report"], state["sets_written"]) == ("failed", None, 0)
         assert state["error"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import QuerySet
+
 from annotation.core import jobs
 from annotation.judging.services import judge_many
 from annotation.judging.services.judge_many import judge_run
@@ -27,9 +29,13 @@ def perform_all(run: Run) -> None:
     run.refresh_from_db()
 
 
+def due(run: Run) -> QuerySet[Job]:
+    return jobs.due(Job.Kind.RUN).filter(run=run)
+
+
 def claim_job(job: Job) -> jobs.Claimed | None:
     """This job for a worker of its own; None where it may not be taken now."""
-    taken = jobs._take(Job.objects.filter(pk=job.pk), most=1, token=jobs.new_token())
+    taken = jobs.take(jobs.due(Job.Kind.RUN).filter(pk=job.pk))
     return taken[0] if taken else None
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotation.config.web_urls import project_urls
 from annotation.core.permissions import ARCHIVED_VERBS, deleted_projects, verbs_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.exports.services import perform, request_export
+from annotation.exports.services import request_export
 from annotation.models import JudgeCall, Membership, Project, Role, Run
 from annotation.privacy.purge_project import overdue, purge
 from annotation.privacy.retention import apply_retention
@@ -29,6 +29,7 @@ from annotation.projects.services.close_project import (
     unarchive_project,
 )
 from tests.annotation.admin.rows import fill
+from tests.annotation.exports.doing import perform
 from tests.annotation.route_verbs import POSTED, WEB
 from tests.annotation.web.places import Ids
 

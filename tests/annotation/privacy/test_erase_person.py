@@ -25,8 +25,7 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.unassign import unassign
 from annotation.core import jobs
 from annotation.core.project_rows import let_go_of_log
-from annotation.exports.background import perform_claimed
-from annotation.exports.services import perform, request_export
+from annotation.exports.services import request_export
 from annotation.exports.write import write_file
 from annotation.management.commands.verify_scores import differences
 from annotation.models import (
@@ -34,6 +33,7 @@ from annotation.models import (
     Comment,
     Event,
     Invitation,
+    Job,
     Membership,
     Role,
     Score,
@@ -48,6 +48,7 @@ from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.admin.rows import fill
+from tests.annotation.exports.doing import perform, perform_claimed
 from tests.annotation.laying import judge_and_close
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def test_a_file_that_is_being_written_with_their_name_comes_to_nothing(
     export = request_export(
         project=world.project, level="answers", format="csv", by=world.olga, named_people=True
     )
-    [claimed] = jobs.take()
+    [claimed] = jobs.take(jobs.due(Job.Kind.EXPORT))
 
     def written_meanwhile(**given: Any) -> Any:
         manifest = write_file(**given)
@@ -230,7 +231,7 @@ def test_a_file_that_is_being_written_with_their_name_comes_to_nothing(
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(claimed)
     export.refresh_from_db()
-    assert (export.path, export.finished_at) == ("", None)
+    assert (export.path, export.manifest) == ("", {})
     assert not (settings.VAR_DIR / "exports" / export.public_id).exists()
 
 

@@ -9,11 +9,12 @@ from django.conf import settings as installed
 from django.utils import timezone
 
 from annotation.demo.project import is_sample
-from annotation.exports.services import perform, request_export
+from annotation.exports.services import request_export
 from annotation.judging.queries.run_estimate import run_estimate
-from annotation.models import AccountEvent, AccountSession, Event, JudgeCall, Run
+from annotation.models import AccountEvent, AccountSession, Event, Job, JudgeCall, Run
 from annotation.privacy.retention import apply_retention
 from annotation.tasks import apply_retention as task
+from tests.annotation.exports.doing import perform
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -77,7 +78,7 @@ def test_an_exported_file_goes_and_its_row_says_so(world: World, settings: Any) 
     export = request_export(project=world.project, level="scores", format="csv", by=world.olga)
     perform(export)
     folder = installed.VAR_DIR / "exports" / export.public_id
-    type(export).objects.update(finished_at=timezone.now() - timedelta(days=8))
+    Job.objects.update(finished_at=timezone.now() - timedelta(days=8))
     settings.COVERDICT_KEEP_EXPORTS_DAYS = 7
     assert apply_retention() == {"exports": 1}
     assert not folder.exists()

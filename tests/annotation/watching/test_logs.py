@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from annotation import perform_job
 from annotation.config import logs
-from annotation.core.jobs import Lane
 from annotation.models import Export, Job, Judge, Run
 from tests.annotation.judging.doing import perform_all
 from tests.llm_server import faults
@@ -142,7 +141,7 @@ def test_an_export_is_logged_with_its_job(
     answer = client_of("mona").post(f"{HERE}exports/", {"level": "scores", "format": "csv"}, format="json")
     job = Job.objects.get(export=Export.objects.get())
     assert job.request_id == answer["X-Request-ID"]
-    perform_job.pull(Lane.EXPORTS)
+    perform_job.pull(Job.Kind.EXPORT)
     events = {line["event"]: line for line in lines() if line.get("job") == job.public_id}
     assert set(events) >= {"A job begins", "A job is done"}
     assert events["A job is done"]["request_id"] == job.request_id

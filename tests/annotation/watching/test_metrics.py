@@ -51,9 +51,11 @@ def test_nobody_sees_them_without_the_token(client: Client, watched: None, said:
 
 def test_open_jobs_are_in_the_figures(client: Client, watched: None, world: World) -> None:
     run = Run.objects.create(project=world.project, judge=world.judge)
-    Job.objects.bulk_create(Job(run=run, document_set=each) for each in world.sets.values())
+    Job.objects.bulk_create(
+        Job(kind="run", project=world.project, run=run, document_set=each) for each in world.sets.values()
+    )
     told = figures(client)
-    assert told["coverdict_jobs_waiting", (("lane", "runs"),)] == len(world.sets)
+    assert told["coverdict_jobs_waiting", (("kind", "run"),)] == len(world.sets)
     assert (told["coverdict_runs_active", ()], told["coverdict_workers", ()]) == (1, 0)
 
 
@@ -65,7 +67,9 @@ def test_the_number_of_statements_is_the_same_with_more_rows(
 
     few = len(statements_of(ask))
     run = Run.objects.create(project=world.project, judge=world.judge)
-    Job.objects.bulk_create(Job(run=run, document_set=each) for each in world.sets.values())
+    Job.objects.bulk_create(
+        Job(kind="run", project=world.project, run=run, document_set=each) for each in world.sets.values()
+    )
     assert len(statements_of(ask)) == few
 
 
@@ -87,4 +91,4 @@ def test_without_a_database_the_rest_is_told(
         settings.update(before)
     assert told["coverdict_database_up", ()] == 0
     assert told["coverdict_disk_bytes", ()] > 0
-    assert ("coverdict_jobs_waiting", (("lane", "runs"),)) not in told
+    assert ("coverdict_jobs_waiting", (("kind", "run"),)) not in told

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from annotation.core.jobs import Lane
-from annotation.models import Export, Job, Run, Worker
+from annotation.models import Job, Run, Worker
 from annotation.watching.queries import failed_jobs, open_jobs, workers
+from tests.annotation.exports.doing import export_with_job
 from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 
 
 def export_job(world: World, **columns: Any) -> Job:
-    export = Export.objects.create(project=world.project, level="scores", format="csv")
-    job = Job.objects.create(export=export)
-    Job.objects.filter(pk=job.pk).update(**columns)
-    return job
+    return export_with_job(world.project, **columns).job
 
 
-def test_each_lane_tells_what_waits_and_how_long(world: World) -> None:
+def test_each_kind_tells_what_waits_and_how_long(world: World) -> None:
     now = timezone.now()
     export_job(world, queued_at=now - timedelta(seconds=90))
     export_job(world, queued_at=now - timedelta(seconds=30))
@@ -33,13 +30,13 @@ def test_each_lane_tells_what_waits_and_how_long(world: World) -> None:
     export_job(world, state="working", token="t", lease_until=now)
     run = Run.objects.create(project=world.project, judge=world.judge)
     for document_set in world.sets.values():
-        Job.objects.create(run=run, document_set=document_set)
-    by_lane = {each.lane: each for each in open_jobs()}
-    exports, runs = by_lane[Lane.EXPORTS], by_lane[Lane.RUNS]
+        Job.objects.create(kind="run", project=world.project, run=run, document_set=document_set)
+    by_kind = {each.kind: each for each in open_jobs()}
+    exports, runs = by_kind[Job.Kind.EXPORT], by_kind[Job.Kind.RUN]
     assert (exports.waiting, exports.working, exports.runs) == (3, 1, 0)
     assert 90 <= exports.oldest_seconds < 150
     assert (runs.waiting, runs.runs) == (len(world.sets), 1)
-    assert set(by_lane) == set(Lane)
+    assert set(by_kind) == set(Job.Kind)
 
 
 def test_the_queue_is_read_in_one_statement(world: World) -> None:
@@ -52,7 +49,7 @@ def test_failures_of_the_last_days_count(world: World) -> None:
     now = timezone.now()
     export_job(world, state="failed", finished_at=now - timedelta(days=6))
     export_job(world, state="failed", finished_at=now - timedelta(days=8))
-    assert failed_jobs(days=7) == {Lane.EXPORTS: 1}
+    assert failed_jobs(days=7) == {Job.Kind.EXPORT: 1}
 
 
 def test_a_worker_is_alive_or_silent_and_of_some_version(db: None) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.models import Export, Job
+from django.utils import timezone
+
 from annotation.operator_commands import as_typed
 from annotation.workers import report_alive
+from tests.annotation.exports.doing import export_with_job
 from tests.annotation.statements import statements_of
 
 if TYPE_CHECKING:
@@ -33,10 +35,7 @@ def test_it_tells_of_workers_queue_and_versions(world: World, staff: Callable[[s
     assert page.count("No worker is running.") == 2
     assert as_typed("worker") in page
     report_alive("ada:1")
-    export = Export.objects.create(project=world.project, level="scores", format="csv")
-    Job.objects.create(
-        export=export, state="failed", error="what the file said", finished_at=export.created_at
-    )
+    export_with_job(world.project, state="failed", error="what the file said", finished_at=timezone.now())
     page = mona.get("/status/").content.decode()
     for told in ("ada:1", "alive", "Migrations pending", "Django", "Exports"):
         assert told in page
@@ -50,6 +49,5 @@ def test_it_asks_no_more_with_more_rows(world: World, staff: Callable[[str], Cli
     few = len(statements_of(lambda: mona.get("/status/")))
     for number in range(10):
         report_alive(f"ada:{number}")
-        export = Export.objects.create(project=world.project, level="scores", format="csv")
-        Job.objects.create(export=export)
+        export_with_job(world.project)
     assert len(statements_of(lambda: mona.get("/status/"))) == few

@@ -12,13 +12,14 @@ from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Draw, Export
+from annotation.models import Dispute, Draw
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.api.routes import own_panel
 from tests.annotation.cast import add_imported_verdict
+from tests.annotation.exports.doing import export_with_job
 from tests.annotation.imports.refused import refused_import
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Ids:
         decision = decide_check(check=world.check("alder", 2), by=world.cleo, label="no", reason="Not said.")
         run = start_run(project=world.project, judge=world.judge, by=None)
         asked = refused_import(world.project)
-        export = Export.objects.create(project=world.project, level="scores", format="csv")
+        export = export_with_job(world.project)
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
         draw = Draw.objects.create(project=world.project, method="uniform", share=0.5, seed=7, frame=[])
         member = world.project.memberships.get(user=world.vic)

@@ -269,6 +269,6 @@ def test_another_judges_run_and_price_are_noticed(world: World) -> None:
     seen.add(judge_inputs(world.project))
     Judge.objects.filter(pk=world.judge.pk).update(prompt_price=1.0)
     seen.add(judge_inputs(world.project))
-    run.jobs.create(document_set=world.sets["port"], done=1)
+    run.jobs.create(kind="run", project=world.project, document_set=world.sets["port"], done=1)
     seen.add(judge_inputs(world.project))
     assert len(seen) == 4

@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from annotation import perform_job
 from annotation.analysis.judge.judge_quality import judge_quality
 from annotation.analysis.judge.teach_judge import FOLDS, teach_judge
-from annotation.core.jobs import Lane
 from annotation.core.refusals import Invalid
 from annotation.judging.services.let_decide import let_decide, runs_to_decide
 from annotation.judging.services.start_run import cancel_run
@@ -23,6 +22,7 @@ from annotation.models import (
     DrawnCheck,
     Event,
     Guideline,
+    Job,
     Judge,
     JudgeExamples,
     Membership,
@@ -290,7 +290,7 @@ def test_a_judge_decides_also_where_the_worker_died_before_it_could(
     Run.objects.filter(pk=rest.pk).update(decides_after=True)
     Project.objects.filter(pk=project.pk).update(deciding_judge=llm_judge)
     assert runs_to_decide().exists()
-    perform_job.pull(Lane.RUNS)
+    perform_job.pull(Job.Kind.RUN)
     assert not runs_to_decide().exists()
     project.refresh_from_db()
     assert project.deciding_judge == own

@@ -16,12 +16,12 @@ from django.utils import timezone
 
 from annotation import perform_job
 from annotation.config.environment import kept_files
-from annotation.core import jobs
 from annotation.core.shared import kept_files as files
-from annotation.exports.services import perform, request_export
+from annotation.exports.services import request_export
 from annotation.imports.background import import_kept, keep_upload, rejects_of, request_import
 from annotation.imports.formats import NamedFile
-from annotation.models import DocumentSet, Import
+from annotation.models import DocumentSet, Import, Job
+from tests.annotation.exports.doing import perform
 from tests.annotation.imports.files import jsonl, nested
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def test_files_sent_to_one_host_are_imported_by_another(world: World, settings: 
     asked = request_import(project=world.project, files=[file], by=world.mona)
     file.path.unlink()
     settings.VAR_DIR = tmp_path / "host of the worker"
-    perform_job.pull(jobs.Lane.IMPORTS)
+    perform_job.pull(Job.Kind.IMPORT)
     assert Import.objects.get(pk=asked.pk).refusal is None
     assert DocumentSet.objects.filter(project=world.project, external_id="new-1").exists()
     assert dict(files.folders_in("imports")) == {}

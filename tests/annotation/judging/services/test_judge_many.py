@@ -13,14 +13,15 @@ from django.utils import timezone
 
 from annotation import perform_job
 from annotation.core import jobs
+from annotation.judging.queries.runs import run_to_work_on
 from annotation.judging.services import asked_claims, judge_document_set, judge_many, kept_answers
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import at_work
 from annotation.judging.services.spend import cost_of_calls
 from annotation.judging.services.start_run import resume_run, start_run
-from annotation.models import Judge, Project, Run, Score, Verdict
+from annotation.models import Job, Judge, Project, Run, Score, Verdict
 from evaluation.judging.protocol import one_pass
-from tests.annotation.judging.doing import add_document_set
+from tests.annotation.judging.doing import add_document_set, due
 from tests.annotation.judging.processes import wait_until
 from tests.llm_server import faults
 
@@ -146,7 +147,7 @@ def test_what_others_have_in_flight_is_written_before_a_spent_run_stops(
     Judge.objects.update(concurrency=4, prompt_price=1.0, completion_price=1.0, max_tokens=100)
     llm_judge.refresh_from_db()
     run = started(project_of(8), llm_judge, max_cost=0.004)
-    while Run.objects.get(pk=run.pk).state == "active" and jobs.run_to_work_on():
+    while Run.objects.get(pk=run.pk).state == "active" and run_to_work_on():
         judge_run(run)
     run.refresh_from_db()
     assert run.state == "stopped"
@@ -166,7 +167,7 @@ def test_a_server_that_is_away_keeps_no_other_run(
     monkeypatch.setattr(perform_job, "LONGEST_PAUSE_SECONDS", 60.0)
     llm_server.always(faults.status(503))
     away, other = started(project_of(8), llm_judge), started(project_of(4), lexical)
-    working = threading.Thread(target=perform_job.pull, args=(jobs.Lane.RUNS,))
+    working = threading.Thread(target=perform_job.pull, args=(Job.Kind.RUN,))
     working.start()
     try:
         # Long before the first one is tried again.
@@ -206,7 +207,7 @@ def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
         turn = judge_many._Turn(run, judge, jobs.new_token())
         for _ in range(2):
             run.jobs.update(state="waiting", lease_until=None)
-            turn.begin(jobs.take(run=run, token=turn.token))
+            turn.begin(jobs.take(due(run), token=turn.token))
         turn.pull(most=None, is_stopping=lambda: True)
     assert states(run) == {"done": 1}
     verdicts = Verdict.objects.filter(run=run)
@@ -215,7 +216,7 @@ def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
 
 
 def work_off(run: Run) -> str:
-    while Run.objects.get(pk=run.pk).state == "active" and jobs.run_to_work_on():
+    while Run.objects.get(pk=run.pk).state == "active" and run_to_work_on():
         judge_run(run)
     run.refresh_from_db()
     return run.state

@@ -141,7 +141,7 @@ def test_workers_are_told_after_the_commit_and_not_before(
     messages = [json.loads(path.read_text()) for path in folder.iterdir()]
     # One message for each worker that could begin, and no worker lives: one for that which starts first.
     told = [(message["headers"]["task"], message["headers"]["argsrepr"]) for message in messages]
-    assert told == [("annotation.work", "('runs',)")]
+    assert told == [("annotation.work", "('run',)")]
     assert run.jobs.count() == 2
 
 
@@ -160,13 +160,13 @@ def test_cancelling_twice_changes_nothing(world: World) -> None:
     assert Event.objects.filter(verb="cancel run").count() == 1
 
 
-def test_cancelling_leaves_a_job_in_work_to_its_worker(world: World) -> None:
+def test_cancelling_takes_a_job_from_the_worker_that_is_at_it(world: World) -> None:
     run = start_run(project=world.project, judge=world.judge, by=None)
     first = run.jobs.first()
     assert first is not None
     assert claim_job(first)
     cancel_run(run=run, by=None)
-    assert list(run.jobs.values_list("state", flat=True)) == ["working", "cancelled"]
+    assert list(run.jobs.values_list("state", flat=True)) == ["cancelled", "cancelled"]
 
 
 def test_people_without_the_right_cancel_nothing(world: World) -> None:

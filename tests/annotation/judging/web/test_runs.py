@@ -165,7 +165,14 @@ def failed_run(world: World, *, usable: int, unusable: int) -> Run:
         project=world.project, judge=judge, metrics=["coverage"], state="finished", finished_at=timezone.now()
     )
     Job.objects.create(
-        run=run, document_set=world.sets["port"], state="done", total=1, done=1, unscored=unusable
+        kind="run",
+        project=run.project,
+        run=run,
+        document_set=world.sets["port"],
+        state="done",
+        total=1,
+        done=1,
+        unscored=unusable,
     )
     checks = list(Check.objects.filter(project=world.project)[: usable + unusable])
     assert len(checks) == usable + unusable
@@ -216,7 +223,9 @@ def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
     run = Run.objects.create(
         project=world.project, judge=priced, metrics=["coverage"], state="cancelled", cost=1.5, max_cost=1.6
     )
-    Job.objects.create(run=run, document_set=world.sets["port"], state="cancelled")
+    Job.objects.create(
+        kind="run", project=run.project, run=run, document_set=world.sets["port"], state="cancelled"
+    )
     JudgeCall.objects.create(
         judge=priced,
         run=run,

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_news_of_a_run_takes_away_neither_a_complaint_nor_the_focus(world: World, desk: Desk) -> None:
     page = desk()
     run = Run.objects.create(project=world.project, judge=world.judge)
-    Job.objects.create(run=run, document_set=world.sets["port"])
+    Job.objects.create(kind="run", project=run.project, run=run, document_set=world.sets["port"])
     sign_in(page, "mona")
     address = f"/p/harbour/runs/{run.public_id}/"
     page.goto(address)

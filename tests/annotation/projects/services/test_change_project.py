@@ -7,9 +7,8 @@ from django.utils import timezone
 from annotation.assessing.services.acts import QualityAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit, save_at_once
-from annotation.core.jobs import Lane
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Assignment, Check, Event, Membership, Project, Score
+from annotation.models import Assignment, Check, Event, Job, Membership, Project, Score
 from annotation.perform_job import pull
 from annotation.projects.services.change_project import change_project, create_project
 from annotation.reviewing.services.review import override
@@ -63,10 +62,10 @@ def test_a_rescoring_that_is_cut_short_is_taken_up_by_a_worker(
     with pytest.raises(SystemExit):
         change_project(project=world.project, by=world.mona, composite_weight=0.5)
     score = Score.objects.filter(summary=world.peers["port", "alder"])
-    pull(Lane.IMPORTS)
+    pull(Job.Kind.IMPORT)
     assert score.get().composite_custom != pytest.approx(0.55)
     Project.objects.update(rescore_due_at=timezone.now() - 2 * OVERDUE_AFTER)
-    pull(Lane.IMPORTS)
+    pull(Job.Kind.IMPORT)
     assert score.get().composite_custom == pytest.approx(0.55)
     assert not Project.objects.filter(rescore_due_at__isnull=False).exists()
 

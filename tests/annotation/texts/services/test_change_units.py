@@ -264,7 +264,13 @@ def test_an_adjudicated_percent_locks_a_model_summary(world: World) -> None:
 def test_nothing_is_cut_while_a_judge_is_at_work_on_the_set(world: World, state: Job.State) -> None:
     run = Run.objects.create(project=world.project, judge=world.judge, metrics=["coverage"])
     job = Job.objects.create(
-        run=run, document_set=world.sets["bridge"], state=state, token="t", lease_until=timezone.now()
+        kind="run",
+        project=run.project,
+        run=run,
+        document_set=world.sets["bridge"],
+        state=state,
+        token="t",
+        lease_until=timezone.now(),
     )
     with pytest.raises(Conflict) as refused:
         join(world, world.models["bridge"], 1)

@@ -1,0 +1,65 @@
+"""A run ends: its last job is over, or it cannot go on."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core import jobs
+from annotation.core.events import log
+from annotation.judging.queries.run_answers import is_useless, most_common_reason
+from annotation.models import Job, Run
+
+
+def locked_run(run: Run) -> Run:
+    """The run's row, held until the caller's transaction ends; always before the rows of its jobs."""
+    # no_key: others may go on writing verdicts that refer to the run.
+    held = Run.objects.select_for_update(of=("self",), no_key=True)
+    return held.select_related("project", "judge").get(pk=run.pk)
+
+
+@transaction.atomic
+def settle(run: Run) -> None:
+    """Finish the run if nothing of it waits or is worked on; it has failed if it came to nothing."""
+    run = locked_run(run)
+    of_run = Job.objects.filter(run=run)
+    if run.state != Run.State.ACTIVE or of_run.filter(state__in=jobs.OPEN).exists():
+        return
+    failed, total = of_run.filter(state=Job.State.FAILED).count(), of_run.count()
+    useless = is_useless(run)
+    told = [f"{failed} of {total} document sets failed."] if failed else []
+    told += [f"No answer was usable.{most_common_reason(run)}"] if useless else []
+    is_failed = useless or failed == total
+    end(run, Run.State.FAILED if is_failed else Run.State.FINISHED, reason=" ".join(told))
+    log(project=run.project, actor=None, verb="finish run", target=run, data={"failed": failed})
+
+
+@transaction.atomic
+def stop_run(
+    run: Run, *, reason: str, met_by: jobs.Claimed | None = None, state: Job.State = Job.State.FAILED
+) -> None:
+    """Stop the whole run because of what a job met, which ends in that state: the others would meet it, too.
+
+    Nothing where that job is no longer this worker's.
+    """
+    run = locked_run(run)
+    jobs.locked(Job.objects.filter(run=run, state__in=jobs.OPEN))
+    error = reason if state == Job.State.FAILED else ""
+    if met_by is not None and not jobs.finish(met_by, state=state, error=error):
+        return
+    if run.state == Run.State.ACTIVE:
+        end(run, Run.State.STOPPED, reason=reason)
+        log(
+            project=run.project,
+            actor=None,
+            verb="stop run",
+            target=run,
+            data={"reason": run.stop_reason},
+        )
+
+
+def end(run: Run, state: Run.State, *, reason: str) -> int:
+    """End a run that the caller has locked, and cancel its open jobs; how many."""
+    run.state, run.stop_reason, run.finished_at = state, reason[:500], timezone.now()
+    run.save(update_fields=["state", "stop_reason", "finished_at"])
+    return jobs.cancel(Job.objects.filter(run=run))
