@@ -29,6 +29,7 @@ from celery import current_app
 from django.conf import settings
 from django.db import Error, connection, transaction
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from kombu.exceptions import KombuError, OperationalError
 from structlog.contextvars import bound_contextvars
 
@@ -107,7 +108,7 @@ def again(jobs: QuerySet[Job]) -> list[Job]:
 
 def due(kind: Job.Kind) -> QuerySet[Job]:
     """Waiting jobs that may be taken now: one that failed before is not given out until its pause is over."""
-    is_due = Q(attempt=0) | Q(queued_at__lte=shared_now())
+    is_due = Q(attempt=0) | Q(queued_at__lte=Now())
     return Job.objects.filter(is_due, kind=kind, state=Job.State.WAITING)
 
 

@@ -2185,6 +2185,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "lease_until",
+                    models.DateTimeField(
+                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
+                    ),
+                ),
+                (
                     "public_id",
                     models.CharField(
                         default=annotation.models.base.new_public_id,
@@ -2204,12 +2210,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("has_number", models.BooleanField(default=False, help_text="The claim holds a figure.")),
-                (
-                    "lease_until",
-                    models.DateTimeField(
-                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
-                    ),
-                ),
                 (
                     "judge_label",
                     models.CharField(
@@ -2504,6 +2504,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "lease_until",
+                    models.DateTimeField(
+                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
+                    ),
+                ),
+                (
                     "public_id",
                     models.CharField(
                         default=annotation.models.base.new_public_id,
@@ -2528,7 +2534,6 @@ class Migration(migrations.Migration):
                 ),
                 ("voices", models.PositiveIntegerField(help_text="How many answers there are.")),
                 ("queue_key", models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")),
-                ("lease_until", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "check_row",
@@ -2564,6 +2569,7 @@ class Migration(migrations.Migration):
                     "leased_to",
                     models.ForeignKey(
                         blank=True,
+                        db_index=False,
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
@@ -3550,6 +3556,12 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="check",
             index=models.Index(
+                condition=models.Q(("leased_to__isnull", False)), fields=["leased_to"], name="check_leased"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="check",
+            index=models.Index(
                 fields=["project", "document_set", "-doubt", "queue_key"], name="check_by_set"
             ),
         ),
@@ -3846,6 +3858,12 @@ class Migration(migrations.Migration):
                 condition=models.Q(("document__isnull", False)),
                 fields=("document", "position"),
                 name="unit_position_in_document",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="dispute",
+            index=models.Index(
+                condition=models.Q(("leased_to__isnull", False)), fields=["leased_to"], name="dispute_leased"
             ),
         ),
         migrations.AddIndex(

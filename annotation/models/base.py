@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterator
 
 import structlog
+from django.conf import settings
 from django.db import models
 
 ID_BYTES = 10
@@ -59,6 +60,26 @@ def current_request_id() -> str:
 def new_seed() -> int:
     """A random seed in [0, 2^31), fit for every database, for a form's field and for JSON read by a browser."""
     return secrets.randbits(SEED_BITS)
+
+
+class Leased(models.Model):
+    """A row of a queue that one person at a time is handed; see `core/leases`."""
+
+    # No index of its own: most rows are in nobody's hands.
+    leased_to = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
+    )
+    lease_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until then nobody else is handed it from a queue."
+    )
+
+    class Meta:
+        abstract = True
 
 
 class PublicRow(models.Model):

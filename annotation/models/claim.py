@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from annotation.models.base import PublicRow
+from annotation.models.base import Leased, PublicRow
 from annotation.models.constraints import bounded, either, has_text, together
 from annotation.models.document import DocumentSet
 from annotation.models.guideline import Guideline
@@ -151,7 +151,7 @@ AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnul
 )
 
 
-class Check(PublicRow):
+class Check(PublicRow, Leased):
     """The question whether a claim is expressed in, or supported by, a text.
 
     On the reference side a claim of the model summary (or of the documents, where there is no
@@ -183,19 +183,6 @@ class Check(PublicRow):
     side = models.CharField(max_length=9, choices=Side)
     is_current = models.BooleanField(default=True, help_text="Its claim is in the active claims of its text.")
     has_number = models.BooleanField(default=False, help_text="The claim holds a figure.")
-    # In no index: what a lease changes is in none, so that handing out a check leaves them all as they are.
-    leased_to = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        blank=True,
-        on_delete=models.SET_NULL,
-        related_name="+",
-        db_index=False,
-    )
-    lease_until = models.DateTimeField(
-        null=True, blank=True, help_text="Until then nobody else is handed it from a queue."
-    )
-
     judge_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     judge_probability = models.FloatField(null=True, blank=True, help_text="Of yes, by the deciding judge.")
     human_label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
@@ -219,6 +206,7 @@ class Check(PublicRow):
             bounded("check_judge_probability_0_1", "judge_probability", may_be_empty=True),
         )
         indexes = (
+            models.Index(fields=("leased_to",), condition=Q(leased_to__isnull=False), name="check_leased"),
             models.Index(fields=("project", "document_set", "-doubt", "queue_key"), name="check_by_set"),
             models.Index(fields=("project", "-doubt", "queue_key"), name="check_by_doubt"),
             models.Index(fields=("project", "-effect", "queue_key"), name="check_by_effect"),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.base import PublicRow
+from annotation.models.base import Leased, PublicRow
 from annotation.models.claim import Check, Claim
 from annotation.models.constraints import bounded
 from annotation.models.project import Project
@@ -14,7 +13,7 @@ from annotation.models.summary import Comparison, Unit
 from evaluation.judging import LABEL_VALUES_IN_WORDS
 
 
-class Dispute(PublicRow):
+class Dispute(PublicRow, Leased):
     """A check, or a unit of a comparison, that goes to the adjudicators' queue.
 
     Derived from what people (and, where the project says so, the deciding judge) answered: all columns but the
@@ -42,10 +41,6 @@ class Dispute(PublicRow):
     )
     voices = models.PositiveIntegerField(help_text="How many answers there are.")
     queue_key = models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")
-    leased_to = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    lease_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -75,6 +70,7 @@ class Dispute(PublicRow):
             ),
         )
         indexes = (
+            models.Index(fields=("leased_to",), condition=Q(leased_to__isnull=False), name="dispute_leased"),
             models.Index(
                 fields=("project", "-spread", "queue_key"), condition=Q(state="open"), name="dispute_open"
             ),

@@ -96,11 +96,6 @@ def kind_of(dispute: Dispute) -> DisputeKind:
     return DisputeKind.CHECK if dispute.check_row_id is not None else DisputeKind.UNIT
 
 
-def is_free(person: User) -> Q:
-    """Not leased to somebody else at this moment."""
-    return Q(lease_until__isnull=True) | Q(lease_until__lte=timezone.now()) | Q(leased_to=person)
-
-
 def held_by(dispute: Dispute, person: User) -> str:
     """`you`, `somebody`, or nobody ("")."""
     if dispute.lease_until is None or dispute.lease_until <= timezone.now():

@@ -10,11 +10,12 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from annotation.core.leases import LEASE, SPARE
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Check, CheckLook
 from annotation.reviewing.queries.review_queue import Filter
-from annotation.reviewing.services.lease_check import LEASE, SPARE, hand_out, keep, move_on
+from annotation.reviewing.services.lease_check import hand_out, keep, move_on
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
 from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once
@@ -147,23 +148,6 @@ def test_what_somebody_skips_is_anybodys_but_for_the_newest_three(world: World) 
         met.append(here.pk)
         assert len(in_hand(world, world.rex)) <= 3
     assert in_hand(world, world.rex) == set(met[-3:])
-
-
-def test_also_where_they_skip_what_they_met_long_ago(world: World) -> None:
-    for check in (*world.checks("alder"), *world.checks("birch")):
-        look_at(check=check, by=world.rex)
-    CheckLook.objects.update(opened_at=timezone.now() - timedelta(days=1))
-    # So many looks have come since that theirs are none of the last.
-    look_at(check=world.check("alder", 1), by=world.cleo)
-    CheckLook.objects.filter(person=world.cleo).update(id=F("id") + 10_000)
-    here = handed(world, world.rex)
-    for _ in range(4):
-        following = move_on(
-            project=world.project, reader=CheckReader(world.rex), filters=Filter(), here=here.public_id
-        )
-        assert following is not None
-        here = following
-        assert len(in_hand(world, world.rex)) <= 3
 
 
 def test_what_somebody_holds_in_another_project_stays_theirs(world: World) -> None:
