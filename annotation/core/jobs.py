@@ -60,10 +60,6 @@ class StoppedJob(Exception):
     """The job was cancelled, or given to another worker, while it was worked on."""
 
 
-class HopelessJob(Exception):
-    """The job cannot succeed by being tried again; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Claimed:
     """A job that this worker may work on, as it stood at the claim, and the token that proves it."""
@@ -297,7 +293,7 @@ def carry_out(claimed: Claimed, act: Callable[[Claimed, Lease], None]) -> None:
             act(claimed, lease)
         except StoppedJob:
             logger.info("A job was cancelled or given to another worker")
-        except (HopelessJob, Refusal) as failure:
+        except Refusal as failure:
             if isinstance(failure, Conflict) and failure.code == "busy":
                 try_later(claimed, error=failure.message)
             else:

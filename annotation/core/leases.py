@@ -70,10 +70,10 @@ def give_back(rows: QuerySet[Any], *, by: User) -> None:
     rows.filter(leased_to=by).update(leased_to=None, lease_until=None)
 
 
-@transaction.atomic
 def _keep_newest(taken: QuerySet[Any], by: User, most: int) -> None:
     rows = taken.model.objects
     held = rows.filter(project__in=taken.values("project"), leased_to=by).order_by("-lease_until", "-pk")
-    beyond = list(unlocked(held).values_list("pk", flat=True)[most:])
-    if beyond:
-        give_back(rows.filter(pk__in=beyond), by=by)
+    if beyond := list(held.values_list("pk", flat=True)[most:]):
+        with transaction.atomic():
+            keys = list(unlocked(rows.filter(pk__in=beyond)).values_list("pk", flat=True))
+            give_back(rows.filter(pk__in=keys), by=by)

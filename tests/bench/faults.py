@@ -318,10 +318,10 @@ def _lost_exports(world: World) -> int:
 
 def _with_right_clocks(world: World) -> int:
     """Processes whose clocks have jumped end; others are started. Raises RuntimeError where none had jumped."""
-    from annotation.models import Job
+    from annotation.models import Verdict
 
-    ended = Job.objects.filter(finished_at__isnull=False).order_by("-pk")[: world.sets]
-    if not any(abs(job.finished_at.timestamp() - time.time()) > HOUR / 2 for job in ended if job.finished_at):
+    judged = Verdict.objects.filter(run__isnull=False).order_by("-pk").values_list("created_at", flat=True)
+    if not any(abs(at.timestamp() - time.time()) > HOUR / 2 for at in judged[: world.sets]):
         raise RuntimeError("no worker's clock has jumped")
     for process in list(world.workers):
         world.end_worker(process)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from annotation.core import jobs
+from annotation.core.refusals import Refusal
 from annotation.judging.services.asked_claims import ActiveClaims, FoundClaims
 from annotation.judging.services.asked_questions import ActiveQuestions
 from annotation.judging.services.asked_texts import TextsToJudge, TextToJudge
@@ -159,7 +159,7 @@ class DocumentSetWork:
     def steps(self) -> Steps:
         """What is to be done, one step after the other; each is sent what it came to.
 
-        Raises what the judge raises once all that it did answer is written, and HopelessJob where claims could not
+        Raises what the judge raises once all that it did answer is written, and Refusal where claims could not
         be taken from a text.
         """
         has_news = (yield from self._read_documents()) if self.peers else False
@@ -172,7 +172,7 @@ class DocumentSetWork:
         for some in _batches(open_peers, self._peers_at_once()):
             yield from self._judge(some)
         if problems := [*self.problems, *self._bare_in_words()]:
-            raise jobs.HopelessJob(" ".join(problems))
+            raise Refusal(" ".join(problems))
 
     def _peers_at_once(self) -> int:
         # Twice as many as calls may run at once, so that a slow one keeps fewer of the others waiting.
@@ -252,7 +252,7 @@ class DocumentSetWork:
             yield KeepClaims(found)
         _raise_worst(failures)
         if hopeless:
-            raise jobs.HopelessJob(hopeless)
+            raise Refusal(hopeless)
 
     def _take_questions(self, reading: DocumentReading) -> Generator[Step, Any, bool]:
         if reading.questions is None:

@@ -446,7 +446,7 @@ class _Turn:
                     self.stop = flow, failure
                 else:
                     jobs.try_later(flow.claimed, error=str(failure))
-            case jobs.HopelessJob() | Refusal():
+            case Refusal():
                 jobs.finish(flow.claimed, state=Job.State.FAILED, error=str(failure))
             case JudgeUnavailable():
                 self.unavailable_in_a_row += 1

@@ -59,7 +59,7 @@ def start(environment: dict[str, str], project: Project, judge: Judge) -> Run:
 
 
 def is_over(run: Run) -> bool:
-    return not Job.objects.filter(run=run, state__in=("waiting", "working")).exists()
+    return not Run.objects.filter(pk=run.pk, state="active").exists()
 
 
 def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
