@@ -115,6 +115,8 @@ def import_kept(
     with jobs.Lease(claimed.token) as lease:
         try:
             _bring_in(asked, claimed, lease)
+        except jobs.StoppedJob:
+            asked.refresh_from_db()
         except Exception as failure:
             jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
             raise
@@ -154,7 +156,10 @@ def _begin(
         asked.job = Job.objects.create(kind=Job.Kind.IMPORT, project=asked.project)
         jobs.enqueue([asked.job])
     else:
-        jobs.again(Job.objects.filter(pk=asked.job.pk))
+        own = Job.objects.filter(pk=asked.job.pk)
+        own.update(rows_read=0, done=0, total=0)
+        jobs.again(own)
+        asked.job.refresh_from_db()
     asked.save()
     return asked.job
 
@@ -169,7 +174,7 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
     """End an import of which then nothing is left. Raises Conflict (code `over`) where it is over."""
     require(by, asked.project, Verb.IMPORT)
     # Once all sets are written nothing is left to cancel; the report follows.
-    is_written = Q(total__gt=0, done=F("total"))
+    is_written = Q(state=Job.State.WORKING, total__gt=0, done=F("total"))
     if not jobs.cancel(Job.objects.filter(~is_written, import_row=asked)):
         raise Conflict("This import has ended.", code="over")
     transaction.on_commit(lambda: forget_files(asked))

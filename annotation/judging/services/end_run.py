@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.core import jobs
 from annotation.core.events import log
+from annotation.core.shared.clock import shared_now
 from annotation.judging.queries.run_answers import is_useless, most_common_reason
 from annotation.models import Job, Run
 
@@ -60,6 +60,6 @@ def stop_run(
 
 def end(run: Run, state: Run.State, *, reason: str) -> int:
     """End a run that the caller has locked, and cancel its open jobs; how many."""
-    run.state, run.stop_reason, run.finished_at = state, reason[:500], timezone.now()
+    run.state, run.stop_reason, run.finished_at = state, reason[:500], shared_now()
     run.save(update_fields=["state", "stop_reason", "finished_at"])
     return jobs.cancel(Job.objects.filter(run=run))

@@ -91,6 +91,10 @@ def test_the_page_leads_from_the_check_to_the_import(
     assert "Checked: changes on import" in checked
     assert "every 1s" not in checked
     assert new_sets(world) == 0
+    # Checked once more, by the same job.
+    assert mona.post(f"{address}begin/", {"act": "check"}, headers=HTMX)["HX-Redirect"] == address
+    assert (state(), Job.objects.get().total) == ("waiting", 0)
+    work()
     assert mona.post(f"{address}begin/", {"act": "import"})["Location"] == address
     work()
     assert "Imported" in mona.get(address).content.decode()
@@ -188,6 +192,28 @@ def test_what_is_all_written_is_not_cancelled(world: World, tmp_path: Path) -> N
     Job.objects.update(done=12, total=12)
     with pytest.raises(Conflict):
         cancel_import(asked=asked, by=world.mona)
+
+
+def test_what_a_killed_request_was_at_is_brought_in_by_a_worker(
+    world: World, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files so small that the request itself imports them."""
+    settings.IMPORT_BACKGROUND_BYTES = 10**6
+    file = NamedFile("sets.jsonl", jsonl(tmp_path, *LINES))
+    asked = background.keep_upload(project=world.project, files=[file], by=world.mona)
+
+    def killed(*_: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(background, "_bring_in", killed)
+        with pytest.raises(SystemExit):
+            background.import_kept(asked=asked, by=world.mona)
+    assert (state(), new_sets(world)) == ("working", 0)
+    Job.objects.update(lease_until="2020-01-01T00:00Z")
+    jobs.reap()
+    work()
+    assert (state(), new_sets(world)) == ("done", 12)
 
 
 def test_whoever_takes_over_from_a_dead_worker_begins_anew(world: World, tmp_path: Path) -> None:
