@@ -306,7 +306,7 @@ def _broken_csv(error: csv.Error) -> str:
         return "holds a bare carriage return outside of quotes. Save the file with line feeds as line ends."
     return (
         f"is not CSV that can be read ({error}). Look for a quote that is not closed or not doubled in the "
-        "row that begins here."
+        "row that begins here; cells stand between commas, semicolons or tabs."
     )
 
 
