@@ -62,7 +62,7 @@ def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
 
 
 def test_of_many_near_the_leader_the_next_ones_are_named() -> None:
-    # Means fall from .405 by .001 a system, against the alphabet; each moves by .01 up and down in an order of its own, so
+    # Means fall from .405 by .001 a system, against the alphabet; each moves by .01 up and down in its own order, so
     # that any two differ by .02 in half of the sets, which is chance. Cedar alone is far off.
     turns = {"z": (2,), "y": (1,), "x": (3,), "w": (6,), "v": (1, 2), "u": (1, 6)}
     near = {
