@@ -245,7 +245,7 @@ class TestReveal:
         Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
         assert {row["system"] for row in results(client_of("rex"), "?system=alder")} == {"alder"}
 
-    def test_no_queue_tells_a_reviewer_who_views_scores_what_others_said(
+    def test_no_queue_tells_what_others_said_before_the_own_answer(
         self, world: World, client_of: ApiDoor
     ) -> None:
         Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
@@ -253,9 +253,10 @@ class TestReveal:
         override(check=world.check("alder", 2), by=world.cleo, label="yes")
         told = [
             client_of(name).get(f"{HERE}review-queue/?only=against").json()["results"]
-            for name in ("rex", "cleo")
+            for name in ("rex", "olga", "cleo")
         ]
-        assert [len(rows) for rows in told] == [0, 1]
+        # Olga, who owns, has not answered it either; Cleo has.
+        assert [len(rows) for rows in told] == [0, 0, 1]
 
     def test_the_own_answer_reveals_it(self, world: World, client_of: ApiDoor) -> None:
         client = client_of("rex")
@@ -330,9 +331,10 @@ class TestWhatIsKeptOfSeeing:
         Project.objects.update(reveal="shown")
         assert len(results(client_of("rex"), "")) == self.seen_by("rex") == 6
 
-    def test_the_next_check_is_shown_with_what_was_said_to_an_adjudicator(
-        self, world: World, client_of: ApiDoor
+    @pytest.mark.parametrize("name", ["cleo", "olga"])
+    def test_the_next_check_is_handed_out_without_the_judges_answer(
+        self, world: World, client_of: ApiDoor, name: str
     ) -> None:
-        handed = client_of("cleo").post(f"{HERE}checks/next/", {}, format="json").json()["check"]
-        assert handed["judge_label"] is not None
-        assert self.seen_by("cleo") == 1
+        handed = client_of(name).post(f"{HERE}checks/next/", {}, format="json").json()["check"]
+        assert (handed["judge_label"], handed["verdicts"], handed["is_hidden_yet"]) == (None, [], True)
+        assert self.seen_by(name) == 0
