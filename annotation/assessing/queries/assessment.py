@@ -133,6 +133,7 @@ class JudgedUnit:
     percent: int | None
     marks: tuple[int, ...]
     note: str
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +178,8 @@ class SeeForm:
     """One comparison in an assessor's hands.
 
     `units` is empty while the quality questions are open. `comparisons` are all those of the same peer summary,
-    this one among them. `previous_id` and `next_id` are those beside it in its set. `pen` names the form that
-    may write in the set, `pen_seq` the last act heard from it.
+    this one among them. `previous_id` and `next_id` are those beside it in its set. `version` is that of the answers
+    on the summary.
     """
 
     reading_id: str
@@ -200,8 +201,7 @@ class SeeForm:
     previous_id: str | None
     next_id: str | None
     is_closed: bool
-    pen: str
-    pen_seq: int
+    version: int
 
     @property
     def judged(self) -> int:
@@ -210,6 +210,11 @@ class SeeForm:
     @property
     def answered(self) -> int:
         return sum(question.answer is not None for question in self.questions)
+
+    @property
+    def letters(self) -> str:
+        """The keys of the peer units, in their order."""
+        return PEER_LETTERS
 
     @property
     def quick(self) -> range:
@@ -258,8 +263,6 @@ def own_reading(project: Project, person: User, public_id: str) -> Reading:
             "assignment__closed_at",
             "assignment__lease_until",
             "assignment__unassigned_at",
-            "assignment__pen",
-            "assignment__pen_seq",
             "assignment__document_set__project",
             "comparison__model__text",
             "comparison__peer__text",
@@ -314,8 +317,7 @@ def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
         previous_id=before,
         next_id=after,
         is_closed=here.closed_at is not None,
-        pen=assignment.pen,
-        pen_seq=assignment.pen_seq,
+        version=piece.summary.version,
     )
 
 
@@ -438,6 +440,7 @@ def _judged_units(reading: Reading) -> Iterable[JudgedUnit]:
             percent=judgment.percent if judgment else None,
             marks=tuple(judgment.marks) if judgment else (),
             note=judgment.note if judgment else "",
+            version=judgment.version if judgment else 0,
         )
 
 

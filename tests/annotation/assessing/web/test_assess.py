@@ -157,7 +157,7 @@ def test_a_set_with_slips_is_closed_when_that_is_confirmed(
     world: World, ana: Client, assignment: Assignment, slip: dict[str, object]
 ) -> None:
     judge_everything(world, ana, assignment, percent=60)
-    ana.post(act(world, first(assignment), 2), slip)
+    ana.post(act(world, first(assignment), 2), {**slip, "follows": "1"})
     close = f"/p/harbour/work/sets/{assignment.public_id}/close/"
     asked = ana.post(close).content.decode()
     assert "1 model unit has a percent but no marked peer unit, or 0 % with a marked one: peer 1." in asked
