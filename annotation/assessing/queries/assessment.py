@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import ceil
 from typing import TYPE_CHECKING, cast
-
-from django.utils import timezone
 
 from annotation.assessing.queries.progress import (
     UNMARKED_PERCENTS,
@@ -36,8 +33,6 @@ if TYPE_CHECKING:
 
 PEER_LETTERS = "abcdefhilmoqrtvwxyz"
 """Keys that mark peer units; those that are missing steer the form (g, j, k, n, p, s, u)."""
-
-SECONDS_PER_MINUTE = 60
 
 SCALES: dict[str, tuple[int, ...]] = {
     Project.PercentScale.SIX: tuple(range(0, 101, 20)),
@@ -93,13 +88,6 @@ class SetWork:
     total: int
     is_complete: bool
     summaries: tuple[SummaryWork, ...]
-
-    @property
-    def lease_minutes(self) -> int:
-        """Minutes for which a pulled set is still kept, begun ones included; 0 from its end on, and without a lease."""
-        if self.lease_until is None:
-            return 0
-        return max(0, ceil((self.lease_until - timezone.now()).total_seconds() / SECONDS_PER_MINUTE))
 
     @property
     def missing(self) -> int:

@@ -6,7 +6,6 @@
 
   const AHEAD_MS = 250;
   const PAUSE_MS = 1_000;
-  const MOST_UNDO = 200;
   const OURS = { see: true };
   const { assignment, of: person, actsUrl: url, closed } = see().dataset;
   const isClosed = closed !== undefined;
@@ -19,7 +18,8 @@
   // By item, what was said since the page was loaded, and the version of it that was acknowledged.
   const said = new Map();
   const refused = new Set();
-  const undone = readUndo();
+  // What each act on any summary of the set replaced, newest last.
+  const undone = [];
   let before = new Map();
   let items = [];
   let peers = new Peers(see());
@@ -143,7 +143,7 @@
     }
     before.set(item.key, now);
     item.warn("");
-    if (!isUndo) remember({ reading: here(), key: item.key, name: item.name, was });
+    if (!isUndo) undone.push({ reading: here(), key: item.key, name: item.name, was });
     said.set(item.key, { value: now, version: said.get(item.key)?.version });
     acts.push({
       key: item.key,
@@ -246,29 +246,7 @@
     if (acts && !acts.isKept && acts.pending) event.preventDefault();
   });
 
-  // Undo: what each act on any summary of the set replaced, newest last, as long as the tab lives
-
-  function readUndo() {
-    try {
-      return JSON.parse(sessionStorage.getItem(`coverdict:undo:${person}:${assignment}`)) ?? [];
-    } catch {
-      return [];
-    }
-  }
-
-  function keepUndo() {
-    undone.splice(0, undone.length - MOST_UNDO);
-    try {
-      sessionStorage.setItem(`coverdict:undo:${person}:${assignment}`, JSON.stringify(undone));
-    } catch {
-      // Then it lives as long as the page.
-    }
-  }
-
-  function remember(step) {
-    undone.push(step);
-    keepUndo();
-  }
+  // Undo
 
   // An answer that opened the model summary can be changed, but not taken back; and what is asked no more is gone.
   function isFinal({ reading, key, was }) {
@@ -301,7 +279,6 @@
     const item = items.find((each) => each.key === step.key);
     if (!item) return showUndo();
     undone.pop();
-    keepUndo();
     const fold = item.element.closest("details");
     if (fold) fold.open = true;
     item.value = step.was;
@@ -318,14 +295,14 @@
     holdKeys("hold");
     const isAnew = id === here();
     if (isAnew || !pages.has(id)) await acts?.settled();
-    const { page, problem } = await pages.bring(id);
+    const page = await pages.bring(id);
     if (page) {
       pages.show(page);
       if (!isHistory && !isAnew) goDown(id);
       setUp();
       arrive();
     } else {
-      tellProblem(problem);
+      notice("That summary cannot be shown now. You may be offline or signed out, or it has changed: load the page anew.");
     }
     isTurning = false;
     holdKeys(page && isAnew ? "settle" : "go");
@@ -337,13 +314,6 @@
     history.replaceState(OURS, "", location.href);
     history.pushState(OURS, "", pages.address(id));
   }
-
-  const PROBLEMS = {
-    "signed-out": "You are signed out, so that summary cannot be shown. Sign in again in a new tab.",
-    gone: "This summary was changed or is no longer in the set. Load the page anew.",
-    offline: "The server is unreachable, so that summary cannot be shown yet.",
-  };
-  const tellProblem = (problem) => notice(PROBLEMS[problem]);
 
   function arrive() {
     scrollTo(0, 0);

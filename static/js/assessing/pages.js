@@ -4,7 +4,7 @@ class Pages {
   static #PARTS = ["trail", "heading", "see", "bar"];
   static #TIMEOUT_MS = 15_000;
 
-  #ahead = { id: "" };
+  #ahead = { id: "", page: null };
 
   address(id) {
     return new URL(`../${id}/`, location.href).pathname;
@@ -12,34 +12,32 @@ class Pages {
 
   async fetchAhead(id) {
     if (this.#ahead.id === id) return;
-    const ahead = (this.#ahead = { id });
-    Object.assign(ahead, await this.#fetch(id));
+    const ahead = (this.#ahead = { id, page: null });
+    ahead.page = await this.#fetch(id);
     if (!ahead.page && this.#ahead === ahead) this.forget();
   }
 
   // What was fetched ahead may show less, or more, than is true now.
   forget() {
-    this.#ahead = { id: "" };
+    this.#ahead = { id: "", page: null };
   }
 
   has(id) {
-    return this.#ahead.id === id && Boolean(this.#ahead.page);
+    return this.#ahead.id === id && this.#ahead.page !== null;
   }
 
-  // The `page`, or the `problem`: "signed-out", "gone" or "offline".
+  // The page; null where it cannot be had.
   async bring(id) {
-    return this.has(id) ? this.#ahead : this.#fetch(id);
+    return this.has(id) ? this.#ahead.page : this.#fetch(id);
   }
 
   async #fetch(id) {
     try {
       const response = await fetch(this.address(id), { signal: AbortSignal.timeout(Pages.#TIMEOUT_MS) });
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      if (response.status >= 500) return { problem: "offline" };
-      if (page.getElementById("see")) return { page };
-      return { problem: response.redirected || response.status === 401 ? "signed-out" : "gone" };
+      return response.ok && page.getElementById("see") ? page : null;
     } catch {
-      return { problem: "offline" };
+      return null;
     }
   }
 

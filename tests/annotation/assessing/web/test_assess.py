@@ -66,9 +66,7 @@ def test_a_pulled_set_shows_its_clock_and_the_way_back_before_it_is_begun(world:
     open_queue(world)
     pulled = pull(project=world.project, by=world.ana)
     page = ana.get("/p/harbour/work/").content.decode()
-    minutes = world.project.lease_minutes
     assert "reserved for you until <span data-lease><time" in page
-    assert f"<span data-left>{minutes} minutes</span>" in page
     assert f"/sets/{pulled.public_id}/give-back/" in page
     assert page.index(f"set-{pulled.public_id}") < page.index(f"set-{given.public_id}")
 
