@@ -273,6 +273,21 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
     return assignment
 
 
+def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | None:
+    """The person's own assignment with the columns that a save needs, in one query; None where there is none."""
+    own = Assignment.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
+    columns = ("name", "percent_scale", "question_set", "own_questions", "lease_minutes", "archived_at")
+    return (
+        own.filter(document_set__project__deleted_at=None)
+        .select_related("document_set__project")
+        .only(
+            *("public_id", "assessor_id", "lease_until", "guideline_id", "document_set__project_id"),
+            *(f"document_set__project__{name}" for name in columns),
+        )
+        .first()
+    )
+
+
 def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
     """One comparison of the person's own as the form shows it, with its place among the others."""
     places = _own_places(project, person)

@@ -7,14 +7,15 @@ unmarked peer units. The set can be closed when every summary is complete.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from django.db.models import Count
-
-from annotation.models import Claim, Project, Reading, SummaryJudgment, Unit, UnitJudgment
+from annotation.assessing import sql
+from annotation.core import by_hand
+from annotation.models import Project, UnitJudgment
 from annotation.models.judgment import ASKED_AT_PRESENT
 from evaluation.metrics import QualityQuestion, quality_questions
 
@@ -185,7 +186,7 @@ class AssessingProgress:
 
     @classmethod
     def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All that is known: one query more than `read` where a question of unmarked peer units may be open."""
+        """All that is known: one query, two where a question of unmarked peer units may be open."""
         progress = cls.read(project, assignment_ids)
         progress.load_marks(
             summary
@@ -196,28 +197,25 @@ class AssessingProgress:
 
     @classmethod
     def read(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All but which peer units are marked, in five queries."""
+        """All but which peer units are marked, in one query."""
         questions = quality_questions(project.question_set, project.own_questions)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
-        rows = _rows(assignment_ids)
-        counts = _Counts.of(rows)
-        for row in rows:
+        for row in _rows(assignment_ids):
             assignment = assignments[row.assignment_id]
             summary = assignment.summaries.get(row.peer_id)
             if summary is None:
-                summary = _summary_state(row, len(assignment.summaries) + 1, questions, counts)
+                summary = _summary_state(row, len(assignment.summaries) + 1, questions)
                 assignment.summaries[row.peer_id] = summary
-            claims = counts.claims.get(row.model_id)
-            judged_units, judged_claims = counts.judged.get(row.key, (0, 0))
+            has_claims = row.model_claims is not None
             piece = JudgedComparison(
                 key=row.key,
                 reading_id=row.reading_id,
                 state=row.state,
                 model_id=row.model_id,
                 summary=summary,
-                total=counts.units.get(row.model_id, 0) if claims is None else claims,
-                judged=judged_units if claims is None else judged_claims,
-                has_claims_as_units=claims is not None,
+                total=row.model_units if row.model_claims is None else row.model_claims,
+                judged=row.judged_claims if has_claims else row.judged_units,
+                has_claims_as_units=has_claims,
             )
             summary.pieces.append(piece)
             assignment.pieces[piece.reading_id] = piece
@@ -245,7 +243,9 @@ def standing_judgments(pieces: Mapping[int, JudgedComparison]) -> list[UnitJudgm
     """The current judgments in these comparisons of all that is in their lists of units today; no query for none."""
     if not pieces:
         return []
-    rows = UnitJudgment.objects.filter(ASKED_AT_PRESENT, reading__in=pieces, is_current=True)
+    rows = UnitJudgment.objects.filter(reading__in=pieces, is_current=True)
+    if any(piece.has_claims_as_units for piece in pieces.values()):
+        rows = rows.filter(ASKED_AT_PRESENT)
     return [row for row in rows if (row.claim_id is not None) == pieces[row.reading_id].has_claims_as_units]
 
 
@@ -274,76 +274,39 @@ class _ProgressRow(NamedTuple):
     peer_id: int
     model_id: int
     target_words: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """Units by summary; claims that stand in for units, by summary; judged units or claims, by reading."""
-
-    units: Mapping[int, int]
-    claims: Mapping[int, int]
-    judged: Mapping[int, tuple[int, int]]
-    answers: Mapping[tuple[int, int], tuple[dict[str, int], int | None, int]]
-
-    @classmethod
-    def of(cls, rows: Collection[_ProgressRow]) -> _Counts:
-        texts = {row.peer_id for row in rows} | {row.model_id for row in rows}
-        units = (
-            Unit.objects.filter(summary__in=texts).order_by().values_list("summary").annotate(n=Count("pk"))
-        )
-        claims = (
-            Claim.objects.filter(
-                claim_set__is_active=True, claim_set__summary__in={row.model_id for row in rows}
-            )
-            .order_by()
-            .values_list("claim_set__summary")
-            .annotate(n=Count("pk"), linked=Count("unit"))
-        )
-        judged = (
-            UnitJudgment.objects.filter(
-                ASKED_AT_PRESENT,
-                reading__in=[row.key for row in rows],
-                is_current=True,
-                percent__isnull=False,
-            )
-            .order_by()
-            .values_list("reading")
-            .annotate(units=Count("unit"), claims=Count("claim"))
-        )
-        answers = SummaryJudgment.objects.filter(
-            assignment__in={row.assignment_id for row in rows}, is_current=True
-        ).values_list("assignment", "peer", "quality_answers", "unmarked_percent", "version")
-        return cls(
-            units=dict(units),
-            claims={model: n for model, n, linked in claims if n > linked},
-            judged={reading: (of_units, of_claims) for reading, of_units, of_claims in judged},
-            answers={
-                (assignment, peer): (said, percent, version)
-                for assignment, peer, said, percent, version in answers
-            },
-        )
+    peer_units: int
+    model_units: int
+    model_claims: int | None
+    judged_units: int
+    judged_claims: int
+    quality_answers: str | dict[str, int] | None
+    unmarked_percent: int | None
+    version: int
 
 
 def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
-    rows = Reading.objects.filter(assignment__in=assignment_ids).order_by("assignment_id", "position", "pk")
-    columns = ("assignment_id", "pk", "public_id", "state", "comparison__peer_id", "comparison__model_id")
-    return [_ProgressRow(*row) for row in rows.values_list(*columns, "comparison__peer__target_words")]
+    if not assignment_ids:
+        return []
+    statement = sql.PROGRESS.format(assignments=by_hand.places(assignment_ids))
+    return [_ProgressRow(*row) for row in by_hand.rows(statement, list(assignment_ids))]
 
 
-def _summary_state(
-    row: _ProgressRow, number: int, questions: tuple[QualityQuestion, ...], counts: _Counts
-) -> SummaryState:
-    answers, unmarked_percent, version = counts.answers.get((row.assignment_id, row.peer_id), ({}, None, 0))
+def _summary_state(row: _ProgressRow, number: int, questions: tuple[QualityQuestion, ...]) -> SummaryState:
+    answers = row.quality_answers or {}
     is_short = row.target_words is not None and row.target_words <= SHORT_TARGET
-    peer_units = counts.units.get(row.peer_id, 0)
     return SummaryState(
         number=number,
         peer_id=row.peer_id,
         target_words=row.target_words,
-        peer_units=peer_units,
+        peer_units=row.peer_units,
         # A text without a unit is empty, and a headline is too short to ask about.
-        questions=questions if peer_units and not is_short else (),
-        answers=dict(answers),
-        unmarked_percent=unmarked_percent,
-        version=version,
+        questions=questions if row.peer_units and not is_short else (),
+        answers=dict(_read_json(answers)),
+        unmarked_percent=row.unmarked_percent,
+        version=row.version,
     )
+
+
+def _read_json(value: Any) -> Any:
+    """A JSON column as the database's own driver gives it: text, or read already."""
+    return json.loads(value) if isinstance(value, str) else value

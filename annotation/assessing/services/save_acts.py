@@ -78,19 +78,14 @@ def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_n
     it is not the person's.
     """
     enter(assignment, by)
-    now = Assignment.objects.select_for_update().get(pk=assignment.pk)
-    check_open(now)
-    now.worked_at = timezone.now()
-    if now.lease_until is not None:
-        now.lease_until = lease_end(assignment.document_set.project)
     if all_or_none:
         # Such a form does not say which guidelines it had on screen.
-        now.guideline_id = current_id(assignment.document_set.project)
-    now.save(update_fields=["worked_at", "lease_until", "guideline"])
-    saving = _Saving.of(assignment, now, acts)
+        assignment.guideline_id = current_id(assignment.document_set.project)
+    _hold(assignment)
+    saving = _Saving.of(assignment, acts)
     results = tuple(saving.result(act, all_or_none=all_or_none) for act in acts)
     saving.store()
-    return Saved(results, saving.slips, saving.gates(), now.lease_until)
+    return Saved(results, saving.slips, saving.gates(), assignment.lease_until)
 
 
 def judge_unit(
@@ -108,6 +103,19 @@ def judge_unit(
     save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
     rows = UnitJudgment.objects.filter(reading=reading, is_current=True)
     return rows.get(Q(unit__public_id=unit_id) | Q(claim__public_id=unit_id))
+
+
+def _hold(assignment: Assignment) -> None:
+    """One update that renews the assignment and holds its row to the end of the transaction, if it is still open."""
+    if assignment.lease_until is not None:
+        assignment.lease_until = lease_end(assignment.document_set.project)
+    still_open = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
+    if not still_open.update(
+        worked_at=timezone.now(), lease_until=assignment.lease_until, guideline=assignment.guideline_id
+    ):
+        assignment.refresh_from_db(fields=["closed_at", "unassigned_at"])
+        check_open(assignment)
+        raise Conflict("Other changes to this set are being saved. Try again.", code="busy")
 
 
 class _Place(NamedTuple):
@@ -128,7 +136,6 @@ class _Saving:
     """The acts of one request on their way into rows, and the summaries that they touch as they leave them."""
 
     assignment: Assignment
-    guideline_id: int | None
     here: AssignmentProgress
     touched: tuple[SummaryState, ...]
     places: Mapping[str, _Place]
@@ -142,14 +149,13 @@ class _Saving:
     """The version before these acts of each thing that they change."""
 
     @classmethod
-    def of(cls, assignment: Assignment, now: Assignment, acts: Sequence[Act]) -> _Saving:
+    def of(cls, assignment: Assignment, acts: Sequence[Act]) -> _Saving:
         here = AssessingProgress.read(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
         found = (here.pieces.get(act.reading_id) for act in acts)
         touched = tuple(dict.fromkeys(piece.summary for piece in found if piece is not None))
         pieces = {piece.key: piece for summary in touched for piece in summary.pieces}
         return cls(
             assignment=assignment,
-            guideline_id=now.guideline_id,
             here=here,
             touched=touched,
             places=_places({act.unit_id for act in acts if isinstance(act, UnitAct)}, pieces.values()),
@@ -216,7 +222,7 @@ class _Saving:
             marks=_clean_marks(act.marks, piece.summary),
             note=_clean_note(act.note),
             active_ms=act.active_ms,
-            guideline_id=self.guideline_id,
+            guideline_id=self.assignment.guideline_id,
         )
         key = (piece.key, place.unit_id, place.claim_id)
         before = self.standing.get(key)
@@ -278,7 +284,7 @@ class _Saving:
                 unmarked_percent=summary.unmarked_percent,
                 version=summary.version,
                 active_ms=act.active_ms,
-                guideline_id=self.guideline_id,
+                guideline_id=self.assignment.guideline_id,
             )
         )
         return summary.version

@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 
 from annotation.assessing.queries.assessment import (
     SeeForm,
+    assignment_to_save,
     own_assignment,
     own_reading,
     see_form,
@@ -132,8 +133,10 @@ def answer_unmarked(request: Request, slug: str, reading_id: str) -> HttpRespons
 @json_screen
 def acts(request: Request, slug: str, assignment_id: str) -> JsonResponse:
     """The acts of an open form; see `save_acts`."""
-    project = project_for(request.user, slug, Verb.ASSESS)
-    assignment = own_assignment(project, request.user, assignment_id)
+    assignment = assignment_to_save(slug, request.user, assignment_id)
+    if assignment is None:
+        project = project_for(request.user, slug, Verb.ASSESS)
+        assignment = own_assignment(project, request.user, assignment_id)
     acts = read_acts(_body(request, {"acts"}).get("acts"))
     return JsonResponse(save_acts(assignment=assignment, by=request.user, acts=acts).as_json())
 

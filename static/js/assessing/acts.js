@@ -10,13 +10,11 @@
 // result).
 class Acts extends EventTarget {
   static #PREFIX = "coverdict:acts:";
-  // As many as the server takes at once.
   static #BATCH = 200;
-  static #RETRY_MS = [500, 1000, 2000, 4000, 8000];
+  static #RETRY_MS = [0, 500, 1000, 2000, 4000, 8000];
   static #TIMEOUT_MS = 20_000;
   // What a browser lets through from a page that is being left.
   static #MOST_LEAVING = 60_000;
-  static #SAVED = 200;
 
   #prefix;
   #url;
@@ -38,9 +36,7 @@ class Acts extends EventTarget {
     this.#prefix = `${Acts.#PREFIX}${person}:${assignment}:`;
     this.#url = url;
     this.#entries = this.#read();
-    const wake = () => document.hidden || this.send();
-    for (const sign of ["online", "focus"]) addEventListener(sign, wake);
-    document.addEventListener("visibilitychange", wake);
+    for (const sign of ["online", "focus"]) addEventListener(sign, () => this.send());
     addEventListener("pagehide", () => this.#leave());
   }
 
@@ -97,7 +93,7 @@ class Acts extends EventTarget {
 
   discard() {
     for (const entry of this.#entries) this.#drop(entry);
-    this.#tell("change");
+    location.reload();
   }
 
   // Resolves when nothing waits to go out, or it is clear that it does not go out now.
@@ -121,7 +117,7 @@ class Acts extends EventTarget {
     if (this.state === "idle") this.#setState("busy");
     const answer = await this.#post(batch);
     this.#isSending = false;
-    if (answer.status === Acts.#SAVED) this.#heedSaved(batch, answer.body);
+    if (answer.status === 200) this.#heedSaved(batch, answer.body);
     else this.#heedFailure(answer);
     if (this.#batch().length && !this.needsPerson) this.#sendSoon(this.#pause());
   }
@@ -139,7 +135,7 @@ class Acts extends EventTarget {
   }
 
   #pause() {
-    return this.#failures ? Acts.#RETRY_MS[Math.min(this.#failures, Acts.#RETRY_MS.length) - 1] : 0;
+    return Acts.#RETRY_MS[Math.min(this.#failures, Acts.#RETRY_MS.length - 1)];
   }
 
   // With what is under way already: whichever of the two comes first, each act is saved once.
@@ -179,7 +175,7 @@ class Acts extends EventTarget {
   }
 
   #heedResult(entry, { status, code, version, theirs }) {
-    const isSaved = status === Acts.#SAVED;
+    const isSaved = status === 200;
     if (isSaved) this.#heedVersion(entry.place, version);
     const next = this.#entries.find(({ after }) => after === entry.id);
     if (next) {

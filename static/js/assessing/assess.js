@@ -68,8 +68,7 @@
     time.turnTo(item.key);
     for (const other of items) {
       other.element.classList.toggle("now", other === item);
-      if (other === item) other.element.setAttribute("aria-current", "true");
-      else other.element.removeAttribute("aria-current");
+      other.element.ariaCurrent = other === item ? "true" : null;
     }
     showPeers();
     if (focus) item.element.querySelector("[data-take]").focus({ preventScroll: true });
@@ -167,7 +166,7 @@
   }
 
   acts?.addEventListener("saved", ({ detail: { done, gates, slips, lease_until: until } }) => {
-    if (until) Lease.renew(until);
+    Lease.show(until);
     for (const [reading, gate] of Object.entries(gates)) steps.heed(reading, gate);
     for (const [entry, result] of done) heedResult(entry, result);
     for (const item of units()) if (item.id in slips && !acts.waiting(item.key)) item.warn(slips[item.id]);
@@ -216,8 +215,7 @@
     if (!item || acts.pending) return;
     const slip = slips[item.id] ? ` ${slips[item.id]}` : "";
     const after = inHand && inHand !== item ? ` ${inHand.name}.` : "";
-    const end = isDoneHere() ? " This summary is complete." : "";
-    say(`${item.name}, ${item.words}, saved.${slip}${after}${end}`);
+    say(`${item.name}, ${item.words}, saved.${slip}${after}${isDoneHere() ? " This summary is complete." : ""}`);
   }
 
   let wasFailing = false;

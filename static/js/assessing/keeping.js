@@ -35,9 +35,9 @@ class Keeping {
   }
 
   #showSaved() {
-    const { pending, state, isFailing } = this.#acts;
-    const isBad = isFailing && pending > 0;
-    const isBusy = !isFailing && pending > 0;
+    const { pending, state, isFailing, conflicts } = this.#acts;
+    const isBad = pending > 0 && (isFailing || conflicts.length > 0);
+    const isBusy = pending > 0 && !isBad;
     this.#saved.classList.toggle("waiting", isBad);
     this.#saved.classList.toggle("none", !isBad && state === "offline");
     this.#saved.classList.toggle("busy", isBusy);
@@ -53,13 +53,8 @@ class Keeping {
     const ways = Keeping.#make("p", "", "actions");
     if (state === "signed-out") ways.append(this.#link("Sign in in a new tab", this.#box.dataset.signIn, "_blank"));
     else ways.append(this.#link("My work", this.#box.dataset.work));
-    if (state === "over") ways.append(Keeping.#button("Discard changes", () => this.#discard(), "quiet"));
+    if (state === "over") ways.append(Keeping.#button("Discard changes", () => this.#acts.discard()));
     return [words, ways];
-  }
-
-  #discard() {
-    this.#acts.discard();
-    location.reload();
   }
 
   #both(conflicts) {
@@ -84,7 +79,7 @@ class Keeping {
   #offer(row, entry, value, name, isMine) {
     const cell = row.insertCell();
     cell.append(Keeping.#make("p", this.#words(value)));
-    cell.append(Keeping.#button(name, () => this.#choose(entry, isMine), "quiet"));
+    cell.append(Keeping.#button(name, () => this.#choose(entry, isMine)));
   }
 
   #words({ percent, answer, marks, note }) {
@@ -96,14 +91,12 @@ class Keeping {
     return parts.join(" · ");
   }
 
-  #link(text, address, target = "") {
-    const link = Keeping.#make("a", text, "btn");
-    return Object.assign(link, { href: address, target });
+  #link(text, href, target = "") {
+    return Object.assign(Keeping.#make("a", text, "btn"), { href, target });
   }
 
-  static #button(text, act, look) {
-    const button = Keeping.#make("button", text, `btn ${look}`);
-    button.type = "button";
+  static #button(text, act) {
+    const button = Object.assign(Keeping.#make("button", text, "btn quiet"), { type: "button" });
     button.addEventListener("click", act);
     return button;
   }

@@ -4,14 +4,10 @@ class Lease {
     Lease.show();
   }
 
-  // Work has moved the end.
-  static renew(until) {
-    for (const time of document.querySelectorAll("[data-lease] time")) time.dateTime = until;
-    Lease.show();
-  }
-
-  static show() {
+  // `until` where work has moved the end.
+  static show(until) {
     for (const time of document.querySelectorAll("[data-lease] time")) {
+      time.dateTime = until ?? time.dateTime;
       time.textContent = new Date(time.dateTime).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     }
   }

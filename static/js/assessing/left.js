@@ -10,8 +10,6 @@
     else panel.append(box);
   }
 
-  const changes = (count) => (count === 1 ? "1 change is" : `${count} changes are`);
-
   async function deliver(panel) {
     const { assignment } = panel.dataset;
     const url = new URL(`sets/${assignment}/acts/`, location.href);
@@ -29,8 +27,8 @@
     // The figures on this page may be from before.
     if (!acts.pending && !refused.size) return location.reload();
     if (refused.size) say(panel, `What you changed last was refused and not saved: ${[...refused].join(" ")}`);
-    if (acts.conflicts.length) say(panel, `${changes(acts.conflicts.length)} kept in this browser: the answer was also changed elsewhere. Choose one there.`);
-    else if (acts.pending) say(panel, `${changes(acts.pending)} kept in this browser and not saved yet.`);
+    const count = acts.pending === 1 ? "1 change is" : `${acts.pending} changes are`;
+    if (acts.pending) say(panel, `${count} kept in this browser and not saved yet.`);
     else if (close) close.disabled = false;
   }
 
