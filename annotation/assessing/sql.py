@@ -1,52 +1,12 @@
-"""The statements of saving an act that are written by hand: every click of every assessor asks them.
+"""The statement that says how far assignments are, by hand: every click of every assessor and every page asks it.
 
-`tests/bench/answering.py` defends them all: building them anew as queries took more than half of a save. Units and
-claims that were changed, and claims of replaced claim sets, do not count: `models.judgment.IN_FORCE` by hand. Both
-stand apart, so that each finds what is current by its own partial index and passes by all that was said before.
-CROSS JOIN and FILTER keep SQLite, which knows nothing of how full tables are, from reading all units and all
-judgments of the database; to PostgreSQL they are joins like others.
+`tests/bench/answering.py` defends it. Claims that were removed, and claims of replaced claim sets, do not count.
+Units and claims are counted apart, so that each finds what is current by its own partial index and passes by all that
+was said before. CROSS JOIN keeps SQLite, which knows nothing of how full tables are, from reading all units and all
+judgments of the database; to PostgreSQL it is a join like others.
 """
 
 from __future__ import annotations
-
-ASSIGNMENT = (
-    "id",
-    "public_id",
-    "assessor_id",
-    "document_set_id",
-    "lease_until",
-    "pen",
-    "pen_seq",
-    "guideline_id",
-)
-PROJECT = ("id", "name", "percent_scale", "question_set", "own_questions", "lease_minutes")
-OPEN_ASSIGNMENT = f"""
-SELECT {", ".join(f"s.{name}" for name in ASSIGNMENT)}, {", ".join(f"p.{name}" for name in PROJECT)}
-FROM annotation_assignment s
-JOIN annotation_documentset d ON d.id = s.document_set_id
-JOIN annotation_project p ON p.id = d.project_id
-WHERE s.public_id = %s AND s.assessor_id = %s AND p.slug = %s AND s.closed_at IS NULL AND s.unassigned_at IS NULL
-  AND p.archived_at IS NULL AND p.deleted_at IS NULL
-"""  # noqa: S608 - no input in it
-
-STANDING_JUDGMENTS = """
-WITH piece AS (
-    SELECT id FROM annotation_reading WHERE id IN ({pieces})
-)
-SELECT j.id, j.reading_id, j.unit_id, j.claim_id, j.percent, j.marks
-FROM piece CROSS JOIN annotation_unitjudgment j
-WHERE j.reading_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL
-UNION ALL
-SELECT j.id, j.reading_id, j.unit_id, j.claim_id, j.percent, j.marks
-FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
-WHERE j.reading_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL
-  AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
-"""
-
-LISTED_UNITS = """
-SELECT public_id, id, summary_id, position FROM annotation_unit
-WHERE public_id IN ({names})
-"""
 
 PROGRESS = """
 WITH piece AS (
@@ -83,7 +43,8 @@ WITH piece AS (
 )
 SELECT piece.assignment_id, piece.id, piece.public_id, piece.state, piece.peer_id,
        piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
-       COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0), said.quality_answers, said.unmarked_percent
+       COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0), said.quality_answers, said.unmarked_percent,
+       COALESCE(said.version, 0)
 FROM piece
 LEFT JOIN unit_counts peers ON peers.summary_id = piece.peer_id
 LEFT JOIN unit_counts models ON models.summary_id = piece.model_id
@@ -94,10 +55,3 @@ LEFT JOIN annotation_summaryjudgment said
     ON said.assignment_id = piece.assignment_id AND said.peer_id = piece.peer_id AND said.is_current
 ORDER BY piece.assignment_id, piece.position, piece.id
 """
-
-TAKE_TURN = """
-UPDATE annotation_assignment SET pen = %s, pen_seq = %s, {renewed}
-WHERE id = %s AND closed_at IS NULL AND unassigned_at IS NULL{unheard}
-"""
-
-OUTDATE = "UPDATE annotation_unitjudgment SET is_current = %s WHERE id IN ({keys})"

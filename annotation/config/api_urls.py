@@ -95,8 +95,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("assignments/<slug:public_id>/", desk.OneAssignment.as_view()),
     path("assignments/<slug:public_id>/close/", desk.AssignmentClose.as_view()),
     path("assignments/<slug:public_id>/acts/", desk.AssignmentActs.as_view()),
-    path("assignments/<slug:public_id>/pen/", desk.AssignmentPen.as_view()),
-    path("assignments/<slug:public_id>/alive/", desk.AssignmentAlive.as_view()),
     path("assignments/<slug:public_id>/take-up/", assignments.AssignmentTakeUp.as_view()),
     path("assignments/<slug:public_id>/give-back/", assignments.AssignmentGiveBack.as_view()),
     path("assignments/<slug:public_id>/unassign/", assignments.AssignmentUnassign.as_view()),
@@ -104,7 +102,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("assessors/", assignments.Assessors.as_view()),
     path("own-work/", desk.OwnWork.as_view()),
     path("readings/<slug:public_id>/", desk.OneReading.as_view()),
-    path("readings/<slug:public_id>/judgments/", desk.ReadingJudgments.as_view()),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.assessing.services.acts import Act, UnitAct, UnmarkedAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_assignment import close_assignment
-from annotation.assessing.services.save_acts import save_at_once
+from annotation.assessing.services.save_acts import save_acts
 from annotation.demo.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
 from annotation.imports.formats import NamedFile
 from annotation.imports.services import import_files
@@ -119,12 +119,11 @@ def _judge(reading: Reading, assessor: User, entry: dict[str, Any]) -> None:
     units = reading.comparison.model.units.order_by("position")
     said = zip(units, entry["percents"], entry["marks"], strict=True)
     acts: list[Act] = [
-        UnitAct(seq, reading.public_id, unit.public_id, percent, marks)
-        for seq, (unit, percent, marks) in enumerate(said, start=1)
+        UnitAct(reading.public_id, unit.public_id, percent, marks) for unit, percent, marks in said
     ]
     if "unmarked" in entry:
-        acts.append(UnmarkedAct(len(acts) + 1, reading.public_id, entry["unmarked"]))
-    save_at_once(assignment=reading.assignment, by=assessor, acts=acts)
+        acts.append(UnmarkedAct(reading.public_id, entry["unmarked"]))
+    save_acts(assignment=reading.assignment, by=assessor, acts=acts, all_or_none=True)
 
 
 def _comparison(document_set: DocumentSet, entry: dict[str, Any]) -> Comparison:

@@ -54,7 +54,7 @@ from annotation.scoring.fresh import Columns, fresh_scores, unscored_columns
 from annotation.scoring.records import judged_text, peers, score_rules
 from annotation.scoring.rescore import DERIVED, RESCORED_AT_ONCE, rescore, rescore_held
 from annotation.texts.queries.unit_texts import judged_summaries
-from annotation.texts.services.change_units import load_forms_anew
+from annotation.texts.services.change_units import rename_readings
 from evaluation.text import sentence_spans
 
 CHANGED = "The project was removed or its rules changed during the import. Import again."
@@ -563,7 +563,7 @@ def _make_way(plan: ImportPlan) -> None:
     claimed = [made.summary.pk for made in plan.claim_sets if made.summary and made.summary.pk is not None]
     if not (summaries or claimed or sets or claim_sets):
         return
-    assignments = _hold_assignments([*summaries, *claimed])
+    _hold_assignments([*summaries, *claimed])
     list(Summary.objects.select_for_update().filter(pk__in=summaries).order_by("pk").only("pk"))
     if judged_summaries(summaries) or judged_document_sets(sets) or judged_claim_sets(claim_sets):
         raise Conflict(
@@ -576,20 +576,20 @@ def _make_way(plan: ImportPlan) -> None:
     put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
     Unit.objects.filter(summary__in=summaries).delete()
     Document.objects.filter(document_set__in=sets).delete()
-    load_forms_anew(assignments)
+    rename_readings(summaries)
 
 
-def _hold_assignments(summaries: Sequence[int]) -> list[Assignment]:
-    """The assignments that hold these summaries, locked, so that nobody saves a judgment at the same time."""
+def _hold_assignments(summaries: Sequence[int]) -> None:
+    """Lock the assignments that hold these summaries, so that nobody saves a judgment at the same time."""
     if not summaries:
-        return []
+        return
     held = Reading.objects.filter(
         models.Q(comparison__peer__in=summaries) | models.Q(comparison__model__in=summaries)
     )
     assignments = Assignment.objects.select_for_update(of=("self",)).filter(
         pk__in=held.values("assignment_id")
     )
-    return list(assignments.order_by("pk"))
+    list(assignments.order_by("pk"))
 
 
 def _part_from_itself(replaced: list[int]) -> None:

@@ -386,7 +386,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "worked_at",
-                    models.DateTimeField(blank=True, help_text="The last act or sign of life.", null=True),
+                    models.DateTimeField(
+                        blank=True, help_text="The last save or opening of the form.", null=True
+                    ),
                 ),
                 ("closed_at", models.DateTimeField(blank=True, null=True)),
                 ("unassigned_at", models.DateTimeField(blank=True, null=True)),
@@ -398,8 +400,6 @@ class Migration(migrations.Migration):
                         help_text="It was open, then it was not, and its assessor's roles then showed them what others and the judge said. It scores, and blind statistics leave it out.",
                     ),
                 ),
-                ("pen", models.CharField(blank=True, max_length=36)),
-                ("pen_seq", models.PositiveIntegerField(default=0)),
                 (
                     "assessor",
                     models.ForeignKey(
@@ -2347,8 +2347,12 @@ class Migration(migrations.Migration):
                 ),
                 ("quality_answers", models.JSONField(blank=True, default=dict)),
                 ("unmarked_percent", models.PositiveSmallIntegerField(blank=True, null=True)),
-                ("client_id", models.CharField(blank=True, max_length=36)),
-                ("seq", models.PositiveIntegerField(default=0)),
+                (
+                    "version",
+                    models.PositiveIntegerField(
+                        default=1, help_text="Counts the rows on this summary in this assignment."
+                    ),
+                ),
                 (
                     "active_ms",
                     models.PositiveIntegerField(
@@ -2748,8 +2752,12 @@ class Migration(migrations.Migration):
                     models.JSONField(blank=True, default=list, help_text="Numbers of the marked peer units."),
                 ),
                 ("note", models.TextField(blank=True)),
-                ("client_id", models.CharField(blank=True, max_length=36)),
-                ("seq", models.PositiveIntegerField(default=0)),
+                (
+                    "version",
+                    models.PositiveIntegerField(
+                        default=1, help_text="Counts the rows on this unit in this reading."
+                    ),
+                ),
                 (
                     "active_ms",
                     models.PositiveIntegerField(
@@ -3747,9 +3755,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="summaryjudgment",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("client_id", ""), _negated=True),
-                fields=("assignment", "client_id", "seq"),
-                name="summary_judgment_act_once",
+                fields=("assignment", "peer", "version"), name="summary_judgment_version"
             ),
         ),
         migrations.AddConstraint(
@@ -4036,9 +4042,17 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="unitjudgment",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("client_id", ""), _negated=True),
-                fields=("reading", "client_id", "seq"),
-                name="unit_judgment_act_once",
+                condition=models.Q(("unit__isnull", False)),
+                fields=("reading", "unit", "version"),
+                name="unit_judgment_unit_version",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="unitjudgment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("claim__isnull", False)),
+                fields=("reading", "claim", "version"),
+                name="unit_judgment_claim_version",
             ),
         ),
         migrations.AddConstraint(

@@ -13,9 +13,6 @@ from annotation.models.guideline import Guideline
 from annotation.models.project import Project
 from annotation.models.summary import Comparison
 
-UNITS_CHANGED = "units-"
-"""How a pen begins that was taken from all forms, because the units that they show are no longer there."""
-
 
 class Draw(PublicRow):
     """A random sample of checks for reviewers, with its frame and inclusion probabilities.
@@ -93,9 +90,6 @@ class Assignment(PublicRow):
     One that was taken from the queue has a lease: it is taken away when nobody has worked at it until `lease_until`.
     What was said in one that was taken away is kept and not counted, and its person goes on with it where the set is
     assigned to them again.
-
-    One open form may write in an assignment at a time: the pen. `pen` is the name that the form in the browser
-    gave itself, `pen_seq` the number of the last act heard from it.
     """
 
     assessor = models.ForeignKey(
@@ -108,7 +102,7 @@ class Assignment(PublicRow):
         blank=True,
         help_text="Set while it is held from the queue, and kept when the lease runs out or the set is returned.",
     )
-    worked_at = models.DateTimeField(null=True, blank=True, help_text="The last act or sign of life.")
+    worked_at = models.DateTimeField(null=True, blank=True, help_text="The last save or opening of the form.")
     closed_at = models.DateTimeField(null=True, blank=True)
     unassigned_at = models.DateTimeField(null=True, blank=True)
     may_have_seen = models.BooleanField(
@@ -126,8 +120,6 @@ class Assignment(PublicRow):
         db_index=False,
         help_text="The version that was on screen when the form was last opened.",
     )
-    pen = models.CharField(max_length=36, blank=True)
-    pen_seq = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ("id",)

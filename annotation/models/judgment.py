@@ -30,7 +30,7 @@ GIVEN_BLIND = Q(reading__assignment__may_have_seen=False)
 class UnitJudgment(PublicRow):
     """How much of one model unit the marked peer units express together.
 
-    Judges a unit, or a claim where the claims stand in for units. A revision is a new row;
+    Judges a unit, or a claim where the claims stand in for units. A revision is a new row with the next version;
     the last one is current.
     """
 
@@ -42,8 +42,9 @@ class UnitJudgment(PublicRow):
     percent = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty while a draft.")
     marks = models.JSONField(default=list, blank=True, help_text="Numbers of the marked peer units.")
     note = models.TextField(blank=True)
-    client_id = models.CharField(max_length=36, blank=True)
-    seq = models.PositiveIntegerField(default=0)
+    version = models.PositiveIntegerField(
+        default=1, help_text="Counts the rows on this unit in this reading."
+    )
     active_ms = models.PositiveIntegerField(
         default=0, help_text="Time at the unit since the act before, in ms, idle time left out."
     )
@@ -69,9 +70,14 @@ class UnitJudgment(PublicRow):
                 name="unit_judgment_one_current_per_claim",
             ),
             models.UniqueConstraint(
-                fields=("reading", "client_id", "seq"),
-                condition=~Q(client_id=""),
-                name="unit_judgment_act_once",
+                fields=("reading", "unit", "version"),
+                condition=Q(unit__isnull=False),
+                name="unit_judgment_unit_version",
+            ),
+            models.UniqueConstraint(
+                fields=("reading", "claim", "version"),
+                condition=Q(claim__isnull=False),
+                name="unit_judgment_claim_version",
             ),
         )
 
@@ -82,15 +88,17 @@ class UnitJudgment(PublicRow):
 class SummaryJudgment(PublicRow):
     """An assessor's quality answers and unmarked percent for one peer summary.
 
-    `quality_answers` holds a whole number by question id. Each act is a new row with everything said so far.
+    `quality_answers` holds a whole number by question id. Each act is a new row with the next version
+    and everything said so far.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="summary_judgments")
     peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="summary_judgments")
     quality_answers = models.JSONField(default=dict, blank=True)
     unmarked_percent = models.PositiveSmallIntegerField(null=True, blank=True)
-    client_id = models.CharField(max_length=36, blank=True)
-    seq = models.PositiveIntegerField(default=0)
+    version = models.PositiveIntegerField(
+        default=1, help_text="Counts the rows on this summary in this assignment."
+    )
     active_ms = models.PositiveIntegerField(
         default=0, help_text="Time at the questions since the act before, in ms, idle time left out."
     )
@@ -110,9 +118,7 @@ class SummaryJudgment(PublicRow):
                 name="summary_judgment_one_current",
             ),
             models.UniqueConstraint(
-                fields=("assignment", "client_id", "seq"),
-                condition=~Q(client_id=""),
-                name="summary_judgment_act_once",
+                fields=("assignment", "peer", "version"), name="summary_judgment_version"
             ),
         )
 

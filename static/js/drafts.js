@@ -8,8 +8,13 @@ class Drafts {
   #person = document.body.dataset.person;
 
   constructor() {
-    // What has no age fills no form.
-    forgetOld(Drafts.#PREFIX, ({ at }) => !(at > Date.now() - Drafts.#FORGET_MS));
+    this.#try(() => {
+      for (const key of Object.keys(localStorage).filter((each) => each.startsWith(Drafts.#PREFIX))) {
+        // What has no age fills no form.
+        const at = this.#try(() => JSON.parse(localStorage.getItem(key)).at);
+        if (!(at > Date.now() - Drafts.#FORGET_MS)) localStorage.removeItem(key);
+      }
+    });
     for (const kind of ["input", "change"]) {
       document.addEventListener(kind, ({ target }) => {
         const form = target.form ?? target.closest?.("form");

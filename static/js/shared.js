@@ -15,21 +15,3 @@ function notice(text) {
   box.append(words, dismiss);
   document.getElementById("notices").replaceChildren(box);
 }
-
-// Take out of the browser's storage what is kept under the prefix and is old, and what cannot be read.
-function forgetOld(prefix, isOld) {
-  const isUseless = (text) => {
-    try {
-      return isOld(JSON.parse(text));
-    } catch {
-      return true;
-    }
-  };
-  try {
-    for (const key of Object.keys(localStorage).filter((each) => each.startsWith(prefix))) {
-      if (isUseless(localStorage.getItem(key))) localStorage.removeItem(key);
-    }
-  } catch {
-    // Nothing may be kept here, so there is nothing to forget.
-  }
-}

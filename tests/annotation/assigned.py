@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.save_acts import save_at_once
+from annotation.assessing.services.save_acts import save_acts
 from annotation.models import Reading
 from tests.annotation.cast import answer_rest, finish
 
@@ -30,10 +30,10 @@ def say(assignment: Assignment, system: str, *said: Said) -> Reading:
     )
     units = reading.comparison.model.units.order_by("position")
     acts = [
-        UnitAct(seq, reading.public_id, unit.public_id, percent, tuple(marks), "", ms)
-        for seq, (unit, (percent, marks, ms)) in enumerate(zip(units, said, strict=False), start=1)
+        UnitAct(reading.public_id, unit.public_id, percent, tuple(marks), "", ms)
+        for unit, (percent, marks, ms) in zip(units, said, strict=False)
     ]
-    save_at_once(assignment=assignment, by=assignment.assessor, acts=acts)
+    save_acts(assignment=assignment, by=assignment.assessor, acts=acts, all_or_none=True)
     return reading
 
 

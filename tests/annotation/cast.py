@@ -11,14 +11,14 @@ birch. Set "bridge" has a model summary without claims, one peer by each system,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
 
 from annotation.assessing.queries.progress import AssessingProgress
 from annotation.assessing.services.acts import Act, QualityAct, UnmarkedAct
 from annotation.assessing.services.close_assignment import close_assignment
-from annotation.assessing.services.save_acts import save_at_once
+from annotation.assessing.services.save_acts import save_acts
 from annotation.models import (
     Assignment,
     Check,
@@ -145,12 +145,11 @@ def answer_rest(assignment: Assignment) -> None:
     acts: list[Act] = []
     for summary in progress.summaries.values():
         last = summary.pieces[-1].reading_id
-        acts += [QualityAct(1, last, each.id, each.first) for each in summary.unanswered]
+        acts += [QualityAct(last, each.id, each.first) for each in summary.unanswered]
         if summary.unmarked_gate == "open":
-            acts.append(UnmarkedAct(1, last, 0))
+            acts.append(UnmarkedAct(last, 0))
     if acts:
-        acts = [replace(act, seq=seq) for seq, act in enumerate(acts, start=1)]
-        save_at_once(assignment=assignment, by=assignment.assessor, acts=acts)
+        save_acts(assignment=assignment, by=assignment.assessor, acts=acts, all_or_none=True)
 
 
 def finish(assignment: Assignment) -> Assignment:

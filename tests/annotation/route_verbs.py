@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from annotation.core.permissions import Verb
 
-SCRIPTED = {"acts", "pen", "alive"}
+SCRIPTED = {"acts"}
 """Addresses that a script of ours posts JSON to."""
 
 POSTED = {

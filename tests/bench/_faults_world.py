@@ -96,10 +96,10 @@ class People:
 
     def _save(self, desk: SavingDesk) -> None:
         while not self._ended.wait(PAUSES["save"]):
-            seq = desk.done + 1
-            if self._sent(desk, lambda seq=seq: desk.send_act(seq), (200,)):  # type: ignore[misc]
-                desk.done = seq
-                self.acts.append(Act(time.monotonic(), desk.username, seq))
+            number = desk.done + 1
+            if self._sent(desk, lambda number=number: desk.send_act(number), (200,)):  # type: ignore[misc]
+                desk.done = number
+                self.acts.append(Act(time.monotonic(), desk.username, number))
 
     def _answer(self, desk: Reviewer) -> None:
         while not self._ended.wait(PAUSES["answer"]):
@@ -329,7 +329,7 @@ class World:
     @contextmanager
     def people(self) -> Iterator[People]:
         """People at work for the length of a with block."""
-        assessors = [SavingDesk.with_pen(self.port, each, PASSWORD) for each in self._assessors]
+        assessors = [SavingDesk.of(self.port, each, PASSWORD) for each in self._assessors]
         reviewers = [Reviewer.signed_in(self.port, name, PASSWORD) for name in self._reviewers]
         for desk in assessors:
             desk.done = self.last_act(desk)
@@ -341,14 +341,10 @@ class World:
             people.stop()
 
     def last_act(self, desk: SavingDesk) -> int:
-        from django.db.models import Max
-
         from annotation.models import UnitJudgment
 
-        rows = UnitJudgment.objects.filter(
-            reading__assignment__public_id=desk.person["assignment"], client_id="form"
-        )
-        return int(rows.aggregate(last=Max("seq"))["last"] or 0)
+        rows = UnitJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
+        return max((int(note) for note in rows.values_list("note", flat=True)), default=0)
 
     def _end(self) -> None:
         for process in self.workers:

@@ -26,6 +26,7 @@ WORKERS, THREADS = 2, 4
 ROUND_SECONDS = 2.0
 START_SECONDS = 60.0
 PATIENCE_SECONDS = 60.0
+SAVED = 200
 
 
 @contextmanager
@@ -140,16 +141,15 @@ class Reviewer(Desk):
 
 @dataclass
 class SavingDesk(Desk):
-    """An assessor with the pen of an assignment; `person` says what there is to save."""
+    """An assessor in an assignment; `person` says what there is to save. `done` acts were acknowledged."""
 
     person: dict[str, Any] = field(default_factory=dict)
     done: int = 0
 
     @classmethod
-    def with_pen(cls, port: int, person: dict[str, Any], password: str) -> SavingDesk:
+    def of(cls, port: int, person: dict[str, Any], password: str) -> SavingDesk:
         desk = cls.signed_in(port, person["username"], password)
         desk.person = person
-        desk.post(f"/p/study/work/sets/{person['assignment']}/pen/", {"client": "form", "seen": ""}, 200)
         return desk
 
     def save(self) -> None:
@@ -157,17 +157,18 @@ class SavingDesk(Desk):
         self.done += 1
         answer = self.send_act(self.done)
         require(answer, 200)
-        if json.loads(answer.body)["results"][0]["status"] != "saved":
+        if json.loads(answer.body)["results"][0]["status"] != SAVED:
             raise RuntimeError(f"an act was not saved: {answer.body[:300]!r}")
 
-    def send_act(self, seq: int) -> Answer:
-        """The act of that number: each percent in turn, with two marks."""
+    def send_act(self, number: int) -> Answer:
+        """The act of that number, from 1: the units by turns, each with the next percent and its number as the note."""
         acts = self.person["acts"]
-        reading, unit = acts[(seq - 1) % len(acts)]
-        act = {"seq": seq, "kind": "unit", "reading": reading, "unit": unit, "ms": 2000}
-        act |= {"percent": seq % 6 * 20, "marks": [1, 2], "note": ""}
+        before, place = divmod(number - 1, len(acts))
+        reading, unit = acts[place]
+        act = {"kind": "unit", "reading": reading, "unit": unit, "ms": 2000, "follows": before}
+        act |= {"percent": number % 6 * 20, "marks": [1, 2], "note": str(number)}
         path = f"/p/study/work/sets/{self.person['assignment']}/acts/"
-        return self.send(path, {"client": "form", "acts": [act]})
+        return self.send(path, {"acts": [act]})
 
 
 AnyDesk = TypeVar("AnyDesk", bound=Desk)

@@ -39,7 +39,7 @@ def run() -> list[Row]:
 def _measure(port: int, world: dict[str, Any]) -> list[Row]:
     checks = iter(world["checks"])
     desks = [Desk.signed_in(port, name, PASSWORD) for name in world["reviewers"]]
-    assessor = SavingDesk.with_pen(port, world["assessors"][0], PASSWORD)
+    assessor = SavingDesk.of(port, world["assessors"][0], PASSWORD)
     rows = [
         *_alone("answer through the API", desks[0], lambda: _answer(desks[0], checks), ANSWER_MS),
         *_alone("save in the SEE form", assessor, assessor.save, SAVE_MS),

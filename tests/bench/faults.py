@@ -179,7 +179,7 @@ def _lost(world: World, people: People, judged: Run) -> Counter[str]:
     lost: Counter[str] = Counter()
     for desk in people.assessors:
         rows = UnitJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
-        kept = set(rows.filter(client_id="form").values_list("seq", flat=True))
+        kept = set(map(int, rows.values_list("note", flat=True)))
         lost["acts"] += sum(act.person == desk.username and act.what not in kept for act in people.acts)
     names = {desk.username for desk in people.reviewers}
     said = set(
@@ -208,10 +208,8 @@ def _doubled(people: People, judged: Run) -> Counter[str]:
     verdicts = Verdict.objects.filter(run=judged)
     doubled["verdicts"] += verdicts.count() - Check.objects.filter(verdicts__run=judged).distinct().count()
     for desk in people.assessors:
-        rows = UnitJudgment.objects.filter(
-            reading__assignment__public_id=desk.person["assignment"], client_id="form"
-        )
-        doubled["acts"] += rows.count() - rows.values("seq").distinct().count()
+        rows = UnitJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
+        doubled["acts"] += rows.count() - rows.values("note").distinct().count()
     for reviewer in people.reviewers:
         said = Verdict.objects.filter(person__username=reviewer.username)
         doubled["answers"] += said.count() - said.values("check_row").distinct().count()

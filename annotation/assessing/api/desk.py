@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -29,19 +29,11 @@ from annotation.assessing.queries.assessment import (
 from annotation.assessing.queries.assignments import LapsedSet, QueueOffer
 from annotation.assessing.queries.own_desk import OwnDesk, own_desk
 from annotation.assessing.queries.progress import Gates
-from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
-from annotation.assessing.services.acts import (
-    LARGEST_ACT_NUMBER,
-    MOST_ACTS,
-    MOST_MARKS,
-    read_acts,
-    read_client,
-)
+from annotation.assessing.services.acts import LARGEST_NUMBER, MOST_ACTS, MOST_MARKS, read_acts
 from annotation.assessing.services.close_assignment import close_assignment
-from annotation.assessing.services.save_acts import judge_unit, save_acts
-from annotation.assessing.services.take_pen import Pen, keep_alive, take_pen
+from annotation.assessing.services.open_assignment import open_assignment
+from annotation.assessing.services.save_acts import LONGEST_UNIT_NOTE, save_acts
 from annotation.core.permissions import Verb
-from annotation.models import UnitJudgment
 
 STAGES = ("quality", "units", "unmarked", "done")
 GATES = ("none", "shut", "open", "done", "rule")
@@ -130,6 +122,7 @@ class JudgedUnitRow(serializers.Serializer[JudgedUnit]):
     percent = serializers.IntegerField(allow_null=True)
     marks = serializers.ListField(child=serializers.IntegerField(), help_text="Numbers of peer units.")
     note = serializers.CharField()
+    version = serializers.IntegerField()
 
 
 class PeerUnitRow(serializers.Serializer[PeerUnit]):
@@ -188,133 +181,65 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
         allow_null=True, help_text="Null if asked at another comparison of the same peer summary."
     )
     is_closed = serializers.BooleanField()
-    pen = serializers.CharField(
-        help_text="The form that can write in the assignment; empty before the first act."
-    )
-    pen_seq = serializers.IntegerField(help_text="Its last received act.")
-
-
-class NewJudgment(serializers.Serializer[Any]):
-    """One act of the SEE form. A draft may lack the percent."""
-
-    unit = serializers.CharField(help_text="Id of the model unit.")
-    percent = serializers.IntegerField(
-        default=None, allow_null=True, help_text="How much of its meaning the marked peer units express."
-    )
-    marks = serializers.ListField(
-        child=serializers.IntegerField(max_value=LARGEST_ACT_NUMBER), default=list, max_length=MOST_MARKS
-    )
-    note = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_UNIT_NOTE)
-    client_id = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=36,
-        help_text="With `seq`, identifies this act: repeats are saved once.",
-    )
-    seq = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST_ACT_NUMBER)
-
-
-class JudgmentRow(serializers.Serializer[UnitJudgment]):
-    id = serializers.CharField(source="public_id")
-    unit = serializers.SerializerMethodField()
-    percent = serializers.IntegerField(allow_null=True)
-    marks = serializers.ListField(child=serializers.IntegerField())
-    note = serializers.CharField()
-    client_id = serializers.CharField()
-    seq = serializers.IntegerField()
-    created_at = serializers.DateTimeField()
-
-    def get_unit(self, judgment: UnitJudgment) -> str:
-        unit = judgment.unit or judgment.claim
-        assert unit is not None, "the database holds a judgment to one of the two"
-        return unit.public_id
+    version = serializers.IntegerField(help_text="Of the answers on the peer summary.")
 
 
 class ActRow(serializers.Serializer[Any]):
-    """One act. `seq` numbers the acts of a form in an assignment: 1, 2, 3 and so on.
+    """One act. `follows` is the version that it changes, 0 where there is none: those of the answers on a summary for
+    `quality` and `unmarked`.
 
     Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `quality` takes `question` and
     `answer`; `unmarked` takes `percent`.
     """
 
-    seq = serializers.IntegerField(min_value=1, max_value=LARGEST_ACT_NUMBER)
     kind = serializers.ChoiceField(choices=("unit", "quality", "unmarked"))
     reading = serializers.CharField()
+    follows = serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER)
     unit = serializers.CharField(required=False)
     percent = serializers.IntegerField(required=False, allow_null=True)
     marks = serializers.ListField(
-        child=serializers.IntegerField(min_value=0, max_value=LARGEST_ACT_NUMBER),
+        child=serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER),
         required=False,
         max_length=MOST_MARKS,
     )
-    note = serializers.CharField(required=False, allow_blank=True)
+    note = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_UNIT_NOTE)
     question = serializers.CharField(required=False)
     answer = serializers.IntegerField(required=False, allow_null=True)
     ms = serializers.IntegerField(
         required=False,
         min_value=0,
-        max_value=LARGEST_ACT_NUMBER,
+        max_value=LARGEST_NUMBER,
         help_text="Active time spent.",
     )
 
 
 class NewActs(serializers.Serializer[Any]):
-    client = serializers.CharField(max_length=36, help_text="The form's own id.")
-    acts = serializers.ListField(
-        child=serializers.DictField(), max_length=MOST_ACTS, help_text="In order of seq."
-    )
+    acts = serializers.ListField(child=serializers.DictField(), max_length=MOST_ACTS)
 
 
 class ActsBody(NewActs):
-    """Acts of one form, in order."""
+    """Acts, in order."""
 
     acts = ActRow(many=True)  # type: ignore[assignment]  # what the schema tells; read by `read_acts`
 
 
 class ActResultRow(serializers.Serializer[Any]):
-    seq = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=("saved", "repeated", "refused"))
-    code = serializers.CharField(help_text="Reason for refusal; empty if accepted.")
+    status = serializers.IntegerField(help_text="200, or 404, 409 or 422 for an act that was not saved.")
+    version = serializers.IntegerField(help_text="The newest version of what the act is about.")
+    code = serializers.CharField(help_text="Reason for refusal; empty if saved.")
     message = serializers.CharField()
-
-
-class SetRow(serializers.Serializer[Any]):
-    judged = serializers.IntegerField()
-    total = serializers.IntegerField()
-    is_complete = serializers.BooleanField()
+    yours = serializers.DictField(allow_null=True, help_text="With code `newer`: what was sent.")
+    theirs = serializers.DictField(allow_null=True, help_text="With code `newer`: what is current.")
 
 
 class SavedRow(serializers.Serializer[Any]):
     """What became of the acts, and where the comparisons that they touched stand now."""
 
-    saved = serializers.IntegerField(help_text="The last received act; the client can discard all up to it.")
-    results = ActResultRow(many=True)
+    results = ActResultRow(many=True, help_text="In the order of the acts.")
     slips = serializers.DictField(
         child=serializers.CharField(), help_text="Possible mistakes by unit; empty if none."
     )
-    gates = serializers.DictField(child=GatesRow(), help_text="By assignment.")
-    set = SetRow()
-
-
-class PenBody(serializers.Serializer[Any]):
-    client = serializers.CharField(max_length=36, help_text="The form's own id.")
-    seen = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=36,
-        help_text="The form that could write when this one was opened.",
-    )
-
-
-class AliveBody(serializers.Serializer[Any]):
-    client = serializers.CharField(max_length=36)
-
-
-class PenRow(serializers.Serializer[Pen]):
-    """Which form may write in the assignment, and the last act heard from it: its next one has the number after."""
-
-    pen = serializers.CharField(source="client_id")
-    seq = serializers.IntegerField()
+    gates = serializers.DictField(child=GatesRow(), help_text="By reading.")
     lease_until = serializers.DateTimeField(allow_null=True)
 
 
@@ -358,58 +283,16 @@ class AssignmentActs(ApiView):
 
     @operation("save_acts", request=ActsBody, responses=SavedRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Save acts of a form, in order, each once.
+        """Save acts in order. What is already current is saved once, so acts may be sent again.
 
-        An act that makes no sense is refused in its own result, and those after it are saved. 409 with
-        nothing saved: `gap` where an act before these has not arrived (`details.expected`), `elsewhere`
-        where another form has the pen, `closed`, `unassigned`; `details.theirs` is what the server holds,
-        `details.yours` what was sent.
+        An act that makes no sense, or follows an older version than the newest (409, code `newer`, with `yours` and
+        `theirs`), is refused in its own result, and the others are saved. 409 `closed` or `unassigned` with nothing
+        saved where the assignment is over.
         """
         project = self.enter(Verb.ASSESS)
-        body = self.body(NewActs)
-        saved = save_acts(
-            assignment=own_assignment(project, self.person, public_id),
-            by=self.person,
-            client_id=read_client(body["client"]),
-            acts=read_acts(body["acts"]),
-        )
-        return Response(saved.as_json())
-
-
-class AssignmentPen(ApiView):
-    tag = "assessment"
-
-    @operation("take_pen", request=PenBody, responses=PenRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Give the right to write in an assignment to a form that was just opened.
-
-        409 `elsewhere` where yet another form has taken it since this one was made; `details.pen` names it.
-        """
-        project = self.enter(Verb.ASSESS)
-        body = self.body(PenBody)
-        pen = take_pen(
-            assignment=own_assignment(project, self.person, public_id),
-            by=self.person,
-            client_id=read_client(body["client"]),
-            seen_pen=body["seen"],
-        )
-        return Response(PenRow(pen).data)
-
-
-class AssignmentAlive(ApiView):
-    tag = "assessment"
-
-    @operation("keep_assignment_alive", request=AliveBody, responses=PenRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Renew the lease of somebody who is still working and has not acted for a while.
-
-        Tells which form has the pen.
-        """
-        project = self.enter(Verb.ASSESS)
-        # Whichever of their forms it is; but a body is held to its shape.
-        read_client(self.body(AliveBody)["client"])
         assignment = own_assignment(project, self.person, public_id)
-        return Response(PenRow(keep_alive(assignment=assignment, by=self.person)).data)
+        acts = read_acts(self.body(NewActs)["acts"])
+        return Response(save_acts(assignment=assignment, by=self.person, acts=acts).as_json())
 
 
 class OneReading(ApiView):
@@ -420,22 +303,5 @@ class OneReading(ApiView):
         """Show one comparison of the caller's own, as the SEE form does."""
         project = self.enter(Verb.ASSESS)
         reading = own_reading(project, self.person, public_id)
+        open_assignment(reading.assignment)
         return Response(ReadingDetail(see_form(project, self.person, reading)).data)
-
-
-class ReadingJudgments(ApiView):
-    tag = "assessment"
-
-    @operation("judge_unit", request=NewJudgment, responses={201: JudgmentRow})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Judge a model unit: its percent and its marks.
-
-        A revision is a new row, and the last one counts. Nothing is scored before the assignment is
-        closed.
-        """
-        project = self.enter(Verb.ASSESS)
-        act = self.body(NewJudgment)
-        act["unit_id"] = act.pop("unit")
-        reading = own_reading(project, self.person, public_id)
-        judgment = judge_unit(reading=reading, by=self.person, **act)
-        return Response(JudgmentRow(judgment).data, status=status.HTTP_201_CREATED)

@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import ceil
 from typing import TYPE_CHECKING, cast
-
-from django.utils import timezone
 
 from annotation.assessing.queries.progress import (
     UNMARKED_PERCENTS,
@@ -36,8 +33,6 @@ if TYPE_CHECKING:
 
 PEER_LETTERS = "abcdefhilmoqrtvwxyz"
 """Keys that mark peer units; those that are missing steer the form (g, j, k, n, p, s, u)."""
-
-SECONDS_PER_MINUTE = 60
 
 SCALES: dict[str, tuple[int, ...]] = {
     Project.PercentScale.SIX: tuple(range(0, 101, 20)),
@@ -95,13 +90,6 @@ class SetWork:
     summaries: tuple[SummaryWork, ...]
 
     @property
-    def lease_minutes(self) -> int:
-        """Minutes for which a pulled set is still kept, begun ones included; 0 from its end on, and without a lease."""
-        if self.lease_until is None:
-            return 0
-        return max(0, ceil((self.lease_until - timezone.now()).total_seconds() / SECONDS_PER_MINUTE))
-
-    @property
     def missing(self) -> int:
         return self.total - self.judged
 
@@ -133,6 +121,7 @@ class JudgedUnit:
     percent: int | None
     marks: tuple[int, ...]
     note: str
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +166,8 @@ class SeeForm:
     """One comparison in an assessor's hands.
 
     `units` is empty while the quality questions are open. `comparisons` are all those of the same peer summary,
-    this one among them. `previous_id` and `next_id` are those beside it in its set. `pen` names the form that
-    may write in the set, `pen_seq` the last act heard from it.
+    this one among them. `previous_id` and `next_id` are those beside it in its set. `version` is that of the answers
+    on the summary.
     """
 
     reading_id: str
@@ -200,8 +189,7 @@ class SeeForm:
     previous_id: str | None
     next_id: str | None
     is_closed: bool
-    pen: str
-    pen_seq: int
+    version: int
 
     @property
     def judged(self) -> int:
@@ -210,6 +198,11 @@ class SeeForm:
     @property
     def answered(self) -> int:
         return sum(question.answer is not None for question in self.questions)
+
+    @property
+    def letters(self) -> str:
+        """The keys of the peer units, in their order."""
+        return PEER_LETTERS
 
     @property
     def quick(self) -> range:
@@ -258,8 +251,6 @@ def own_reading(project: Project, person: User, public_id: str) -> Reading:
             "assignment__closed_at",
             "assignment__lease_until",
             "assignment__unassigned_at",
-            "assignment__pen",
-            "assignment__pen_seq",
             "assignment__document_set__project",
             "comparison__model__text",
             "comparison__peer__text",
@@ -280,6 +271,21 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
     if assignment is None:
         raise NotFound("There is no such assignment in this project.")
     return assignment
+
+
+def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | None:
+    """The person's own assignment with the columns that a save needs, in one query; None where there is none."""
+    own = Assignment.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
+    columns = ("name", "percent_scale", "question_set", "own_questions", "lease_minutes", "archived_at")
+    return (
+        own.filter(document_set__project__deleted_at=None)
+        .select_related("document_set__project")
+        .only(
+            *("public_id", "assessor_id", "lease_until", "guideline_id", "document_set__project_id"),
+            *(f"document_set__project__{name}" for name in columns),
+        )
+        .first()
+    )
 
 
 def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
@@ -314,8 +320,7 @@ def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
         previous_id=before,
         next_id=after,
         is_closed=here.closed_at is not None,
-        pen=assignment.pen,
-        pen_seq=assignment.pen_seq,
+        version=piece.summary.version,
     )
 
 
@@ -438,6 +443,7 @@ def _judged_units(reading: Reading) -> Iterable[JudgedUnit]:
             percent=judgment.percent if judgment else None,
             marks=tuple(judgment.marks) if judgment else (),
             note=judgment.note if judgment else "",
+            version=judgment.version if judgment else 0,
         )
 
 

@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 from annotation.assessing import sql
 from annotation.core import by_hand
-from annotation.models import Project
+from annotation.models import Project, UnitJudgment
+from annotation.models.judgment import ASKED_AT_PRESENT
 from evaluation.metrics import QualityQuestion, quality_questions
 
 SHORT_TARGET = 10
@@ -109,6 +110,7 @@ class SummaryState:
     questions: tuple[QualityQuestion, ...] = ()
     answers: dict[str, int] = field(default_factory=dict)
     unmarked_percent: int | None = None
+    version: int = 0
 
     @property
     def unanswered(self) -> tuple[QualityQuestion, ...]:
@@ -231,30 +233,20 @@ class AssessingProgress:
         """Which peer units are marked anywhere in these readings; no query for none."""
         pieces = {piece.key: piece for summary in summaries for piece in summary.pieces}
         marked: dict[int, set[int]] = {key: set() for key in pieces}
-        for said in standing_judgments(pieces) if pieces else ():
-            marked[said.piece].update(said.marks)
+        for said in standing_judgments(pieces):
+            marked[said.reading_id].update(said.marks)
         for key, numbers in marked.items():
             pieces[key].marked = frozenset(numbers)
 
 
-class StandingJudgment(NamedTuple):
-    """What was said last of one unit, or of the claim in its stead, in one comparison (`piece`, by key)."""
-
-    key: int
-    piece: int
-    unit_id: int | None
-    claim_id: int | None
-    percent: int | None
-    marks: list[int]
-
-
-def standing_judgments(pieces: Mapping[int, JudgedComparison]) -> Iterator[StandingJudgment]:
-    """The current judgments in these comparisons of all that is in their lists of units today."""
-    statement = sql.STANDING_JUDGMENTS.format(pieces=by_hand.places(pieces))
-    for key, piece, unit_id, claim_id, percent, marks in by_hand.rows(statement, list(pieces)):
-        said = StandingJudgment(key, piece, unit_id, claim_id, percent, _read_json(marks))
-        if (said.claim_id is not None) == pieces[said.piece].has_claims_as_units:
-            yield said
+def standing_judgments(pieces: Mapping[int, JudgedComparison]) -> list[UnitJudgment]:
+    """The current judgments in these comparisons of all that is in their lists of units today; no query for none."""
+    if not pieces:
+        return []
+    rows = UnitJudgment.objects.filter(reading__in=pieces, is_current=True)
+    if any(piece.has_claims_as_units for piece in pieces.values()):
+        rows = rows.filter(ASKED_AT_PRESENT)
+    return [row for row in rows if (row.claim_id is not None) == pieces[row.reading_id].has_claims_as_units]
 
 
 def slips_in(project: Project, assignment_id: int) -> list[int]:
@@ -265,29 +257,13 @@ def slips_in(project: Project, assignment_id: int) -> list[int]:
     progress = AssessingProgress.read(project, [assignment_id])
     pieces = {piece.key: piece for summary in progress.summaries() for piece in summary.pieces}
     slips = []
-    for said in standing_judgments(pieces) if pieces else ():
-        summary = pieces[said.piece].summary
+    for said in standing_judgments(pieces):
+        summary = pieces[said.reading_id].summary
         # Marks may be left on peer units that a later import took away.
         is_marked = any(mark <= summary.peer_units for mark in said.marks)
         if said.percent is not None and (said.percent > 0) != is_marked:
             slips.append(summary.number)
     return sorted(slips)
-
-
-class ListedUnit(NamedTuple):
-    """A unit that stands in the list of its summary today."""
-
-    key: int
-    model_id: int | None
-    number: int
-
-
-def listed_units(public_ids: Collection[str]) -> dict[str, ListedUnit]:
-    """The units of these public ids that were not joined or split; no query for none."""
-    if not public_ids:
-        return {}
-    statement = sql.LISTED_UNITS.format(names=by_hand.places(public_ids))
-    return {name: ListedUnit(*row) for name, *row in by_hand.rows(statement, list(public_ids))}
 
 
 class _ProgressRow(NamedTuple):
@@ -305,6 +281,7 @@ class _ProgressRow(NamedTuple):
     judged_claims: int
     quality_answers: str | dict[str, int] | None
     unmarked_percent: int | None
+    version: int
 
 
 def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
@@ -326,6 +303,7 @@ def _summary_state(row: _ProgressRow, number: int, questions: tuple[QualityQuest
         questions=questions if row.peer_units and not is_short else (),
         answers=dict(_read_json(answers)),
         unmarked_percent=row.unmarked_percent,
+        version=row.version,
     )
 
 

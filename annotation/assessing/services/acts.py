@@ -1,26 +1,26 @@
-"""Acts of the SEE form as values, and as the JSON in which a form or a program sends them."""
+"""Acts of the SEE form as values, and as the JSON in which a form or a program sends them.
+
+An act sets one value. `follows` is the version that it changes, 0 where there is none yet; None follows whatever
+stands, for programs of our own that cannot have shown anybody an older one.
+"""
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
 
 from annotation.core.refusals import Invalid
 
 MOST_ACTS = 200
 MOST_MARKS = 2000
-LONGEST_CLIENT = 36
-LARGEST_ACT_NUMBER = 2_147_483_647
+LARGEST_NUMBER = 2_147_483_647
 _PUBLIC_ID = re.compile(r"[a-z0-9]{1,32}")
-_CLIENT = re.compile(r"[A-Za-z0-9_-]{1,36}")
-_SHARED_KEYS = frozenset({"seq", "kind", "reading", "ms"})
-_ACT_KEYS = {
-    "unit": _SHARED_KEYS | {"unit", "percent", "marks", "note"},
-    "quality": _SHARED_KEYS | {"question", "answer"},
-    "unmarked": _SHARED_KEYS | {"percent"},
+_SHARED_KEYS = frozenset({"kind", "reading", "follows", "ms"})
+_OWN_KEYS = {
+    "unit": {"unit", "percent", "marks", "note"},
+    "quality": {"question", "answer"},
+    "unmarked": {"percent"},
 }
 
 
@@ -28,135 +28,80 @@ _ACT_KEYS = {
 class UnitAct:
     """The percent, marks and note of one model unit, or of a claim that stands in for one."""
 
-    seq: int
     reading_id: str
     unit_id: str
     percent: int | None
     marks: Sequence[int] = ()
     note: str = ""
     active_ms: int = 0
-
-    def as_json(self) -> dict[str, object]:
-        return {
-            "seq": self.seq,
-            "kind": "unit",
-            "reading": self.reading_id,
-            "unit": self.unit_id,
-            "percent": self.percent,
-            "marks": list(self.marks),
-            "note": self.note,
-        }
+    follows: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class QualityAct:
-    """One answer to one quality question; None takes it back."""
+    """One answer to one quality question; None takes it back. All answers on a summary share their versions."""
 
-    seq: int
     reading_id: str
     question: str
     answer: int | None
     active_ms: int = 0
-
-    def as_json(self) -> dict[str, object]:
-        return {
-            "seq": self.seq,
-            "kind": "quality",
-            "reading": self.reading_id,
-            "question": self.question,
-            "answer": self.answer,
-        }
+    follows: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class UnmarkedAct:
-    """The answer to the question of the unmarked peer units; None takes it back."""
+    """The answer to the question of the unmarked peer units; None takes it back. Versions as of a quality answer."""
 
-    seq: int
     reading_id: str
     percent: int | None
     active_ms: int = 0
-
-    def as_json(self) -> dict[str, object]:
-        return {
-            "seq": self.seq,
-            "kind": "unmarked",
-            "reading": self.reading_id,
-            "percent": self.percent,
-        }
+    follows: int | None = field(default=None, kw_only=True)
 
 
 Act = UnitAct | QualityAct | UnmarkedAct
 
 
-@dataclass(frozen=True, slots=True)
-class ActResult:
-    """What became of one act. One that is refused has been heard: what follows it is not held up."""
-
-    seq: int
-    status: Literal["saved", "repeated", "refused"]
-    code: str = ""
-    message: str = ""
-
-
 def read_acts(given: object) -> list[Act]:
-    """The acts in what JSON holds: objects with `seq`, `kind` and what that kind of act needs.
+    """The acts in what JSON holds: objects with `kind`, `follows` and what that kind of act needs.
 
     Only the shape is read here; whether an act makes sense is for the set that it is about. Raises Invalid
     with the place of the fault.
     """
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_ACTS:
         raise Invalid(f"acts is a list of 1 to {MOST_ACTS} acts.", field="acts")
-    acts = [_read(entry, f"acts.{place}") for place, entry in enumerate(given)]
-    numbers = [act.seq for act in acts]
-    if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
-        raise Invalid("acts must be sorted by seq, strictly increasing.", field="acts")
-    return acts
-
-
-def read_client(given: object, field: str = "client") -> str:
-    """The name that a form gave itself: 1 to 36 letters, digits, _ or -. Raises Invalid."""
-    if not isinstance(given, str) or not _CLIENT.fullmatch(given):
-        raise Invalid(
-            f"{field} is the name of the form: 1 to {LONGEST_CLIENT} letters or digits.", field=field
-        )
-    return given
+    return [_read(entry, f"acts.{place}") for place, entry in enumerate(given)]
 
 
 def _read(entry: object, where: str) -> Act:
-    if not isinstance(entry, Mapping) or entry.get("kind") not in _ACT_KEYS:
-        raise Invalid(f"{where} needs a kind: {', '.join(_ACT_KEYS)}.", field=f"{where}.kind")
+    if not isinstance(entry, Mapping) or entry.get("kind") not in _OWN_KEYS:
+        raise Invalid(f"{where} needs a kind: {', '.join(_OWN_KEYS)}.", field=f"{where}.kind")
     kind = str(entry["kind"])
-    unknown = sorted(str(key) for key in set(entry) - _ACT_KEYS[kind])
+    unknown = sorted(str(key) for key in set(entry) - _SHARED_KEYS - _OWN_KEYS[kind])
     if unknown:
         raise Invalid(f"An act of kind {kind} has no {unknown[0]!r}.", field=f"{where}.{unknown[0]}")
-    seq = _number(entry.get("seq"), f"{where}.seq", least=1)
-    reading = _id(entry.get("reading"), f"{where}.reading")
-    active_ms = _number(entry.get("ms", 0), f"{where}.ms")
-    match kind:
-        case "quality":
-            question = entry.get("question")
-            if not isinstance(question, str):
-                raise Invalid(f"{where}.question is the id of a question.", field=f"{where}.question")
-            answer = _optional(entry.get("answer"), f"{where}.answer")
-            return QualityAct(seq, reading, question, answer, active_ms)
-        case "unmarked":
-            return UnmarkedAct(seq, reading, _optional(entry.get("percent"), f"{where}.percent"), active_ms)
-        case _:
-            return UnitAct(
-                seq=seq,
-                reading_id=reading,
-                unit_id=_id(entry.get("unit"), f"{where}.unit"),
-                percent=_optional(entry.get("percent"), f"{where}.percent"),
-                marks=_marks(entry.get("marks", []), f"{where}.marks"),
-                note=_text(entry.get("note", ""), f"{where}.note"),
-                active_ms=active_ms,
-            )
+
+    def at(name: str) -> str:
+        return f"{where}.{name}"
+
+    reading = _id(entry.get("reading"), at("reading"))
+    follows = _number(entry.get("follows"), at("follows"))
+    active_ms = _number(entry.get("ms", 0), at("ms"))
+    if kind == "quality":
+        question = _text(entry.get("question"), at("question"))
+        answer = _optional(entry.get("answer"), at("answer"))
+        return QualityAct(reading, question, answer, active_ms, follows=follows)
+    percent = _optional(entry.get("percent"), at("percent"))
+    if kind == "unmarked":
+        return UnmarkedAct(reading, percent, active_ms, follows=follows)
+    unit = _id(entry.get("unit"), at("unit"))
+    marks = _marks(entry.get("marks", []), at("marks"))
+    note = _text(entry.get("note", ""), at("note"))
+    return UnitAct(reading, unit, percent, marks, note, active_ms, follows=follows)
 
 
-def _number(given: object, field: str, *, least: int = 0) -> int:
-    if not isinstance(given, int) or isinstance(given, bool) or not least <= given <= LARGEST_ACT_NUMBER:
-        raise Invalid(f"{field} is a whole number from {least}.", field=field)
+def _number(given: object, field: str) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= LARGEST_NUMBER:
+        raise Invalid(f"{field} is a whole number from 0.", field=field)
     return given
 
 
@@ -177,7 +122,7 @@ def _id(given: object, field: str) -> str:
 
 def _text(given: object, field: str) -> str:
     if not isinstance(given, str):
-        raise Invalid(f"{field} is text.", field=field)
+        raise Invalid(f"{field} must be text.", field=field)
     return given
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.assessing.queries.progress import AssessingProgress, AssignmentProgress
-from annotation.assessing.services.act_turn import check_open
+from annotation.assessing.services.open_assignment import check_open
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid, NotFound
@@ -129,6 +129,7 @@ def _answer_by_rule(assignment: Assignment, summaries: Sequence[SummaryState]) -
             peer_id=summary.peer_id,
             quality_answers=summary.answers,
             unmarked_percent=0,
+            version=summary.version + 1,
             guideline_id=assignment.guideline_id,
         )
         for summary in stale

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from annotation.assessing.queries.assignments import lacking_sets, queued_sets
-from annotation.assessing.services.act_turn import lease_end
 from annotation.assessing.services.assign import give, lock_work
+from annotation.assessing.services.open_assignment import lease_end
 from annotation.assessing.services.unassign import held, put_away, told
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require

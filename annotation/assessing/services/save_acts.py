@@ -1,80 +1,93 @@
-"""An assessor's acts in the SEE form are saved, each once and in order.
-
-The path of every click, so it asks the database little: what does not change by acts is read before the
-transaction, which is short, and nothing of the form is computed anew.
-"""
+"""An assessor's acts in the SEE form are saved: each is a new version of what it changes."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
-from annotation.assessing.services.act_saving import Saved, Saving
-from annotation.assessing.services.act_turn import busy, enter, hear, may_write, not_heard
-from annotation.assessing.services.acts import Act, ActResult, UnitAct
+from annotation.assessing.queries.progress import (
+    UNMARKED_PERCENTS,
+    AssessingProgress,
+    AssignmentProgress,
+    Gates,
+    JudgedComparison,
+    SummaryState,
+    standing_judgments,
+)
+from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
+from annotation.assessing.services.open_assignment import check_open, enter, lease_end
 from annotation.core.guidelines import current_id
-from annotation.core.refusals import NotFound
-from annotation.models import Assignment, Reading, UnitJudgment
+from annotation.core.refusals import Conflict, Invalid, NotFound, Refusal
+from annotation.models import Assignment, Claim, Reading, SummaryJudgment, Unit, UnitJudgment
+from evaluation.metrics import Marks, QualityQuestion
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-ATTEMPTS = 5
-MOVING = ("pen", "pen_seq", "lease_until", "closed_at", "unassigned_at")
-"""What others may have changed in an assignment since it was read."""
+LONGEST_UNIT_NOTE = 4000
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+STATUSES = {Conflict: 409, NotFound: 404, Invalid: 422}
 
 
-def save_acts(*, assignment: Assignment, by: User, client_id: str, acts: Sequence[Act]) -> Saved:
-    """Save acts of an open form, one or more, in order. The same act arriving twice is saved once.
+@dataclass(frozen=True, slots=True)
+class ActResult:
+    """What became of one act, as HTTP would say it: 200, or 404, 409 or 422 for an act that was not saved.
 
-    `client_id` is the name of the form, which numbers its acts from 1 in each assignment. Nothing is scored before
-    the assignment is closed. An act that makes no sense is refused in its own result. Raises Conflict, with what
-    the server holds (`theirs`) and what was sent (`yours`), and nothing of it saved: code `gap` where an act
-    before these has not arrived, `closed` or `unassigned` where the assignment is over, `elsewhere` where another
-    form has the pen of an open one; NotFound where the assignment is not the person's.
+    `version` is the newest one of what the act is about. Where the act follows an older one (code `newer`), `theirs`
+    is what stands and `yours` what was sent.
     """
-    enter(assignment, by)
-    for _ in range(ATTEMPTS):
-        fresh = not_heard(assignment, client_id, acts)
-        saving = Saving.of(assignment, acts, client_id)
-        if not fresh:
-            return saving.saved(_repeated(acts))
-        with transaction.atomic():
-            # While nobody has been heard in between, everything that was read of the assignment still stands.
-            is_heard = hear(assignment, client_id, fresh[-1].seq, if_unheard=True)
-            written = saving.write(fresh) if is_heard else []
-        if is_heard:
-            return saving.saved([*_repeated(acts[: len(acts) - len(fresh)]), *written])
-        assignment.refresh_from_db(fields=MOVING)
-        enter(assignment, by)
-    raise busy()
+
+    status: int
+    version: int = 0
+    code: str = ""
+    message: str = ""
+    yours: Mapping[str, object] | None = None
+    theirs: Mapping[str, object] | None = None
 
 
-def save_at_once(*, assignment: Assignment, by: User, acts: Sequence[Act], client_id: str = "") -> Saved:
-    """Save acts of a form that does not number them, such as a page without scripts: all of them, or none.
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What became of some acts, in their order, and where the comparisons that they touched are now.
 
-    Such a form has the pen for these acts, so an open form elsewhere is told at its next one. Raises what is
-    wrong with the first act that makes no sense; Conflict (`closed`, `unassigned`) and NotFound as
-    `save_acts`.
+    `slips` has an entry for each unit act that was saved, empty where nothing looks like a slip.
     """
-    enter(assignment, by)
-    pen = client_id or secrets.token_hex(16)
-    with transaction.atomic():
-        if not hear(assignment, pen, acts[-1].seq):
-            assignment.refresh_from_db(fields=MOVING)
-            may_write(assignment, by)
-            raise busy()
-        _note_guideline(assignment)
-        saving = Saving.of(assignment, acts, pen, is_strict=True)
-        written = saving.write(acts)
-    return saving.saved(written)
+
+    results: tuple[ActResult, ...]
+    slips: Mapping[str, str]
+    gates: Mapping[str, Gates]
+    lease_until: datetime | None
+
+    def as_json(self) -> dict[str, object]:
+        return asdict(self)
 
 
 @transaction.atomic
+def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
+    """Save acts in order. What stands already is saved once, so an act may arrive twice.
+
+    An act that follows an older version than the newest, or makes no sense, is refused in its own result, and the
+    others are saved; with `all_or_none` the first refusal is raised and nothing is saved. Nothing is scored before
+    the assignment is closed. Raises Conflict (`closed`, `unassigned`) where the assignment is over, NotFound where
+    it is not the person's.
+    """
+    enter(assignment, by)
+    if all_or_none:
+        # Such a form does not say which guidelines it had on screen.
+        assignment.guideline_id = current_id(assignment.document_set.project)
+    _hold(assignment)
+    saving = _Saving.of(assignment, acts)
+    results = tuple(saving.result(act, all_or_none=all_or_none) for act in acts)
+    saving.store()
+    return Saved(results, saving.slips, saving.gates(), assignment.lease_until)
+
+
 def judge_unit(
     *,
     reading: Reading,
@@ -83,34 +96,303 @@ def judge_unit(
     percent: int | None,
     marks: Sequence[int] = (),
     note: str = "",
-    client_id: str = "",
-    seq: int = 0,
+    follows: int | None = None,
 ) -> UnitJudgment:
-    """Save one judgment of a model unit by itself, as `save_at_once` does, and return its row.
-
-    With a client id, the same act (client id and sequence number) arriving twice is saved once.
-    """
-    assignment = reading.assignment
-    if assignment.assessor_id != by.pk:
-        raise NotFound("There is no such assignment.")
-    rows = UnitJudgment.objects.filter(reading=reading).select_related("unit", "claim")
-    if client_id:
-        Assignment.objects.select_for_update().get(pk=assignment.pk)
-        earlier = rows.filter(client_id=client_id, seq=seq).first()
-        if earlier is not None:
-            return earlier
-    act = UnitAct(seq, reading.public_id, unit_id, percent, tuple(marks), note)
-    save_at_once(assignment=assignment, by=by, acts=[act], client_id=client_id)
-    return rows.filter(Q(unit__public_id=unit_id) | Q(claim__public_id=unit_id)).get(is_current=True)
+    """Save one judgment of a model unit by itself and return its row. Raises what is wrong with it."""
+    act = UnitAct(reading.public_id, unit_id, percent, tuple(marks), note, follows=follows)
+    save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
+    rows = UnitJudgment.objects.filter(reading=reading, is_current=True)
+    return rows.get(Q(unit__public_id=unit_id) | Q(claim__public_id=unit_id))
 
 
-def _note_guideline(assignment: Assignment) -> None:
-    """Keep the version in force as the one that a form without scripts had on screen, which tells of none itself."""
-    key = current_id(assignment.document_set.project)
-    if key != assignment.guideline_id:
-        assignment.guideline_id = key
-        Assignment.objects.filter(pk=assignment.pk).update(guideline=key)
+def _hold(assignment: Assignment) -> None:
+    """One update that renews the assignment and holds its row to the end of the transaction, if it is still open."""
+    if assignment.lease_until is not None:
+        assignment.lease_until = lease_end(assignment.document_set.project)
+    still_open = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
+    if not still_open.update(
+        worked_at=timezone.now(), lease_until=assignment.lease_until, guideline=assignment.guideline_id
+    ):
+        assignment.refresh_from_db(fields=["closed_at", "unassigned_at"])
+        check_open(assignment)
+        raise Conflict("Other changes to this set are being saved. Try again.", code="busy")
 
 
-def _repeated(acts: Iterable[Act]) -> list[ActResult]:
-    return [ActResult(act.seq, "repeated") for act in acts]
+class _Place(NamedTuple):
+    """A unit, or the claim that stands in for one."""
+
+    unit_id: int | None
+    claim_id: int | None
+    model_id: int | None
+    number: int
+
+
+_Key = tuple[int, int | None, int | None]
+"""Reading, unit, claim."""
+
+
+@dataclass(slots=True)
+class _Saving:
+    """The acts of one request on their way into rows, and the summaries that they touch as they leave them."""
+
+    assignment: Assignment
+    here: AssignmentProgress
+    touched: tuple[SummaryState, ...]
+    places: Mapping[str, _Place]
+    standing: dict[_Key, UnitJudgment]
+    slips: dict[str, str] = field(default_factory=dict)
+    outdated: list[int] = field(default_factory=list)
+    judgments: list[UnitJudgment] = field(default_factory=list)
+    answers: list[SummaryJudgment] = field(default_factory=list)
+    begun: set[int] = field(default_factory=set)
+    versions: dict[object, int] = field(default_factory=dict)
+    """The version before these acts of each thing that they change."""
+
+    @classmethod
+    def of(cls, assignment: Assignment, acts: Sequence[Act]) -> _Saving:
+        here = AssessingProgress.read(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
+        found = (here.pieces.get(act.reading_id) for act in acts)
+        touched = tuple(dict.fromkeys(piece.summary for piece in found if piece is not None))
+        pieces = {piece.key: piece for summary in touched for piece in summary.pieces}
+        return cls(
+            assignment=assignment,
+            here=here,
+            touched=touched,
+            places=_places({act.unit_id for act in acts if isinstance(act, UnitAct)}, pieces.values()),
+            standing={(row.reading_id, row.unit_id, row.claim_id): row for row in standing_judgments(pieces)},
+        )
+
+    def result(self, act: Act, *, all_or_none: bool) -> ActResult:
+        try:
+            piece = self.here.pieces.get(act.reading_id)
+            if piece is None:
+                raise NotFound(
+                    "This summary was changed or is no longer in the set. Open it anew from My work."
+                )
+            version = (
+                self._judge(act, piece) if isinstance(act, UnitAct) else self._answer(act, piece.summary)
+            )
+        except Refusal as refusal:
+            if all_or_none:
+                raise
+            status = STATUSES[type(refusal)]
+            return ActResult(status, code=refusal.code, message=refusal.message, **refusal.details)  # type: ignore[arg-type]
+        if piece.state == Reading.State.OPEN:
+            self.begun.add(piece.key)
+        return ActResult(200, version)
+
+    def store(self) -> None:
+        """Write the rows: the last one on each thing is the current one, and those before it are kept."""
+        UnitJudgment.objects.filter(pk__in=self.outdated).update(is_current=False)
+        UnitJudgment.objects.bulk_create(self.judgments)
+        if self.answers:
+            peers = {row.peer_id for row in self.answers}
+            before = SummaryJudgment.objects.filter(assignment=self.assignment, peer__in=peers)
+            before.filter(is_current=True).update(is_current=False)
+            last = {row.peer_id: row for row in self.answers}
+            for row in self.answers:
+                row.is_current = row is last[row.peer_id]
+            SummaryJudgment.objects.bulk_create(self.answers)
+        if self.begun:
+            opened = Reading.objects.filter(pk__in=self.begun, state=Reading.State.OPEN)
+            opened.update(state=Reading.State.DRAFT)
+
+    def gates(self) -> dict[str, Gates]:
+        self._count_marks()
+        return {piece.reading_id: piece.gates for summary in self.touched for piece in summary.pieces}
+
+    # Model units
+
+    def _judge(self, act: UnitAct, piece: JudgedComparison) -> int:
+        if piece.summary.is_quality_open:
+            raise Conflict(
+                "Answer this summary's quality questions first to see the model summary.",
+                code="quality_first",
+            )
+        place = self.places.get(act.unit_id)
+        is_claim = place is not None and place.claim_id is not None
+        if place is None or place.model_id != piece.model_id or is_claim != piece.has_claims_as_units:
+            raise NotFound("This model unit is no longer in this comparison. Load the page anew.")
+        _check_percent(act.percent, self.assignment.document_set.project.percent_step)
+        row = UnitJudgment(
+            reading_id=piece.key,
+            unit_id=place.unit_id,
+            claim_id=place.claim_id,
+            percent=act.percent,
+            marks=_clean_marks(act.marks, piece.summary),
+            note=_clean_note(act.note),
+            active_ms=act.active_ms,
+            guideline_id=self.assignment.guideline_id,
+        )
+        key = (piece.key, place.unit_id, place.claim_id)
+        before = self.standing.get(key)
+        if before is not None and _said(before) == _said(row):
+            row = before
+        else:
+            version = before.version if before else 0
+            self._check_follows(key, act, version, _said(row), _said(before))
+            self._follow(before)
+            row.version = version + 1
+            self.standing[key] = row
+            self.judgments.append(row)
+            piece.judged += (row.percent is not None) - (before is not None and before.percent is not None)
+        self.slips[act.unit_id] = _slip(place.number, row, piece.summary.peer_units)
+        return row.version
+
+    def _follow(self, before: UnitJudgment | None) -> None:
+        if before is None:
+            return
+        before.is_current = False
+        if before.pk is not None:
+            self.outdated.append(before.pk)
+
+    def _count_marks(self) -> None:
+        """Bring the marks of the readings that are touched up to this point of the acts."""
+        marked: dict[int, set[int]] = {}
+        for row in self.standing.values():
+            marked.setdefault(row.reading_id, set()).update(row.marks)
+        for summary in self.touched:
+            for piece in summary.pieces:
+                piece.marked = frozenset(marked.get(piece.key, ()))
+
+    # Quality questions and unmarked peer units
+
+    def _answer(self, act: QualityAct | UnmarkedAct, summary: SummaryState) -> int:
+        self._count_marks()
+        if isinstance(act, UnmarkedAct):
+            name, yours, theirs = "percent", act.percent, summary.unmarked_percent
+        else:
+            _question(act, summary)
+            name, yours, theirs = "answer", act.answer, summary.answers.get(act.question)
+        if yours == theirs:
+            return summary.version
+        self._check_follows(summary, act, summary.version, {name: yours}, {name: theirs})
+        if isinstance(act, UnmarkedAct):
+            _check_unmarked(act.percent, summary)
+            summary.unmarked_percent = act.percent
+        else:
+            _check_answer(act, summary)
+            summary.answers.pop(act.question, None)
+            if act.answer is not None:
+                summary.answers[act.question] = act.answer
+        summary.version += 1
+        self.answers.append(
+            SummaryJudgment(
+                assignment=self.assignment,
+                peer_id=summary.peer_id,
+                quality_answers=dict(summary.answers),
+                unmarked_percent=summary.unmarked_percent,
+                version=summary.version,
+                active_ms=act.active_ms,
+                guideline_id=self.assignment.guideline_id,
+            )
+        )
+        return summary.version
+
+    def _check_follows(
+        self, key: object, act: Act, version: int, yours: Mapping[str, object], theirs: Mapping[str, object]
+    ) -> None:
+        # What acts of the same request wrote is no news to whoever sent them.
+        if act.follows in (None, version, self.versions.setdefault(key, version)):
+            return
+        raise Conflict(
+            "This was changed in another window or on another device after you opened it. There it is now: "
+            f"{_in_words(theirs)}. Yours, not saved: {_in_words(yours)}.",
+            code="newer",
+            details={"version": version, "yours": yours, "theirs": theirs},
+        )
+
+
+def _places(names: Iterable[str], pieces: Iterable[JudgedComparison]) -> dict[str, _Place]:
+    """The units, or the claims in their stead, by public id."""
+    pieces = list(pieces)
+    places: dict[str, _Place] = {}
+    if any(not piece.has_claims_as_units for piece in pieces):
+        units = Unit.objects.filter(public_id__in=names).values_list(
+            "public_id", "pk", "summary_id", "position"
+        )
+        places |= {name: _Place(key, None, model, number) for name, key, model, number in units}
+    if any(piece.has_claims_as_units for piece in pieces):
+        claims = Claim.objects.filter(public_id__in=names, claim_set__is_active=True).values_list(
+            "public_id", "pk", "claim_set__summary_id", "position"
+        )
+        places |= {name: _Place(None, key, model, number) for name, key, model, number in claims}
+    return places
+
+
+def _said(row: UnitJudgment | None) -> dict[str, object]:
+    if row is None:
+        return {"percent": None, "marks": [], "note": ""}
+    return {"percent": row.percent, "marks": row.marks, "note": row.note}
+
+
+def _in_words(said: Mapping[str, object]) -> str:
+    number = said.get("percent", said.get("answer"))
+    words = ["no answer" if number is None else f"{number} %" if "percent" in said else f"answer {number}"]
+    if marks := said.get("marks"):
+        words.append(f"marked {', '.join(map(str, marks))}")  # type: ignore[call-overload]
+    if note := said.get("note"):
+        words.append(f"note “{note}”")
+    return ", ".join(words)
+
+
+def _check_percent(percent: int | None, step: int) -> None:
+    if percent is not None and (not 0 <= percent <= 100 or percent % step):
+        raise Invalid(f"A percent must be between 0 and 100 in steps of {step}.", field="percent")
+
+
+def _clean_marks(given: Iterable[int], summary: SummaryState) -> list[int]:
+    marks = sorted(set(given))
+    unknown = [mark for mark in marks if not 1 <= mark <= summary.peer_units]
+    if unknown:
+        raise Invalid(f"The peer summary has no unit {unknown[0]}.", field="marks")
+    return marks
+
+
+def _clean_note(note: str) -> str:
+    note = note.strip()
+    # The zero character and half of a surrogate pair are text for JSON, but for no database.
+    if len(note) > LONGEST_UNIT_NOTE or NO_TEXT.search(note):
+        raise Invalid(f"A note can have at most {LONGEST_UNIT_NOTE} characters.", field="note")
+    return note
+
+
+def _slip(number: int, row: UnitJudgment, peer_units: int) -> str:
+    """What looks like a slip in one judgment; empty where nothing does."""
+    made = Marks.of({number: row.marks}, model_units=number, peer_units=peer_units)
+    warnings = made.warnings([*[None] * (number - 1), row.percent])
+    return warnings[0].message if warnings else ""
+
+
+def _question(act: QualityAct, summary: SummaryState) -> QualityQuestion:
+    for question in summary.questions:
+        if question.id == act.question:
+            return question
+    raise NotFound("This question does not apply to this summary.")
+
+
+def _check_answer(act: QualityAct, summary: SummaryState) -> None:
+    values = _question(act, summary).values
+    if act.answer is not None and act.answer not in values:
+        raise Invalid(
+            f"The answer to this question is a whole number from {values[0]} to {values[-1]}.", field="answer"
+        )
+    if act.answer is None and not summary.is_quality_open:
+        raise Conflict(
+            "The model summary has been shown, so you can change this answer but not clear it.",
+            code="quality_answered",
+        )
+
+
+def _check_unmarked(percent: int | None, summary: SummaryState) -> None:
+    if percent is None:
+        return
+    if percent not in UNMARKED_PERCENTS:
+        raise Invalid("The percent of unmarked peer units must be 0, 20, 40, 60, 80 or 100.", field="percent")
+    if not summary.is_judged:
+        raise Conflict(
+            "Give every model unit of this summary a percent first, then judge the unmarked peer units.",
+            code="units_first",
+        )
+    if not summary.unmarked:
+        raise Conflict("All peer units are marked, so there is nothing to answer.", code="none_unmarked")

@@ -18,24 +18,22 @@ from django.views.decorators.cache import never_cache
 
 from annotation.assessing.queries.assessment import (
     SeeForm,
+    assignment_to_save,
     own_assignment,
     own_reading,
     see_form,
     source_text,
 )
-from annotation.assessing.queries.open_assignment import assignment_for_acts
 from annotation.assessing.queries.own_desk import own_desk
 from annotation.assessing.queries.progress import slips_in
 from annotation.assessing.services import queue
-from annotation.assessing.services.act_saving import LONGEST_UNIT_NOTE
-from annotation.assessing.services.acts import QualityAct, UnmarkedAct, read_acts, read_client
+from annotation.assessing.services.acts import QualityAct, UnmarkedAct, read_acts
 from annotation.assessing.services.close_assignment import close_assignment as close
+from annotation.assessing.services.open_assignment import open_assignment
+from annotation.assessing.services.save_acts import LONGEST_UNIT_NOTE, save_acts
 from annotation.assessing.services.save_acts import judge_unit as judge
-from annotation.assessing.services.save_acts import save_acts, save_at_once
-from annotation.assessing.services.take_pen import keep_alive, take_pen
 from annotation.core.permissions import Verb, project_for
-from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Assignment
+from annotation.core.refusals import Invalid
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.numbers import need_whole_number
@@ -61,6 +59,7 @@ def work(request: Request, slug: str) -> HttpResponse:
 def assess(request: Request, slug: str, reading_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
+    open_assignment(reading.assignment)
     form = see_form(room.project, request.user, reading)
     context = {
         "room": room,
@@ -93,6 +92,7 @@ def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> Ht
         percent=_whole(request.POST.get("percent", ""), "percent"),
         marks=[_number(mark, "marks") for mark in request.POST.getlist("marks")],
         note=request.POST.get("note", ""),
+        follows=_follows(request),
     )
     page = reverse("assess", kwargs={"slug": slug, "reading_id": reading_id})
     return redirect(f"{page}#unit-{unit_id}")
@@ -108,13 +108,14 @@ def answer_quality(request: Request, slug: str, reading_id: str) -> HttpResponse
         for name, text in request.POST.dict().items()
         if name.startswith(ANSWER)
     }
+    follows = _follows(request)
     acts = [
-        QualityAct(seq, reading_id, question, _whole(text, f"{ANSWER}{question}"))
-        for seq, (question, text) in enumerate(given.items(), start=1)
+        QualityAct(reading_id, question, _whole(text, f"{ANSWER}{question}"), follows=follows)
+        for question, text in given.items()
     ]
     if not acts:
         raise Invalid("Choose an answer first.", field="answer")
-    save_at_once(assignment=reading.assignment, by=request.user, acts=acts)
+    save_acts(assignment=reading.assignment, by=request.user, acts=acts, all_or_none=True)
     return redirect("assess", slug=slug, reading_id=reading_id)
 
 
@@ -123,49 +124,21 @@ def answer_unmarked(request: Request, slug: str, reading_id: str) -> HttpRespons
     """The answer to the question of the unmarked peer units from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
-    act = UnmarkedAct(1, reading_id, _whole(request.POST.get("percent", ""), "percent"))
-    save_at_once(assignment=reading.assignment, by=request.user, acts=[act])
+    percent = _whole(request.POST.get("percent", ""), "percent")
+    act = UnmarkedAct(reading_id, percent, follows=_follows(request))
+    save_acts(assignment=reading.assignment, by=request.user, acts=[act], all_or_none=True)
     return redirect("assess", slug=slug, reading_id=reading_id)
 
 
 @json_screen
 def acts(request: Request, slug: str, assignment_id: str) -> JsonResponse:
-    """The acts of an open form, in order; see `save_acts`."""
-    assignment = _own(request, slug, assignment_id)
-    body = _body(request, {"client", "acts"})
-    saved = save_acts(
-        assignment=assignment,
-        by=request.user,
-        client_id=read_client(body.get("client")),
-        acts=read_acts(body.get("acts")),
-    )
-    return JsonResponse(saved.as_json())
-
-
-@json_screen
-def pen(request: Request, slug: str, assignment_id: str) -> JsonResponse:
-    """A form that was just opened takes the pen."""
-    assignment = _own(request, slug, assignment_id)
-    body = _body(request, {"client", "seen"})
-    seen = body.get("seen", "")
-    taken = take_pen(
-        assignment=assignment,
-        by=request.user,
-        client_id=read_client(body.get("client")),
-        seen_pen=read_client(seen, "seen") if seen else "",
-    )
-    return JsonResponse(taken.as_json())
-
-
-@json_screen
-def alive(request: Request, slug: str, assignment_id: str) -> JsonResponse:
-    """The person is at it, though no act has come for a while."""
-    assignment = _own(request, slug, assignment_id)
-    body = _body(request, {"client"})
-    # Whichever of their forms it is; but a body is held to its shape.
-    read_client(body.get("client"))
-    found = keep_alive(assignment=assignment, by=request.user)
-    return JsonResponse(found.as_json())
+    """The acts of an open form; see `save_acts`."""
+    assignment = assignment_to_save(slug, request.user, assignment_id)
+    if assignment is None:
+        project = project_for(request.user, slug, Verb.ASSESS)
+        assignment = own_assignment(project, request.user, assignment_id)
+    acts = read_acts(_body(request, {"acts"}).get("acts"))
+    return JsonResponse(save_acts(assignment=assignment, by=request.user, acts=acts).as_json())
 
 
 @screen("POST")
@@ -217,15 +190,6 @@ def give_back(request: Request, slug: str, assignment_id: str) -> HttpResponse:
     return redirect("work", slug=slug)
 
 
-def _own(request: Request, slug: str, assignment_id: str) -> Assignment:
-    """The person's own assignment; only where there is none it is asked whether there is such a project for them."""
-    assignment = assignment_for_acts(slug, request.user, assignment_id)
-    if assignment is None:
-        project_for(request.user, slug, Verb.ASSESS)
-        raise NotFound("There is no such assignment in this project.")
-    return assignment
-
-
 def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
     try:
         body = json.loads(request.body)
@@ -257,6 +221,10 @@ def _slips_in_words(peers: list[int]) -> str:
     what = "1 model unit has" if len(peers) == 1 else f"{len(peers)} model units have"
     named = ", ".join(f"peer {number}" for number in sorted(set(peers)))
     return f"{what} a percent but no marked peer unit, or 0 % with a marked one: {named}."
+
+
+def _follows(request: Request) -> int:
+    return _number(request.POST.get("follows", "0"), "follows")
 
 
 def _whole(text: str, field: str) -> int | None:

@@ -50,7 +50,7 @@ from annotation.texts.queries.claims import (
     owner_of,
     units_of,
 )
-from annotation.texts.services.change_units import hold, load_forms_anew
+from annotation.texts.services.change_units import hold
 from annotation.texts.services.wording import bare, claim_words, place_in_text, same
 
 if TYPE_CHECKING:
@@ -169,10 +169,7 @@ def _refuse_twin(words: str, claims: Iterable[Claim]) -> None:
 def _hold(owner: ClaimOwner) -> None:
     """Let nobody judge, save, close, review, cut or change claims of the document set at the same time."""
     if isinstance(owner, Summary) and owner.is_model:
-        assignments = hold(owner)
-        if has_claims_as_units(Claim.objects.filter(claim_set__summary=owner, claim_set__is_active=True)):
-            # Their forms list the claims in the place of units.
-            load_forms_anew(assignments)
+        hold(owner)
         return
     if isinstance(owner, DocumentSet):
         # Before its summaries, as whoever keeps a judge's claims does.

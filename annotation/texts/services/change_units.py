@@ -2,12 +2,12 @@
 the summary.
 
 An act locks the assignments that hold the summary, the summaries of its set, and its units, in this order, as
-saving and closing do. Whoever has such an assignment open in a form loads that page anew.
+saving and closing do. An open form is refused what it
+says of units that are gone, and loads its page anew.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Assignment, Claim, Comparison, Reading, Summary, Unit
-from annotation.models.assignment import UNITS_CHANGED
 from annotation.models.base import new_public_id
 from annotation.scoring.rescore import rescore_now
 from annotation.texts.queries.unit_texts import (
@@ -80,30 +79,29 @@ def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen
     _settle(summary, by, "split unit", before, [_told(unit), _told(second)])
 
 
-def hold(summary: Summary) -> list[Assignment]:
-    """Let nobody save, close, review or cut at the same time; the assignments that hold the summary, locked."""
+def hold(summary: Summary) -> None:
+    """Let nobody save, close, review or cut at the same time."""
     held = Reading.objects.filter(Q(comparison__peer=summary) | Q(comparison__model=summary))
-    assignments = Assignment.objects.select_for_update(of=("self",)).select_related("assessor")
-    locked = list(assignments.filter(pk__in=held.values("assignment_id")).order_by("pk"))
+    assignments = Assignment.objects.select_for_update(of=("self",))
+    list(assignments.filter(pk__in=held.values("assignment_id")).order_by("pk"))
     # All of the document set, in order: which of them are rescored is known only later.
     summaries = Summary.objects.filter(document_set=summary.document_set_id)
     list(summaries.select_for_update(of=("self",)).order_by("pk").only("pk"))
-    return locked
 
 
-def load_forms_anew(assignments: Iterable[Assignment]) -> None:
-    """Take the pen from the open forms of these assignments: what they show is no longer there."""
-    for assignment in assignments:
-        if assignment.is_open and assignment.pen:
-            assignment.pen, assignment.pen_seq = f"{UNITS_CHANGED}{secrets.token_hex(12)}", 0
-            assignment.save(update_fields=["pen", "pen_seq"])
+def rename_readings(peers: Iterable[int]) -> None:
+    """Give the readings of these peer summaries new ids: the numbers in the marks of open forms may mean others now."""
+    readings = list(Reading.objects.filter(comparison__peer__in=peers))
+    for reading in readings:
+        reading.public_id = new_public_id()
+    Reading.objects.bulk_update(readings, ["public_id"])
 
 
 def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[str, object]) -> list[Unit]:
     """The units as they stand, locked, once it is sure that they may be cut."""
     require(by, summary.document_set.project, Verb.CHANGE_UNITS)
     keep_apart(by, summary)
-    assignments = hold(summary)
+    hold(summary)
     # Locked by key, then read: an act that waited must see what the one before it left behind.
     list(Unit.objects.select_for_update(no_key=True).filter(summary=summary).order_by("pk").only("pk"))
     units = current_units(summary)
@@ -120,7 +118,7 @@ def _begin(summary: Summary, by: User | None, seen: str | None, yours: Mapping[s
             "A judge is running on this document set. Wait until the run ends, or cancel it.",
             code="running",
         )
-    load_forms_anew(assignments)
+    rename_readings([summary.pk])
     return units
 
 

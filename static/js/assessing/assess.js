@@ -5,34 +5,27 @@
   if (!see()) return;
 
   const AHEAD_MS = 250;
-  const ALIVE_MS = 60_000;
-  const RECENT_MS = 5_000;
   const PAUSE_MS = 1_000;
   const OURS = { see: true };
-  const { isClosed, ...assignment } = read(see());
+  const { assignment, of: person, actsUrl: url, closed } = see().dataset;
+  const isClosed = closed !== undefined;
   const areSideBySide = matchMedia("(min-width: 761px)");
   const pages = new Pages();
   const steps = new Steps(pages);
   const time = new ActiveTime();
-  const queue = isClosed ? null : new ActQueue(assignment);
-  const keeping = queue && new Keeping(queue, pages);
-  // What was said since the page was loaded, or had not been saved by then; pages may be older than that.
-  let said = queue ? [...queue.acts] : [];
+  const acts = isClosed ? null : new Acts({ assignment, person, url });
+  const keeping = acts && new Keeping(acts, settle);
+  // By item, what was said since the page was loaded, and the version of it that was acknowledged.
+  const said = new Map();
+  const refused = new Set();
+  // What each act on any summary of the set replaced, newest last.
+  const undone = [];
   let before = new Map();
   let items = [];
   let peers = new Peers(see());
   let inHand = null;
-  let isReady = false;
   let isTurning = false;
-  let isSetComplete = "setComplete" in see().dataset;
-  let lastContact = performance.now();
   let ahead = 0;
-
-  function read(page) {
-    const { assignment, of, pen, seq, actsUrl, penUrl, aliveUrl, homeUrl, closed } = page.dataset;
-    const urls = { acts: actsUrl, pen: penUrl, alive: aliveUrl, home: homeUrl };
-    return { assignment, person: of, pen, seq: Number(seq), urls, isClosed: closed !== undefined };
-  }
 
   const find = (selector) => document.querySelector(selector);
   const here = () => see().dataset.reading;
@@ -52,19 +45,19 @@
     peers = new Peers(see());
     before = new Map();
     for (const item of items) {
-      const act = said.findLast((each) => item.isAbout(each));
-      if (act) item.value = act;
+      const newest = said.get(item.key);
+      const value = acts?.waiting(item.key)?.act ?? (newest?.version >= item.version ? newest.value : null);
+      if (value) item.value = value;
       before.set(item.key, item.value);
     }
     showUnmarked();
     for (const item of items) item.show();
     showChips();
     showCount();
-    showQueue();
+    showSaving();
     const asked = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     take(itemOf(asked) ?? items.find(isOpenItem) ?? items[0] ?? null);
-    clearTimeout(ahead);
-    ahead = setTimeout(fetchAhead, AHEAD_MS);
+    fetchAheadSoon();
   }
 
   // Showing
@@ -75,8 +68,7 @@
     time.turnTo(item.key);
     for (const other of items) {
       other.element.classList.toggle("now", other === item);
-      if (other === item) other.element.setAttribute("aria-current", "true");
-      else other.element.removeAttribute("aria-current");
+      other.element.ariaCurrent = other === item ? "true" : null;
     }
     showPeers();
     if (focus) item.element.querySelector("[data-take]").focus({ preventScroll: true });
@@ -124,12 +116,17 @@
   function showCount() {
     const count = find("[data-answered-count]");
     if (count) count.textContent = mainItems().filter((item) => item.isAnswered).length;
-    showAhead();
+    steps.show(here());
+    if (!isClosed) steps.showAhead(here(), isDoneHere());
   }
 
-  function showAhead() {
-    steps.show(here());
-    if (!isClosed) steps.showAhead({ here: here(), isDoneHere: isDoneHere(), isSetComplete });
+  function showAll(item) {
+    showUnmarked();
+    item.show();
+    showChips();
+    showCount();
+    showPeers();
+    showUndo();
   }
 
   // Saving
@@ -137,24 +134,27 @@
   function save(item, { isUndo = false } = {}) {
     const was = before.get(item.key);
     const now = item.value;
-    if (same(was, now)) return;
-    if (!queue || queue.needsPerson) {
+    // What was refused may be said again.
+    if (same(was, now) && !refused.delete(item.key)) return;
+    if (!acts || acts.needsPerson) {
       item.value = was;
       return;
     }
     before.set(item.key, now);
     item.warn("");
-    if (!isUndo) queue.remember({ reading: here(), key: item.key, name: item.name, was });
-    const { seq, ...act } = queue.push({ ...item.act(now), ms: time.take(item.key), was: item.act(was) });
-    said = [...said.filter((each) => !item.isAbout(each)), { ...act, seq }];
-    pages.outdate(here());
+    if (!isUndo) undone.push({ reading: here(), key: item.key, name: item.name, was });
+    said.set(item.key, { value: now, version: said.get(item.key)?.version });
+    acts.push({
+      key: item.key,
+      place: item.place,
+      version: item.version,
+      label: `Peer ${see().dataset.peerNumber}: ${item.text}`,
+      act: { ...item.act(now), ms: time.take(item.key) },
+    });
+    // Another comparison of the same peer summary shows more, or less, from now on.
+    if (item.comparisons.length > 1) pages.forget();
     steps.begin(here());
-    showUnmarked();
-    item.show();
-    showChips();
-    showCount();
-    showPeers();
-    showUndo();
+    showAll(item);
   }
 
   // To the next thing that has no answer yet; where all have one, nowhere.
@@ -165,105 +165,84 @@
     else if (stage() !== "quality") item.element.querySelector("[data-take]").focus({ preventScroll: true });
   }
 
-  queue?.addEventListener("saved", ({ detail: { acts, answer } }) => {
-    lastContact = performance.now();
-    for (const [reading, gates] of Object.entries(answer.gates)) steps.heed(reading, gates);
-    isSetComplete = answer.set.is_complete;
-    for (const result of answer.results) heedResult(acts.find((act) => act.seq === result.seq), result);
-    for (const item of units()) {
-      if (item.id in answer.slips && !isWaiting(item)) item.warn(answer.slips[item.id]);
-    }
-    showAhead();
-    tellSaved(acts.at(-1), answer);
-    if (answer.gates[here()]?.quality === "done") showModel();
+  acts?.addEventListener("saved", ({ detail: { done, gates, slips, lease_until: until } }) => {
+    Lease.show(until);
+    for (const [reading, gate] of Object.entries(gates)) steps.heed(reading, gate);
+    for (const [entry, result] of done) heedResult(entry, result);
+    for (const item of units()) if (item.id in slips && !acts.waiting(item.key)) item.warn(slips[item.id]);
+    showCount();
+    tellSaved(done, slips);
+    showModel();
   });
 
-  // Saved before another form went on, which may have said otherwise since: the server knows what stands.
-  queue?.addEventListener("heard", ({ detail: { acts } }) => {
-    const numbers = new Set(acts.map((act) => act.seq));
-    said = said.filter((each) => !numbers.has(each.seq));
-    turn(here(), { isAnew: true });
-  });
+  function heedResult(entry, { status, code, message, version }) {
+    const newest = said.get(entry.key);
+    if (status === 200 && newest) newest.version = version;
+    if (status === 200 || code === "newer") return;
+    said.delete(entry.key);
+    const item = items.find(({ key }) => key === entry.key);
+    if (!item) notice(`${entry.label}: a change was not saved. ${message}`);
+    else if (!acts.waiting(entry.key)) {
+      item.warn(message, { isRefused: true });
+      refused.add(entry.key);
+    }
+  }
+
+  // The assessor has chosen between their own value and the newer one.
+  function settle(entry, isMine) {
+    acts.choose(entry, { isMine });
+    const item = items.find(({ key }) => key === entry.key);
+    if (isMine) return;
+    const { theirs: value, version } = entry.newer;
+    said.set(entry.key, { value, version });
+    if (!item) return;
+    item.value = value;
+    before.set(item.key, item.value);
+    showAll(item);
+  }
 
   // The model summary is told only after the last answer was saved, so it may be late.
   function showModel() {
     const isAnswered = stage() === "quality" && items.every((item) => item.isAnswered);
-    if (isAnswered && queue && !queue.pending && !isTurning) turn(here(), { isAnew: true });
+    if (isAnswered && acts && !acts.pending && !isTurning) turn(here());
   }
-  addEventListener("online", showModel);
-  addEventListener("focus", showModel);
+  for (const sign of ["online", "focus"]) addEventListener(sign, showModel);
 
-  function heedResult(act, { status, message, seq }) {
-    if (!act || status !== "refused") return;
-    said = said.filter((each) => each.seq !== seq);
-    const item = items.find((each) => each.isAbout(act));
-    if (!item) {
-      const peer = steps.numberOf(act.reading);
-      notice(`${peer ? `Peer ${peer}: a` : "A"} change was not saved. ${message}`);
-    }
-    if (!item || isWaiting(item)) return;
-    item.warn(message, { isRefused: true });
-    // It may be said again.
-    before.set(item.key, item.valueOf(act.was));
-  }
-
-  function tellSaved(act, answer) {
-    const item = items.find((each) => each.isAbout(act));
-    const refused = answer.results.find((result) => result.status === "refused");
-    if (refused) return say(`Not saved: ${refused.message}`);
-    if (!item || queue.pending) return;
-    const slip = answer.slips[item.id] ? ` ${answer.slips[item.id]}` : "";
+  function tellSaved(done, slips) {
+    const missed = done.find(([, { status }]) => status !== 200);
+    if (missed) return say(`Not saved: ${missed[1].message}`);
+    const item = items.find(({ key }) => key === done.at(-1)[0].key);
+    if (!item || acts.pending) return;
+    const slip = slips[item.id] ? ` ${slips[item.id]}` : "";
     const after = inHand && inHand !== item ? ` ${inHand.name}.` : "";
-    const end = isDoneHere() ? " This summary is complete." : "";
-    say(`${item.name}, ${item.words}, saved.${slip}${after}${end}`);
-  }
-
-  // How saving stands
-
-  const isWaiting = (item) => queue.acts.some((act) => item.isAbout(act));
-
-  function showQueue() {
-    if (!queue) return;
-    see().inert = queue.needsPerson;
-    see().classList.toggle("away", queue.needsPerson);
-    document.body.classList.toggle("stranger", queue.state === "stranger");
-    for (const item of items) item.element.classList.toggle("unsaved", queue.isFailing && isWaiting(item));
-    keeping.showSaved({ isReady });
-    showUndo();
-    const standing = queue.pending ? (queue.isFailing ? "failed" : "busy") : "done";
-    document.dispatchEvent(new CustomEvent("saving", { detail: standing }));
+    say(`${item.name}, ${item.words}, saved.${slip}${after}${isDoneHere() ? " This summary is complete." : ""}`);
   }
 
   let wasFailing = false;
-  queue?.addEventListener("change", () => {
-    showQueue();
-    const fails = queue.isFailing && queue.pending > 0;
-    if (fails && !wasFailing) say(`Not saved yet: ${queue.pending}. It is kept in this browser and goes out by itself.`);
-    wasFailing = fails;
-    if (queue.state === "idle") {
-      clearTimeout(ahead);
-      ahead = setTimeout(fetchAhead, AHEAD_MS);
+
+  function showSaving() {
+    if (!acts) return;
+    see().inert = acts.needsPerson;
+    see().classList.toggle("away", acts.needsPerson);
+    document.body.classList.toggle("stranger", acts.state === "hidden");
+    for (const item of items) {
+      const waiting = acts.waiting(item.key);
+      item.element.classList.toggle("unsaved", Boolean(waiting?.newer || (waiting && acts.isFailing)));
     }
-  });
-  queue?.addEventListener("state", ({ detail }) => keeping.show(detail));
+    keeping.show();
+    showUndo();
+    const standing = acts.pending ? (acts.isFailing || acts.conflicts.length ? "failed" : "busy") : "done";
+    document.dispatchEvent(new CustomEvent("saving", { detail: standing }));
+    const fails = acts.isFailing && acts.pending > 0;
+    if (fails && !wasFailing) say(`Not saved yet: ${acts.pending}. It is kept in this browser and goes out by itself.`);
+    wasFailing = fails;
+    if (acts.state === "idle") fetchAheadSoon();
+  }
+  acts?.addEventListener("change", showSaving);
 
   addEventListener("beforeunload", (event) => {
-    if (queue && !queue.isKept && queue.pending) event.preventDefault();
+    if (acts && !acts.isKept && acts.pending) event.preventDefault();
   });
-
-  // Somebody at it keeps what was pulled, and learns that it goes on elsewhere.
-  async function keepAlive() {
-    lastContact = performance.now();
-    const pen = await queue.ping();
-    if (pen?.lease_until) Lease.renew(pen.lease_until);
-  }
-
-  if (queue) {
-    setInterval(() => {
-      if (time.isActive && performance.now() - lastContact >= ALIVE_MS) keepAlive();
-    }, RECENT_MS);
-    addEventListener("focus", () => performance.now() - lastContact >= RECENT_MS && keepAlive());
-  }
 
   // Undo
 
@@ -276,11 +255,10 @@
 
   // The last act, where it can be taken back now: nothing is offered that would be refused.
   function lastStep() {
-    if (!queue || queue.needsPerson) return null;
-    queue.dropSteps(isFinal);
-    const step = queue.lastStep;
-    const isAtHand = !step || step.reading === here() || pages.has(step.reading) || !queue.isFailing;
-    return isAtHand ? step : null;
+    if (!acts || acts.needsPerson) return null;
+    while (undone.length && isFinal(undone.at(-1))) undone.pop();
+    const step = undone.at(-1);
+    return step && (step.reading === here() || !acts.isFailing) ? step : null;
   }
 
   function showUndo() {
@@ -298,7 +276,7 @@
     if (step.reading !== here() && !(await turn(step.reading))) return;
     const item = items.find((each) => each.key === step.key);
     if (!item) return showUndo();
-    queue.forgetStep();
+    undone.pop();
     const fold = item.element.closest("details");
     if (fold) fold.open = true;
     item.value = step.was;
@@ -307,39 +285,32 @@
     showUndo();
   }
 
-  // From one summary to another
+  // From one summary to another, or to the same one anew
 
-  async function turn(id, { isHistory = false, isAnew = false } = {}) {
+  async function turn(id, { isHistory = false } = {}) {
     if (isTurning || !id) return false;
     isTurning = true;
     holdKeys("hold");
-    const from = here();
-    const isUp = await bringUp(id, { isAnew });
-    if (isUp) {
-      pages.show(id, from);
-      if (!isHistory && id !== from) goDown(id);
+    const isAnew = id === here();
+    if (isAnew || !pages.has(id)) await acts?.settled();
+    const page = await pages.bring(id);
+    if (page) {
+      pages.show(page);
+      if (!isHistory && !isAnew) goDown(id);
       setUp();
-      if (id !== from || isAnew) arrive();
+      arrive();
+    } else {
+      notice("That summary cannot be shown now. You may be offline or signed out, or it has changed: load the page anew.");
     }
     isTurning = false;
-    holdKeys(isUp && isAnew ? "settle" : "go");
-    return isUp;
+    holdKeys(page && isAnew ? "settle" : "go");
+    return Boolean(page);
   }
 
   // The entries are marked as ours: htmx would fetch and swap the whole page when one of its own comes back.
   function goDown(id) {
     history.replaceState(OURS, "", location.href);
     history.pushState(OURS, "", pages.address(id));
-  }
-
-  async function bringUp(id, { isAnew }) {
-    if (!isAnew && pages.isFresh(id)) return true;
-    await queue?.settled();
-    const found = await pages.fetch(id);
-    if (found === "here" || (!isAnew && pages.has(id))) return true;
-    if (found === "signed-out") queue?.ping();
-    else notice(found === "gone" ? "This summary is no longer in the set." : "The server is unreachable, so that summary cannot be shown yet.");
-    return false;
   }
 
   function arrive() {
@@ -351,11 +322,12 @@
 
   const holdKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
 
-  // Once for each page, and again when all is answered here: then nothing changes it before its turn.
-  function fetchAhead() {
-    const next = find("[data-way]:not([hidden])")?.dataset.turn;
-    if (!next || next === here() || pages.isFresh(next) || queue?.pending || queue?.needsPerson) return;
-    if (!pages.has(next) || isDoneHere()) pages.fetch(next);
+  function fetchAheadSoon() {
+    clearTimeout(ahead);
+    ahead = setTimeout(() => {
+      const next = find("[data-way]:not([hidden])")?.dataset.turn;
+      if (next && next !== here() && !acts?.pending) pages.fetchAhead(next);
+    }, AHEAD_MS);
   }
 
   addEventListener("popstate", async () => {
@@ -433,7 +405,7 @@
     clearTimeout(writing);
     writing = setTimeout(saveNote, PAUSE_MS);
   });
-  // Captured, so that it comes before the queue sends what is left.
+  // Captured, so that it comes before what is left is sent.
   addEventListener("pagehide", saveNote, { capture: true });
 
   see().parentElement.addEventListener("submit", (event) => {
@@ -467,8 +439,5 @@
   }
 
   setUp();
-  queue?.open().then(() => {
-    isReady = true;
-    keeping.showSaved({ isReady });
-  });
+  acts?.send();
 })();

@@ -24,16 +24,14 @@ class Item {
     return [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
   }
 
-  isAbout(act) {
-    if (act.kind !== this.kind || (act.unit ?? act.question ?? "") !== this.id) return false;
-    return this.kind === "unit" ? act.reading === this.reading : this.comparisons.includes(act.reading);
+  // What has versions of its own: a unit; of all questions of a peer summary, the summary.
+  get place() {
+    return this.kind === "unit" ? this.key : this.comparisons[0];
   }
 
-  get #place() {
-    const place = { kind: this.kind, reading: this.reading };
-    if (this.kind === "unit") place.unit = this.id;
-    if (this.kind === "quality") place.question = this.id;
-    return place;
+  // The version that came with the page.
+  get version() {
+    return Number((this.kind === "unit" ? this.element : this.element.closest("[data-see]")).dataset.version);
   }
 
   get typed() {
@@ -86,14 +84,9 @@ class Item {
     return !isShut && !this.element.closest("details:not([open])");
   }
 
-  // What an act on it says, as its value.
-  valueOf({ percent, answer, marks, note }) {
-    if (this.kind === "quality") return { answer };
-    return this.kind === "unmarked" ? { percent } : { percent, marks, note };
-  }
-
   act(value) {
-    return { ...this.#place, ...value };
+    const id = { unit: { unit: this.id }, quality: { question: this.id } }[this.kind];
+    return { kind: this.kind, reading: this.reading, ...id, ...value };
   }
 
   // Whether nothing is to be answered, because the rule of the protocol answers it: no peer unit is unmarked.

@@ -51,7 +51,8 @@ class Steps {
   }
 
   // Of all ways on the one that fits: to close the set, to the next summary, to one that is still open, or out.
-  showAhead({ here, isDoneHere, isSetComplete }) {
+  showAhead(here, isDoneHere) {
+    const isSetComplete = this.#all.every((step) => step.classList.contains("done"));
     const all = [...document.querySelectorAll("[data-way]")];
     const ways = Object.fromEntries(all.map((way) => [way.dataset.way, way]));
     const open = this.#all.find((step) => step.dataset.step !== here && !step.classList.contains("done"));

@@ -5,9 +5,7 @@ from __future__ import annotations
 IN_API: dict[str, str] = {
     # An assessor's work
     "acts": "save_acts",
-    "pen": "take_pen",
-    "alive": "keep_assignment_alive",
-    "judge-unit": "judge_unit",
+    "judge-unit": "save_acts",
     "answer-quality": "save_acts",
     "answer-unmarked": "save_acts",
     "close-assignment": "close_assignment",

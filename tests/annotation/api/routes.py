@@ -177,13 +177,10 @@ IN_PROJECT = (
         _in("assignments/{assignment}/acts/"),
         (Verb.ASSESS,),
         {
-            "client": "tab",
-            "acts": [{"seq": 1, "kind": "unit", "reading": "{reading}", "unit": "{unit}", "percent": 40}],
+            "acts": [{"follows": 0, "kind": "unit", "reading": "{reading}", "unit": "{unit}", "percent": 40}],
         },
         owner="ana",
     ),
-    Route("post", _in("assignments/{assignment}/pen/"), (Verb.ASSESS,), {"client": "tab"}, owner="ana"),
-    Route("post", _in("assignments/{assignment}/alive/"), (Verb.ASSESS,), {"client": "tab"}, owner="ana"),
     Route("post", _in("assignments/pull/"), (Verb.ASSESS,)),
     Route("post", _in("assignments/{assignment}/take-up/"), (Verb.ASSESS,), owner="ana"),
     Route("post", _in("assignments/{assignment}/give-back/"), (Verb.ASSESS,), owner="ana"),
@@ -194,13 +191,6 @@ IN_PROJECT = (
     Route("get", _in("assessors/"), (Verb.ASSIGN,)),
     Route("get", _in("own-work/"), (Verb.ASSESS,)),
     Route("get", _in("readings/{reading}/"), (Verb.ASSESS,), owner="ana"),
-    Route(
-        "post",
-        _in("readings/{reading}/judgments/"),
-        (Verb.ASSESS,),
-        {"unit": "{unit}", "percent": 40},
-        owner="ana",
-    ),
 )
 
 OUTSIDE = (

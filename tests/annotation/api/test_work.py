@@ -27,15 +27,25 @@ def readings(assignment: Assignment) -> list[str]:
     return list(assignment.readings.order_by("position").values_list("public_id", flat=True))
 
 
+def send(client: Any, assignment: Assignment, *acts: dict[str, Any]) -> Any:
+    address = f"{HERE}assignments/{assignment.public_id}/acts/"
+    return client.post(address, {"acts": [{"follows": 0, **act} for act in acts]}, format="json")
+
+
+def on_unit(world: World, assignment: Assignment, **changes: Any) -> dict[str, Any]:
+    act = {"kind": "unit", "reading": readings(assignment)[0], "unit": world.units("port")[0].public_id}
+    return {**act, "percent": 60, **changes}
+
+
 def judge_all(client: Any, world: World, assignment: Assignment, percent: int) -> None:
-    for reading in readings(assignment):
-        for unit in world.units("port"):
-            sent = client.post(
-                f"{HERE}readings/{reading}/judgments/",
-                {"unit": unit.public_id, "percent": percent, "marks": [1, 2]},
-                format="json",
-            )
-            assert sent.status_code == 201, sent.content
+    units = world.units("port")
+    acts = [
+        on_unit(world, assignment, reading=reading, unit=unit.public_id, percent=percent, marks=[1, 2])
+        for reading in readings(assignment)
+        for unit in units
+    ]
+    results = send(client, assignment, *acts).json()["results"]
+    assert [result["status"] for result in results] == [200] * len(acts)
 
 
 def test_a_assignment_lists_what_there_is_to_judge(
@@ -58,67 +68,37 @@ def test_an_assignment_shows_both_lists_of_units(
 
 
 def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, assignment: Assignment) -> None:
-    client, unit = client_of("ana"), world.units("port")[0]
-    address = f"{HERE}readings/{readings(assignment)[0]}/"
-    sent = client.post(
-        f"{address}judgments/",
-        {"unit": unit.public_id, "percent": 60, "marks": [2, 1], "note": "Nearly."},
-        format="json",
-    )
-    assert (sent.status_code, sent.json()["unit"], sent.json()["marks"]) == (201, unit.public_id, [1, 2])
-    first = client.get(address).json()["model_units"][0]
-    assert (first["percent"], first["marks"], first["note"]) == (60, [1, 2], "Nearly.")
+    client = client_of("ana")
+    act = on_unit(world, assignment, marks=[2, 1], note="Nearly.", ms=900)
+    for _ in range(2):
+        sent = send(client, assignment, act)
+        saved = {"status": 200, "version": 1, "code": "", "message": "", "yours": None, "theirs": None}
+        assert (sent.status_code, sent.json()["results"]) == (200, [saved])
+    assert sent.json()["gates"] == {act["reading"]: {"quality": "none", "units": "open", "unmarked": "shut"}}
+    first = client.get(f"{HERE}readings/{act['reading']}/").json()["model_units"][0]
+    assert (first["percent"], first["marks"], first["note"], first["version"]) == (60, [1, 2], "Nearly.", 1)
+
+
+def test_an_act_that_follows_an_older_version_is_refused_with_both_values(
+    world: World, client_of: ApiDoor, assignment: Assignment
+) -> None:
+    client = client_of("ana")
+    send(client, assignment, on_unit(world, assignment, note="So."))
+    (result,) = send(client, assignment, on_unit(world, assignment, percent=80)).json()["results"]
+    assert (result["status"], result["code"], result["version"]) == (409, "newer", 1)
+    assert result["theirs"] == {"percent": 60, "marks": [], "note": "So."}
+    assert result["yours"] == {"percent": 80, "marks": [], "note": ""}
 
 
 @pytest.mark.parametrize(
-    ("act", "status", "field"),
-    [
-        ({"percent": 30}, 422, "percent"),
-        ({"percent": 120}, 422, "percent"),
-        ({"percent": 40, "marks": [9]}, 422, "marks"),
-        ({"percent": 40, "seq": -1}, 400, "seq"),
-        ({"percent": 40, "system": "alder"}, 400, "system"),
-    ],
+    ("changes", "field"), [({"follows": "1"}, "acts.0.follows"), ({"system": "alder"}, "acts.0.system")]
 )
-def test_a_senseless_judgment_is_refused(
-    world: World, client_of: ApiDoor, assignment: Assignment, act: dict[str, Any], status: int, field: str
+def test_a_malformed_act_is_refused(
+    world: World, client_of: ApiDoor, assignment: Assignment, changes: dict[str, Any], field: str
 ) -> None:
-    act["unit"] = world.units("port")[0].public_id
-    address = f"{HERE}readings/{readings(assignment)[0]}/judgments/"
-    sent = client_of("ana").post(address, act, format="json")
-    assert (sent.status_code, sent.json()["error"]["field"]) == (status, field)
+    sent = send(client_of("ana"), assignment, on_unit(world, assignment, **changes))
+    assert (sent.status_code, sent.json()["error"]["field"]) == (422, field)
     assert not UnitJudgment.objects.exists()
-
-
-def test_acts_of_a_form_are_saved_in_order_and_once(
-    world: World, client_of: ApiDoor, assignment: Assignment
-) -> None:
-    client, one = client_of("ana"), readings(assignment)[0]
-    address = f"{HERE}assignments/{assignment.public_id}/"
-    act = {"kind": "unit", "reading": one, "unit": world.units("port")[0].public_id, "percent": 60}
-    body = {"client": "program", "acts": [{**act, "seq": 1, "marks": [1], "note": "So.", "ms": 900}]}
-    for status in ("saved", "repeated"):
-        sent = client.post(f"{address}acts/", body, format="json")
-        assert (sent.status_code, sent.json()["saved"]) == (200, 1)
-        assert sent.json()["results"] == [{"seq": 1, "status": status, "code": "", "message": ""}]
-    assert sent.json()["gates"] == {one: {"quality": "none", "units": "open", "unmarked": "shut"}}
-    assert sent.json()["set"] == {"judged": 1, "total": 4, "is_complete": False}
-    gap = client.post(f"{address}acts/", {"client": "program", "acts": [{**act, "seq": 3}]}, format="json")
-    error = gap.json()["error"]
-    assert (gap.status_code, error["code"], error["details"]["expected"]) == (409, "gap", 2)
-    assert [error["details"][side][0]["note"] for side in ("theirs", "yours")] == ["So.", ""]
-    odd = client.post(f"{address}acts/", {"client": "program", "acts": [{**act, "seq": "2"}]}, format="json")
-    assert (odd.status_code, odd.json()["error"]["field"]) == (422, "acts.0.seq")
-
-
-def test_the_pen_is_taken_and_kept_alive(world: World, client_of: ApiDoor, assignment: Assignment) -> None:
-    client, address = client_of("ana"), f"{HERE}assignments/{assignment.public_id}/"
-    taken = client.post(f"{address}pen/", {"client": "desk"}, format="json")
-    assert (taken.status_code, taken.json()) == (200, {"pen": "desk", "seq": 0, "lease_until": None})
-    late = client.post(f"{address}pen/", {"client": "phone"}, format="json")
-    assert (late.status_code, late.json()["error"]["details"]) == (409, {"pen": "desk"})
-    alive = client.post(f"{address}alive/", {"client": "phone"}, format="json")
-    assert (alive.status_code, alive.json()["pen"]) == (200, "desk")
 
 
 def test_quality_questions_come_before_the_model_summary(
@@ -139,13 +119,9 @@ def test_quality_questions_come_before_the_model_summary(
     ]
     listed = client.get(f"{HERE}assignments/{assignment.public_id}/").json()
     assert [(row["stage"], row["total"]) for row in listed["readings"]] == [("quality", None)] * 2
-    early = {"unit": world.units("port")[0].public_id, "percent": 60}
-    sent = client.post(f"{HERE}readings/{one}/judgments/", early, format="json")
-    assert (sent.status_code, sent.json()["error"]["code"]) == (409, "quality_first")
-    act = {"seq": 1, "kind": "quality", "reading": one, "question": "clear", "answer": 1}
-    client.post(
-        f"{HERE}assignments/{assignment.public_id}/acts/", {"client": "tab", "acts": [act]}, format="json"
-    )
+    (early,) = send(client, assignment, on_unit(world, assignment)).json()["results"]
+    assert (early["status"], early["code"]) == (409, "quality_first")
+    send(client, assignment, {"kind": "quality", "reading": one, "question": "clear", "answer": 1})
     shown = client.get(f"{HERE}readings/{one}/").json()
     assert (shown["stage"], len(shown["model_units"]), shown["questions"][0]["answer"]) == ("units", 2, 1)
     assert shown["gates"] == {"quality": "done", "units": "open", "unmarked": "shut"}

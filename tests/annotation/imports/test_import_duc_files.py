@@ -11,10 +11,10 @@ from django.apps import apps
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
+from annotation.core.refusals import NotFound
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_files
 from annotation.models import (
-    Assignment,
     Check,
     Claim,
     ClaimSet,
@@ -147,16 +147,17 @@ def test_units_that_were_judged_stay(world: World, tmp_path: Path) -> None:
     assert pieces(model) == before
 
 
-def test_an_open_form_is_told_that_its_units_are_others(world: World, tmp_path: Path) -> None:
+def test_an_open_form_is_refused_units_that_are_others_now(world: World, tmp_path: Path) -> None:
     bring(world.project, tmp_path, SEE)
     assignment = assign(
         document_set=DocumentSet.objects.get(external_id="D061"), assessor=world.ana, by=world.mona
     )
-    Assignment.objects.filter(pk=assignment.pk).update(pen="tab", pen_seq=3)
+    model = Summary.objects.get(is_model=True, external_id="I")
+    shown = model.units.earliest("position").public_id
     bring(world.project, tmp_path, {MODEL: see_page(*MODEL_UNITS[1:])})
-    assignment.refresh_from_db()
-    assert assignment.pen not in ("", "tab")
-    assert Summary.objects.get(is_model=True, external_id="I").units.count() == 6
+    with pytest.raises(NotFound, match="Load the page anew"):
+        judge_unit(reading=assignment.readings.get(), by=world.ana, unit_id=shown, percent=40)
+    assert model.units.count() == 6
 
 
 def test_bad_files_are_refused_together_or_left_out(project: Project, tmp_path: Path) -> None:

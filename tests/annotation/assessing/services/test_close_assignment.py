@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.acts import QualityAct, UnitAct, UnmarkedAct
 from annotation.assessing.services.close_assignment import close_assignment
-from annotation.assessing.services.save_acts import judge_unit, save_at_once
+from annotation.assessing.services.save_acts import judge_unit, save_acts
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.models import Assignment, Event, Project, Score, SummaryJudgment
@@ -115,10 +115,11 @@ def missing_in(assignment: Assignment) -> dict[str, object]:
 def test_missing_percents_are_told_by_summary_with_where_to_go(world: World) -> None:
     assignment = sit(world, systems=("alder", "birch"))
     first, second = assignment.readings.order_by("position")
-    save_at_once(
+    save_acts(
         assignment=assignment,
         by=world.ana,
-        acts=[UnitAct(1, second.public_id, world.units("port")[0].public_id, 20)],
+        acts=[UnitAct(second.public_id, world.units("port")[0].public_id, 20)],
+        all_or_none=True,
     )
     assert missing_in(assignment) == {
         "missing": {
@@ -144,7 +145,9 @@ def test_unmarked_peer_units_need_their_answer(world: World) -> None:
     judge_all(world, assignment, (20, 40))
     reading = assignment.readings.get()
     assert missing_in(assignment)["missing"] == {reading.public_id: {"stage": "unmarked", "count": 1}}
-    save_at_once(assignment=assignment, by=world.ana, acts=[UnmarkedAct(1, reading.public_id, 60)])
+    save_acts(
+        assignment=assignment, by=world.ana, acts=[UnmarkedAct(reading.public_id, 60)], all_or_none=True
+    )
     close_assignment(assignment=assignment, by=world.ana)
     assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 60
 
@@ -160,8 +163,11 @@ def test_nothing_unmarked_is_0_by_rule_and_written_down(world: World) -> None:
 def test_an_answer_for_units_that_were_marked_later_becomes_0_by_rule(world: World) -> None:
     assignment = sit(world)
     judge_all(world, assignment, (20, 40))
-    save_at_once(
-        assignment=assignment, by=world.ana, acts=[UnmarkedAct(1, assignment.readings.get().public_id, 60)]
+    save_acts(
+        assignment=assignment,
+        by=world.ana,
+        acts=[UnmarkedAct(assignment.readings.get().public_id, 60)],
+        all_or_none=True,
     )
     judge_all(world, assignment, (20, 40), marks=(1, 2))
     close_assignment(assignment=assignment, by=world.ana)
@@ -173,7 +179,12 @@ def test_open_quality_questions_are_told_and_nothing_of_the_units(world: World) 
     Project.objects.update(question_set="duc2006")
     assignment = sit(world)
     reading = assignment.readings.get()
-    save_at_once(assignment=assignment, by=world.ana, acts=[QualityAct(1, reading.public_id, "focus", 4)])
+    save_acts(
+        assignment=assignment,
+        by=world.ana,
+        acts=[QualityAct(reading.public_id, "focus", 4)],
+        all_or_none=True,
+    )
     with pytest.raises(Invalid) as refused:
         close_assignment(assignment=Assignment.objects.get(), by=world.ana)
     assert refused.value.details["missing"] == {reading.public_id: {"stage": "quality", "count": 4}}
@@ -223,10 +234,10 @@ def test_the_seven_percents_of_the_published_row_give_its_coverage(world: World)
     reading = assignment.readings.get()
     percents = (0, 0, 0, 60, 60, 60, 100)
     acts = [
-        UnitAct(seq, reading.public_id, unit.public_id, percent, [1] if percent else [])
-        for seq, (unit, percent) in enumerate(zip(units, percents, strict=True), start=1)
+        UnitAct(reading.public_id, unit.public_id, percent, [1] if percent else [])
+        for unit, percent in zip(units, percents, strict=True)
     ]
-    save_at_once(assignment=assignment, by=world.ana, acts=acts)
+    save_acts(assignment=assignment, by=world.ana, acts=acts, all_or_none=True)
     close_assignment(assignment=assignment, by=world.ana)
     score = Score.objects.get(summary=peer)
     # c = 280/700 = .4; b = (50 - 47)/50 = .06; X = 2/3 * .4 + 1/3 * .06 = .286667.

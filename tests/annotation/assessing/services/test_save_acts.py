@@ -1,22 +1,19 @@
-"""The SEE form's acts: each once and in order, what is refused, what is open when."""
+"""The SEE form's acts: equal ones once, older versions refused with both values, what is open when."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.assessing.services.act_saving import Saved
 from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_assignment import close_assignment
-from annotation.assessing.services.save_acts import judge_unit, save_acts, save_at_once
+from annotation.assessing.services.save_acts import Saved, judge_unit, save_acts
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound, Refusal
 from annotation.models import (
     Assignment,
@@ -28,9 +25,7 @@ from annotation.models import (
     Summary,
     SummaryJudgment,
     UnitJudgment,
-    Verdict,
 )
-from annotation.texts.services.change_units import join_units
 from tests.annotation.cast import World, add_units, finish
 from tests.annotation.laying import assign_part
 
@@ -53,179 +48,138 @@ def reading_of(assignment: Assignment, place: int = 1) -> str:
 def on_unit(
     world: World,
     assignment: Assignment,
-    seq: int = 1,
     unit: int = 1,
     percent: int | None = 20,
     marks: tuple[int, ...] = (1,),
+    follows: int | None = None,
 ) -> UnitAct:
-    return UnitAct(seq, reading_of(assignment), world.units("port")[unit - 1].public_id, percent, marks)
+    public_id = world.units("port")[unit - 1].public_id
+    return UnitAct(reading_of(assignment), public_id, percent, marks, follows=follows)
 
 
-def send(world: World, assignment: Assignment, *acts: Act, client: str = "tab") -> Saved:
-    return save_acts(assignment=reload(assignment), by=world.ana, client_id=client, acts=acts)
+def send(world: World, assignment: Assignment, *acts: Act) -> Saved:
+    return save_acts(assignment=reload(assignment), by=world.ana, acts=acts)
 
 
-def said(saved: Saved) -> list[tuple[int, str, str]]:
-    return [(result.seq, result.status, result.code) for result in saved.results]
+def said(saved: Saved) -> list[tuple[int, str]]:
+    return [(result.status, result.code) for result in saved.results]
 
 
-def refusal(world: World, assignment: Assignment, *acts: Act, client: str = "tab") -> Conflict:
-    with pytest.raises(Conflict) as refused:
-        send(world, assignment, *acts, client=client)
-    return refused.value
+def versions(saved: Saved) -> list[int]:
+    return [result.version for result in saved.results]
 
 
-def percents() -> list[tuple[int | None, bool]]:
-    return [(row.percent, row.is_current) for row in UnitJudgment.objects.order_by("pk")]
+def percents() -> list[tuple[int, int | None, bool]]:
+    rows = UnitJudgment.objects.order_by("pk")
+    return [(row.version, row.percent, row.is_current) for row in rows]
 
 
-# Each act once, and in order
+SAVED = (200, "")
+
+
+# Versions
 
 
 def test_an_act_is_saved_with_all_that_was_said(world: World) -> None:
     assignment = sit(world)
-    act = UnitAct(1, reading_of(assignment), world.units("port")[0].public_id, 60, [2, 1, 2], " half ", 4200)
+    act = UnitAct(reading_of(assignment), world.units("port")[0].public_id, 60, [2, 1, 2], " half ", 4200)
     saved = send(world, assignment, act)
     row = UnitJudgment.objects.get()
     assert (row.percent, row.marks, row.note, row.active_ms) == (60, [1, 2], "half", 4200)
-    assert (row.client_id, row.seq, row.is_current) == ("tab", 1, True)
-    assert (said(saved), saved.heard) == ([(1, "saved", "")], 1)
-    assignment.refresh_from_db()
-    assert (assignment.pen, assignment.pen_seq) == ("tab", 1)
-    assert assignment.worked_at is not None
+    assert (row.version, row.is_current) == (1, True)
+    assert (said(saved), versions(saved)) == ([SAVED], [1])
+    assert reload(assignment).worked_at is not None
 
 
-def test_the_same_acts_again_are_heard_and_saved_once(world: World) -> None:
+def test_equal_acts_are_saved_once(world: World) -> None:
     assignment = sit(world)
-    acts = [on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2)]
-    first = send(world, assignment, *acts)
-    again = send(world, assignment, *acts)
-    assert said(again) == [(1, "repeated", ""), (2, "repeated", "")]
-    assert (again.heard, again.gates) == (first.heard, first.gates)
+    acts = [on_unit(world, assignment, unit, follows=0) for unit in (1, 2)]
+    first, again = send(world, assignment, *acts), send(world, assignment, *acts)
+    assert said(first) == said(again) == [SAVED] * 2
+    assert versions(again) == [1, 1]
+    assert (again.gates, again.slips) == (first.gates, first.slips)
     assert UnitJudgment.objects.count() == 2
 
 
-def test_a_number_that_comes_again_with_something_else_is_shown_with_both(world: World) -> None:
+def test_a_changed_answer_is_the_next_version(world: World) -> None:
     assignment = sit(world)
-    send(world, assignment, on_unit(world, assignment, 1, percent=60))
-    with pytest.raises(Conflict) as met:
-        send(
-            world,
-            assignment,
-            on_unit(world, assignment, 1, percent=80),
-            on_unit(world, assignment, 2, unit=2),
-        )
-    assert met.value.code == "elsewhere"
-    theirs, yours = met.value.details["theirs"], met.value.details["yours"]
-    assert ([act["percent"] for act in theirs], [act["percent"] for act in yours]) == ([60], [80])  # type: ignore[attr-defined]
-    assert list(UnitJudgment.objects.values_list("seq", "percent")) == [(1, 60)]
+    for version, percent in enumerate((20, 60, 20)):
+        saved = send(world, assignment, on_unit(world, assignment, percent=percent, follows=version))
+        assert versions(saved) == [version + 1]
+    assert percents() == [(1, 20, False), (2, 60, False), (3, 20, True)]
 
 
-def test_a_number_that_was_refused_may_come_again(world: World) -> None:
+def test_an_act_that_follows_an_older_version_is_refused_with_both_values_and_the_rest_saved(
+    world: World,
+) -> None:
     assignment = sit(world)
-    assert said(send(world, assignment, on_unit(world, assignment, 1, percent=30)))[0][1] == "refused"
-    assert said(send(world, assignment, on_unit(world, assignment, 1, percent=30))) == [(1, "repeated", "")]
-
-
-def test_several_acts_on_one_unit_in_a_batch_are_rows_of_which_the_last_stands(world: World) -> None:
-    assignment = sit(world)
-    send(
+    send(world, assignment, on_unit(world, assignment, percent=60, follows=0))
+    saved = send(
         world,
         assignment,
-        *(on_unit(world, assignment, seq, percent=percent) for seq, percent in enumerate((0, 20, 60), 1)),
+        on_unit(world, assignment, percent=80, marks=(2,), follows=0),
+        on_unit(world, assignment, 2, follows=0),
     )
-    assert percents() == [(0, False), (20, False), (60, True)]
+    refused = saved.results[0]
+    assert said(saved) == [(409, "newer"), SAVED]
+    assert (refused.version, refused.theirs) == (1, {"percent": 60, "marks": [1], "note": ""})
+    assert refused.yours == {"percent": 80, "marks": [2], "note": ""}
+    assert "60 %, marked 1. Yours, not saved: 80 %, marked 2" in refused.message
+    assert percents() == [(1, 60, True), (1, 20, True)]
 
 
-def test_a_gap_is_answered_with_both_versions_and_nothing_saved(world: World) -> None:
+def test_several_acts_on_one_unit_in_a_batch_are_rows_of_which_the_last_is_current(world: World) -> None:
     assignment = sit(world)
-    send(world, assignment, on_unit(world, assignment, 1))
-    late = [on_unit(world, assignment, 3, percent=80), on_unit(world, assignment, 4, unit=2, percent=100)]
-    gap = refusal(world, assignment, *late)
-    assert (gap.code, gap.details["expected"]) == ("gap", 2)
-    assert gap.details["yours"] == [act.as_json() for act in late]
-    theirs = gap.details["theirs"]
-    assert isinstance(theirs, list)
-    assert [(each["percent"], each["marks"]) for each in theirs] == [(20, [1]), (None, [])]
-    assert percents() == [(20, True)]
-    # What was missing arrives, and everything after it.
-    assert send(world, assignment, on_unit(world, assignment, 2, percent=40), *late).heard == 4
+    acts = [on_unit(world, assignment, percent=percent, follows=0) for percent in (0, 20, 60)]
+    assert versions(send(world, assignment, *acts)) == [1, 2, 3]
+    assert percents() == [(1, 0, False), (2, 20, False), (3, 60, True)]
+    # The same again is late by now: the first of them is not what stands.
+    assert said(send(world, assignment, *acts)) == [(409, "newer"), (409, "newer"), SAVED]
 
 
-def test_another_form_is_told_and_shown_both_versions(world: World) -> None:
-    assignment = sit(world)
-    send(world, assignment, on_unit(world, assignment, 1, percent=20), client="phone")
-    elsewhere = refusal(world, assignment, on_unit(world, assignment, 1, percent=80), client="desk")
-    assert (elsewhere.code, elsewhere.details["pen"]) == ("elsewhere", "phone")
-    theirs, yours = elsewhere.details["theirs"], elsewhere.details["yours"]
-    assert isinstance(theirs, list)
-    assert isinstance(yours, list)
-    assert (theirs[0]["percent"], yours[0]["percent"]) == (20, 80)
-    assert percents() == [(20, True)]
-
-
-def test_a_form_whose_units_are_gone_is_told_so(world: World) -> None:
-    assignment = sit(world)
-    send(world, assignment, on_unit(world, assignment, 1))
-    Assignment.objects.update(pen="units-0123", pen_seq=0)
-    elsewhere = refusal(world, assignment, on_unit(world, assignment, 2))
-    assert elsewhere.code == "elsewhere"
-    assert "joined or split" in elsewhere.message
-
-
-def test_a_form_without_the_pen_hears_that_what_it_sent_before_was_saved(world: World) -> None:
-    assignment = sit(world)
-    act = on_unit(world, assignment, 1)
-    send(world, assignment, act, client="desk")
-    Assignment.objects.update(pen="phone", pen_seq=0)
-    assert said(send(world, assignment, act, client="desk")) == [(1, "repeated", "")]
-    assert refusal(world, assignment, act, on_unit(world, assignment, 2), client="desk").code == "elsewhere"
-
-
-def test_answers_are_among_both_versions(world: World) -> None:
+def test_the_answers_on_a_summary_share_their_versions(world: World) -> None:
     Project.objects.update(question_set="own", own_questions=OWN)
     assignment = sit(world)
-    send(world, assignment, QualityAct(1, reading_of(assignment), "clear", 1), client="phone")
-    mine = [QualityAct(1, reading_of(assignment), "clear", 0), UnmarkedAct(2, reading_of(assignment), 20)]
-    theirs = refusal(world, assignment, *mine, client="desk").details["theirs"]
-    assert isinstance(theirs, list)
-    assert [(each["kind"], each.get("answer"), each.get("percent")) for each in theirs] == [
-        ("quality", 1, None),
-        ("unmarked", None, None),
-    ]
+    here = reading_of(assignment)
+    send(world, assignment, QualityAct(here, "clear", 1, follows=0))
+    late = send(
+        world, assignment, QualityAct(here, "clear", 0, follows=0), QualityAct(here, "new", 1, follows=1)
+    )
+    assert said(late) == [(409, "newer"), SAVED]
+    assert (late.results[0].yours, late.results[0].theirs) == ({"answer": 0}, {"answer": 1})
+    assert versions(late) == [1, 2]
+    assert said(send(world, assignment, QualityAct(here, "new", 1, follows=0))) == [SAVED]
+    assert SummaryJudgment.objects.count() == 2
 
 
 # What is refused
 
 
 @pytest.mark.parametrize(
-    ("wrong", "code"),
+    "wrong",
     [
-        ({"percent": 30}, "invalid"),
-        ({"percent": 120}, "invalid"),
-        ({"percent": -20}, "invalid"),
-        ({"percent": 10**30}, "invalid"),
-        ({"marks": (3,)}, "invalid"),
-        ({"marks": (0,)}, "invalid"),
+        {"percent": 30},
+        {"percent": 120},
+        {"percent": -20},
+        {"percent": 10**30},
+        {"marks": (3,)},
+        {"marks": (0,)},
     ],
 )
 def test_an_act_without_sense_is_refused_by_itself_and_does_not_hold_up_the_rest(
-    world: World, wrong: dict[str, object], code: str
+    world: World, wrong: dict[str, object]
 ) -> None:
     assignment = sit(world)
-    bad = on_unit(world, assignment, 1, **wrong)  # type: ignore[arg-type]
-    saved = send(world, assignment, bad, on_unit(world, assignment, 2, unit=2))
-    assert said(saved) == [(1, "refused", code), (2, "saved", "")]
-    assert saved.heard == 2
-    assert send(world, assignment, bad, on_unit(world, assignment, 2, unit=2)).results[0].status == "repeated"
+    bad = on_unit(world, assignment, **wrong)  # type: ignore[arg-type]
+    assert said(send(world, assignment, bad, on_unit(world, assignment, 2))) == [(422, "invalid"), SAVED]
     assert UnitJudgment.objects.count() == 1
 
 
 @pytest.mark.parametrize("note", ["x" * 4001, "zero \0", "half \ud83d"])
 def test_a_note_that_no_database_takes_is_refused(world: World, note: str) -> None:
     assignment = sit(world)
-    act = UnitAct(1, reading_of(assignment), world.units("port")[0].public_id, 20, (1,), note)
-    assert said(send(world, assignment, act)) == [(1, "refused", "invalid")]
+    act = UnitAct(reading_of(assignment), world.units("port")[0].public_id, 20, (1,), note)
+    assert said(send(world, assignment, act)) == [(422, "invalid")]
 
 
 @pytest.mark.parametrize(
@@ -234,53 +188,40 @@ def test_a_note_that_no_database_takes_is_refused(world: World, note: str) -> No
 def test_percents_lie_on_the_projects_scale(world: World, scale: str, taken: int, refused: int) -> None:
     Project.objects.update(percent_scale=scale)
     assignment = sit(world)
-    acts = [on_unit(world, assignment, 1, percent=taken), on_unit(world, assignment, 2, percent=refused)]
-    assert [status for _, status, _ in said(send(world, assignment, *acts))] == ["saved", "refused"]
+    acts = [on_unit(world, assignment, percent=taken), on_unit(world, assignment, 2, percent=refused)]
+    assert said(send(world, assignment, *acts)) == [SAVED, (422, "invalid")]
 
 
 def test_units_of_other_texts_and_summaries_of_other_sets_are_not_found(world: World) -> None:
     assignment = sit(world)
     other = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona)
     acts = [
-        UnitAct(1, reading_of(assignment), world.units("bridge")[0].public_id, 20),
-        UnitAct(2, reading_of(other), world.units("bridge")[0].public_id, 20),
-        UnitAct(3, reading_of(assignment), "nosuchunit", 20),
+        UnitAct(reading_of(assignment), world.units("bridge")[0].public_id, 20),
+        UnitAct(reading_of(other), world.units("bridge")[0].public_id, 20),
+        UnitAct(reading_of(assignment), "nosuchunit", 20),
     ]
-    assert {code for _, _, code in said(send(world, assignment, *acts))} == {"not_found"}
+    assert said(send(world, assignment, *acts)) == [(404, "not_found")] * 3
 
 
 def test_claims_stand_in_for_units_where_they_are_not_linked(world: World) -> None:
     claims = ClaimSet.objects.create(summary=world.models["bridge"], origin="import", origin_name="file")
     claim = Claim.objects.create(claim_set=claims, position=1, text="It closes", origin="import")
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona)
-    saved = send(world, assignment, UnitAct(1, reading_of(assignment), claim.public_id, 40))
-    assert said(saved) == [(1, "saved", "")]
-    assert (saved.judged, saved.total) == (1, 2)
+    saved = send(world, assignment, UnitAct(reading_of(assignment), claim.public_id, 40))
+    assert said(saved) == [SAVED]
     assert saved.slips == {claim.public_id: "Model unit 1 has 40 % but no peer unit is marked for it."}
-    unit = UnitAct(2, reading_of(assignment), world.units("bridge")[0].public_id, 40)
-    assert said(send(world, assignment, unit)) == [(2, "refused", "not_found")]
+    unit = UnitAct(reading_of(assignment), world.units("bridge")[0].public_id, 40)
+    assert said(send(world, assignment, unit)) == [(404, "not_found")]
 
 
-def test_a_closed_set_takes_nothing_and_repeats_are_still_heard(world: World) -> None:
+@pytest.mark.parametrize(("column", "code"), [("closed_at", "closed"), ("unassigned_at", "unassigned")])
+def test_a_set_that_is_over_takes_nothing(world: World, column: str, code: str) -> None:
     assignment = sit(world)
-    acts = [on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2)]
-    send(world, assignment, *acts)
-    Assignment.objects.update(pen="tab", pen_seq=2, closed_at=timezone.now())
-    assert refusal(world, assignment, on_unit(world, assignment, 3)).code == "closed"
-    assert said(send(world, assignment, *acts))[1] == (2, "repeated", "")
-
-
-def test_that_a_set_is_over_is_told_before_who_has_its_pen(world: World) -> None:
-    assignment = sit(world)
-    send(world, assignment, on_unit(world, assignment, 1, percent=40), client="desk")
-    Assignment.objects.update(unassigned_at=timezone.now())
-    lapsed = refusal(world, assignment, on_unit(world, assignment, 1, percent=80), client="phone")
-    assert lapsed.code == "unassigned"
-    assert "pen" not in lapsed.details
-    theirs, yours = lapsed.details["theirs"], lapsed.details["yours"]
-    assert [side[0]["percent"] for side in (theirs, yours)] == [40, 80]  # type: ignore[index]
-    Assignment.objects.update(unassigned_at=None, closed_at=timezone.now())
-    assert refusal(world, assignment, on_unit(world, assignment, 1), client="phone").code == "closed"
+    Assignment.objects.update(**{column: timezone.now()})
+    with pytest.raises(Conflict) as refused:
+        send(world, assignment, on_unit(world, assignment))
+    assert refused.value.code == code
+    assert not UnitJudgment.objects.exists()
 
 
 def test_a_set_that_is_unassigned_between_reading_and_saving_takes_nothing(world: World) -> None:
@@ -288,16 +229,14 @@ def test_a_set_that_is_unassigned_between_reading_and_saving_takes_nothing(world
     seen = reload(assignment)
     Assignment.objects.update(unassigned_at=timezone.now())
     with pytest.raises(Conflict) as refused:
-        save_acts(assignment=seen, by=world.ana, client_id="tab", acts=[on_unit(world, assignment, 1)])
+        save_acts(assignment=seen, by=world.ana, acts=[on_unit(world, assignment)])
     assert refused.value.code == "unassigned"
 
 
 def test_somebody_elses_assignment_is_not_there_and_without_the_role_nothing_is_saved(world: World) -> None:
     assignment = sit(world)
     with pytest.raises(NotFound):
-        save_acts(
-            assignment=reload(assignment), by=world.ben, client_id="tab", acts=[on_unit(world, assignment)]
-        )
+        save_acts(assignment=reload(assignment), by=world.ben, acts=[on_unit(world, assignment)])
     world.ana.memberships.update(roles=["reviewer"])
     with pytest.raises(NotAllowed):
         send(world, assignment, on_unit(world, assignment))
@@ -315,30 +254,27 @@ def asked(world: World) -> Assignment:
 
 def test_units_are_shut_until_every_quality_question_is_answered(world: World, asked: Assignment) -> None:
     here = reading_of(asked)
-    early = send(world, asked, on_unit(world, asked, 1))
-    assert said(early) == [(1, "refused", "quality_first")]
+    early = send(world, asked, on_unit(world, asked))
+    assert said(early) == [(409, "quality_first")]
     assert (early.gates[here].quality, early.gates[here].units, early.gates[here].unmarked) == (
         "open",
         "shut",
         "shut",
     )
-    # Not even the number of the model units is told.
-    assert (early.judged, early.total) == (0, 0)
     assert early.slips == {}
-    half = send(world, asked, QualityAct(2, here, "clear", 1), on_unit(world, asked, 3))
-    assert said(half) == [(2, "saved", ""), (3, "refused", "quality_first")]
-    whole = send(world, asked, QualityAct(4, here, "new", 0), on_unit(world, asked, 5))
-    assert said(whole) == [(4, "saved", ""), (5, "saved", "")]
+    half = send(world, asked, QualityAct(here, "clear", 1), on_unit(world, asked))
+    assert said(half) == [SAVED, (409, "quality_first")]
+    whole = send(world, asked, QualityAct(here, "new", 0), on_unit(world, asked))
+    assert said(whole) == [SAVED, SAVED]
     assert (whole.gates[here].quality, whole.gates[here].units) == ("done", "open")
-    assert (whole.judged, whole.total) == (1, 2)
 
 
 def test_each_answer_is_a_row_with_everything_said_so_far(world: World, asked: Assignment) -> None:
     here = reading_of(asked)
-    send(world, asked, QualityAct(1, here, "clear", 1, 900), QualityAct(2, here, "new", 0, 800))
-    send(world, asked, QualityAct(3, here, "clear", 0))
+    send(world, asked, QualityAct(here, "clear", 1, 900), QualityAct(here, "new", 0, 800))
+    send(world, asked, QualityAct(here, "clear", 0))
     rows = SummaryJudgment.objects.order_by("pk").values_list(
-        "quality_answers", "is_current", "seq", "active_ms"
+        "quality_answers", "is_current", "version", "active_ms"
     )
     assert list(rows) == [
         ({"clear": 1}, False, 1, 900),
@@ -354,20 +290,18 @@ def test_each_answer_is_a_row_with_everything_said_so_far(world: World, asked: A
 def test_answers_without_sense_are_refused(
     world: World, asked: Assignment, question: str, answer: int, code: str
 ) -> None:
-    assert said(send(world, asked, QualityAct(1, reading_of(asked), question, answer))) == [
-        (1, "refused", code)
-    ]
+    assert said(send(world, asked, QualityAct(reading_of(asked), question, answer)))[0][1] == code
 
 
 def test_an_answer_is_taken_back_before_the_model_was_shown_and_only_changed_after(
     world: World, asked: Assignment
 ) -> None:
     here = reading_of(asked)
-    send(world, asked, QualityAct(1, here, "clear", 1), QualityAct(2, here, "clear", None))
+    send(world, asked, QualityAct(here, "clear", 1), QualityAct(here, "clear", None))
     assert SummaryJudgment.objects.get(is_current=True).quality_answers == {}
-    send(world, asked, QualityAct(3, here, "clear", 1), QualityAct(4, here, "new", 1))
-    late = send(world, asked, QualityAct(5, here, "new", None), QualityAct(6, here, "new", 0))
-    assert said(late) == [(5, "refused", "quality_answered"), (6, "saved", "")]
+    send(world, asked, QualityAct(here, "clear", 1), QualityAct(here, "new", 1))
+    late = send(world, asked, QualityAct(here, "new", None), QualityAct(here, "new", 0))
+    assert said(late) == [(409, "quality_answered"), SAVED]
 
 
 @pytest.mark.parametrize(("target", "is_asked"), [(10, False), (11, True), (None, True), (5, False)])
@@ -375,30 +309,29 @@ def test_headlines_are_not_asked_about(world: World, target: int | None, is_aske
     Project.objects.update(question_set="duc2002")
     Summary.objects.filter(is_peer=True).update(target_words=target)
     assignment = sit(world)
-    assert (said(send(world, assignment, on_unit(world, assignment)))[0][2] == "quality_first") is is_asked
+    assert (said(send(world, assignment, on_unit(world, assignment)))[0][1] == "quality_first") is is_asked
 
 
 def test_an_empty_peer_is_not_asked_about_and_nothing_of_it_is_unmarked(world: World) -> None:
     Project.objects.update(question_set="duc2002")
     world.peers["port", "alder"].units.all().delete()
     assignment = sit(world)
-    acts = [on_unit(world, assignment, unit, unit, percent=0, marks=()) for unit in (1, 2)]
+    acts = [on_unit(world, assignment, unit, percent=0, marks=()) for unit in (1, 2)]
     saved = send(world, assignment, *acts)
     assert saved.gates[reading_of(assignment)].unmarked == "rule"
-    assert saved.is_complete
     assert close_assignment(assignment=reload(assignment), by=world.ana).closed_at
 
 
 def test_the_unmarked_question_opens_when_every_unit_has_a_percent(world: World) -> None:
     assignment = sit(world)
     here = reading_of(assignment)
-    early = send(world, assignment, on_unit(world, assignment, 1), UnmarkedAct(2, here, 40))
-    assert said(early)[1] == (2, "refused", "units_first")
+    early = send(world, assignment, on_unit(world, assignment), UnmarkedAct(here, 40))
+    assert said(early)[1] == (409, "units_first")
     assert early.gates[here].unmarked == "shut"
-    ready = send(world, assignment, on_unit(world, assignment, 3, unit=2))
-    assert (ready.gates[here].unmarked, ready.is_complete) == ("open", False)
-    done = send(world, assignment, UnmarkedAct(4, here, 40))
-    assert (done.gates[here].unmarked, done.is_complete) == ("done", True)
+    ready = send(world, assignment, on_unit(world, assignment, 2))
+    assert ready.gates[here].unmarked == "open"
+    done = send(world, assignment, UnmarkedAct(here, 40))
+    assert done.gates[here].unmarked == "done"
     assert SummaryJudgment.objects.get().unmarked_percent == 40
 
 
@@ -406,33 +339,31 @@ def test_the_unmarked_question_opens_when_every_unit_has_a_percent(world: World)
 def test_the_unmarked_percent_has_six_steps_whatever_the_scale(world: World, percent: int) -> None:
     Project.objects.update(percent_scale="free")
     assignment = sit(world)
-    send(world, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2))
-    saved = send(world, assignment, UnmarkedAct(3, reading_of(assignment), percent))
-    assert said(saved) == [(3, "refused", "invalid")]
+    send(world, assignment, on_unit(world, assignment), on_unit(world, assignment, 2))
+    saved = send(world, assignment, UnmarkedAct(reading_of(assignment), percent))
+    assert said(saved) == [(422, "invalid")]
 
 
 def test_nothing_unmarked_is_0_by_rule_and_a_later_act_opens_the_question_again(world: World) -> None:
     assignment = sit(world)
     here = reading_of(assignment)
-    saved = send(
-        world, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2, marks=(2,))
-    )
-    assert (saved.gates[here].unmarked, saved.is_complete) == ("rule", True)
-    assert said(send(world, assignment, UnmarkedAct(3, here, 20))) == [(3, "refused", "none_unmarked")]
-    saved = send(world, assignment, on_unit(world, assignment, 4, unit=2, marks=()))
-    assert (saved.gates[here].unmarked, saved.is_complete) == ("open", False)
+    saved = send(world, assignment, on_unit(world, assignment), on_unit(world, assignment, 2, marks=(2,)))
+    assert saved.gates[here].unmarked == "rule"
+    assert said(send(world, assignment, UnmarkedAct(here, 20))) == [(409, "none_unmarked")]
+    saved = send(world, assignment, on_unit(world, assignment, 2, marks=()))
+    assert saved.gates[here].unmarked == "open"
 
 
 def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None:
     assignment = sit(world)
     one, two = (unit.public_id for unit in world.units("port"))
-    acts = [on_unit(world, assignment, 1, marks=()), on_unit(world, assignment, 2, unit=2, percent=0)]
+    acts = [on_unit(world, assignment, marks=()), on_unit(world, assignment, 2, percent=0)]
     saved = send(world, assignment, *acts)
     assert saved.slips == {
         one: "Model unit 1 has 20 % but no peer unit is marked for it.",
         two: "Model unit 2 has marked peer units but 0 %.",
     }
-    assert send(world, assignment, on_unit(world, assignment, 3)).slips == {one: ""}
+    assert send(world, assignment, on_unit(world, assignment)).slips == {one: ""}
 
 
 # Several model summaries
@@ -452,40 +383,40 @@ def twofold(world: World) -> Assignment:
     return assignment
 
 
-def on_second(world: World, assignment: Assignment, seq: int, marks: tuple[int, ...] = ()) -> UnitAct:
-    return UnitAct(seq, reading_of(assignment, 2), world.units("second")[0].public_id, 20, marks)
+def on_second(world: World, assignment: Assignment, marks: tuple[int, ...] = ()) -> UnitAct:
+    return UnitAct(reading_of(assignment, 2), world.units("second")[0].public_id, 20, marks)
 
 
 def test_the_unmarked_question_comes_once_at_the_peers_last_comparison(
     world: World, twofold: Assignment
 ) -> None:
     first, last = reading_of(twofold), reading_of(twofold, 2)
-    saved = send(world, twofold, on_unit(world, twofold, 1), on_unit(world, twofold, 2, unit=2))
+    saved = send(world, twofold, on_unit(world, twofold), on_unit(world, twofold, 2))
     assert (saved.gates[first].stage, saved.gates[first].unmarked) == ("done", "none")
     assert (saved.gates[last].stage, saved.gates[last].unmarked) == ("units", "shut")
-    saved = send(world, twofold, on_second(world, twofold, 3))
+    saved = send(world, twofold, on_second(world, twofold))
     assert saved.gates[last].unmarked == "open"
     # Named by either comparison, the answer is one for the peer.
-    saved = send(world, twofold, UnmarkedAct(4, first, 60))
-    assert saved.is_complete
+    saved = send(world, twofold, UnmarkedAct(first, 60))
+    assert saved.gates[last].unmarked == "done"
     assert SummaryJudgment.objects.count() == 1
 
 
 def test_marks_of_all_comparisons_of_a_peer_count_together(world: World, twofold: Assignment) -> None:
     acts = [
-        on_unit(world, twofold, 1),
-        on_unit(world, twofold, 2, unit=2),
-        on_second(world, twofold, 3, (2,)),
+        on_unit(world, twofold),
+        on_unit(world, twofold, 2),
+        on_second(world, twofold, (2,)),
     ]
     assert send(world, twofold, *acts).gates[reading_of(twofold, 2)].unmarked == "rule"
 
 
-# The pen, the lease, forms that number nothing
+# The lease, all or none
 
 
 def test_a_save_renews_the_lease_of_a_pulled_set_only(world: World) -> None:
     assignment = sit(world)
-    send(world, assignment, on_unit(world, assignment, 1))
+    send(world, assignment, on_unit(world, assignment))
     assert reload(assignment).lease_until is None
     past = timezone.now() - timedelta(minutes=1)
     Assignment.objects.update(lease_until=past)
@@ -496,25 +427,13 @@ def test_a_save_renews_the_lease_of_a_pulled_set_only(world: World) -> None:
     assert timedelta(minutes=44) < left - timezone.now() <= timedelta(minutes=45)
 
 
-def test_a_form_without_numbers_saves_and_takes_the_pen(world: World) -> None:
+def test_a_plain_form_saves_all_or_nothing(world: World) -> None:
     assignment = sit(world)
-    send(world, assignment, on_unit(world, assignment, 1))
-    saved = save_at_once(
-        assignment=reload(assignment), by=world.ana, acts=[on_unit(world, assignment, 1, percent=80)]
-    )
-    assert said(saved) == [(1, "saved", "")]
-    assert percents() == [(20, False), (80, True)]
-    assert refusal(world, assignment, on_unit(world, assignment, 2)).code == "elsewhere"
-
-
-def test_a_form_without_numbers_saves_all_or_nothing(world: World) -> None:
-    assignment = sit(world)
-    acts = [on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2, percent=30)]
+    acts = [on_unit(world, assignment), on_unit(world, assignment, 2, percent=30)]
     with pytest.raises(Invalid) as refused:
-        save_at_once(assignment=reload(assignment), by=world.ana, acts=acts)
+        save_acts(assignment=reload(assignment), by=world.ana, acts=acts, all_or_none=True)
     assert refused.value.field == "percent"
     assert not UnitJudgment.objects.exists()
-    assert reload(assignment).pen == ""
 
 
 def judge(world: World, assignment: Assignment, **changes: object) -> UnitJudgment:
@@ -526,15 +445,19 @@ def judge(world: World, assignment: Assignment, **changes: object) -> UnitJudgme
 def test_a_single_judgment_is_saved_and_returned(world: World) -> None:
     assignment = sit(world)
     assert [judge(world, assignment, percent=percent).percent for percent in (20, 60)] == [20, 60]
-    assert percents() == [(20, False), (60, True)]
+    assert percents() == [(1, 20, False), (2, 60, True)]
     assert assignment.readings.get().state == Reading.State.DRAFT
 
 
-def test_a_single_judgment_of_one_name_and_number_is_saved_once(world: World) -> None:
+def test_a_single_judgment_that_follows_an_older_version_raises(world: World) -> None:
     assignment = sit(world)
-    one = judge(world, assignment, client_id="program", seq=3)
-    assert judge(world, assignment, client_id="program", seq=3) == one
-    assert UnitJudgment.objects.count() == 1
+    judge(world, assignment, percent=20)
+    with pytest.raises(Conflict) as refused:
+        judge(world, assignment, percent=60, follows=0)
+    assert (refused.value.code, refused.value.details["theirs"]) == (
+        "newer",
+        {"percent": 20, "marks": [], "note": ""},
+    )
 
 
 @pytest.mark.parametrize(
@@ -554,7 +477,7 @@ def test_a_single_judgment_of_somebody_else_or_in_a_closed_set_is_refused(world:
     assignment = sit(world)
     with pytest.raises(NotFound):
         judge(world, assignment, by=world.ben)
-    send(world, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2))
+    send(world, assignment, on_unit(world, assignment), on_unit(world, assignment, 2))
     finish(reload(assignment))
     with pytest.raises(Conflict) as refused:
         judge(world, assignment)
@@ -565,91 +488,48 @@ def test_a_single_judgment_of_somebody_else_or_in_a_closed_set_is_refused(world:
 
 
 def test_the_number_of_queries_is_fixed(world: World) -> None:
-    """Role; how far the set is, what stands, the unit; the turn; two writes. And BEGIN and COMMIT."""
+    """Role; the row renewed and held; how far the set is, the units, what stands; two writes."""
     small = sit(world)
 
-    def count(assignment: Assignment, seq: int) -> int:
+    def count(assignment: Assignment) -> int:
         loaded, person = reload(assignment), assignment.assessor
-        assert person is not None
-        acts = [on_unit(world, assignment, seq, percent=20 * seq)]
+        acts = [on_unit(world, assignment, percent=60)]
         with CaptureQueriesContext(connection) as asked:
-            save_acts(assignment=loaded, by=person, client_id="tab", acts=acts)
+            save_acts(assignment=loaded, by=person, acts=acts)
         return len([query for query in asked if "SAVEPOINT" not in query["sql"]])
 
-    send(world, small, on_unit(world, small, 1))
-    few = count(small, 2)
+    send(world, small, on_unit(world, small))
     large = sit(world, ("alder", "birch"), name="ben")
-    save_acts(assignment=reload(large), by=world.ben, client_id="tab", acts=[on_unit(world, large, 1)])
-    assert count(large, 2) == few == 7
-
-
-@pytest.fixture
-def joined_late(world: World) -> Iterator[None]:
-    """The model units are joined after a save has read the assignment, at the moment at which it takes the turn."""
-    Verdict.objects.all().delete()
-    left, first = [world.units("port")[0]], "UPDATE annotation_assignment"
-
-    def join_first(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
-        if left and sql.lstrip().startswith(first):
-            join_units(summary=world.models["port"], by=world.mona, unit_id=left.pop().public_id)
-        return execute(sql, *rest)
-
-    with connection.execute_wrapper(join_first):
-        yield
-    assert not left
-
-
-def test_units_joined_at_that_moment_send_an_open_form_back_to_its_page(
-    world: World, joined_late: None
-) -> None:
-    assignment = sit(world)
-    Assignment.objects.update(pen="tab")
-    refused = refusal(world, assignment, on_unit(world, assignment))
-    assert (refused.code, "joined or split" in refused.message) == ("elsewhere", True)
-    assert not UnitJudgment.objects.exists()
-
-
-def test_units_joined_at_that_moment_are_not_judged_by_a_form_without_the_pen(
-    world: World, joined_late: None
-) -> None:
-    assignment = sit(world)
-    assert said(send(world, assignment, on_unit(world, assignment))) == [(1, "refused", "not_found")]
-    assert not UnitJudgment.objects.exists()
+    save_acts(assignment=reload(large), by=world.ben, acts=[on_unit(world, large)])
+    assert (count(small), count(large)) == (7, 7)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_same_act_from_two_threads_at_once_is_saved_once(world: World) -> None:
     assignment = sit(world)
-    act = on_unit(world, assignment, 1)
+    act = on_unit(world, assignment)
     outcomes = at_once(*(lambda: send(world, assignment, act) for _ in range(4)))
-    assert sorted(said(each)[0][1] for each in outcomes if isinstance(each, Saved)) == ["repeated"] * 3 + [
-        "saved"
-    ]
+    assert [said(each) for each in outcomes if isinstance(each, Saved)] == [[SAVED]] * 4
     assert UnitJudgment.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_forms_at_once_one_gets_the_pen_and_the_other_is_told(world: World) -> None:
+def test_of_two_forms_at_once_one_is_shown_both_values(world: World) -> None:
     assignment = sit(world)
-    acts = {
-        client: on_unit(world, assignment, 1, percent=percent) for client, percent in (("a", 20), ("b", 80))
-    }
-    outcomes = at_once(*(lambda c=c: send(world, assignment, acts[c], client=c) for c in acts))
-    refused = [each for each in outcomes if isinstance(each, Conflict)]
-    assert [each.code for each in refused] == ["elsewhere"]
-    assert UnitJudgment.objects.count() == 1
-    assert reload(assignment).pen == UnitJudgment.objects.get().client_id
+    acts = [on_unit(world, assignment, percent=percent, follows=0) for percent in (20, 80)]
+    outcomes = at_once(*(lambda act=act: send(world, assignment, act) for act in acts))
+    codes = [said(each)[0][1] for each in outcomes if isinstance(each, Saved)]
+    assert sorted(codes) == ["", "newer"]
+    assert UnitJudgment.objects.get().percent == (20, 80)[codes.index("")]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_save_and_a_close_at_once_leave_nothing_half_done(world: World) -> None:
     assignment = sit(world)
-    send(
-        world, assignment, on_unit(world, assignment, 1, marks=(1, 2)), on_unit(world, assignment, 2, unit=2)
-    )
+    send(world, assignment, on_unit(world, assignment, marks=(1, 2)), on_unit(world, assignment, 2))
     closing, saving = at_once(
         lambda: close_assignment(assignment=reload(assignment), by=world.ana),
-        lambda: send(world, assignment, on_unit(world, assignment, 3, percent=100, marks=(1, 2))),
+        lambda: send(world, assignment, on_unit(world, assignment, percent=100, marks=(1, 2))),
     )
     assert isinstance(closing, Assignment)
     first = UnitJudgment.objects.get(is_current=True, unit=world.units("port")[0])

@@ -1,4 +1,4 @@
-"""The doors of an open form: acts, the pen, signs of life; and the plain forms for answers."""
+"""The doors of an open form: acts, and the plain forms for judgments and answers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.assessing.queries.assessment import own_work
@@ -45,48 +43,29 @@ def first(assignment: Assignment) -> str:
     return assignment.readings.order_by("position")[0].public_id
 
 
-def on_unit(
-    world: World, assignment: Assignment, seq: int = 1, unit: int = 1, **changes: object
-) -> dict[str, object]:
+def on_unit(world: World, assignment: Assignment, unit: int = 1, **changes: object) -> dict[str, object]:
     public_id = world.units("port")[unit - 1].public_id
-    act = {"seq": seq, "kind": "unit", "reading": first(assignment), "unit": public_id}
+    act = {"follows": 0, "kind": "unit", "reading": first(assignment), "unit": public_id}
     return {**act, "percent": 60, "marks": [1], "note": "", "ms": 1500, **changes}
 
 
-def send(client: Client, assignment: Assignment, *acts: object, name: str = "tab") -> Any:
-    return post(client, assignment, "acts", {"client": name, "acts": acts})
+def send(client: Client, assignment: Assignment, *acts: object) -> Any:
+    return post(client, assignment, "acts", {"acts": acts})
 
 
 def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, assignment: Assignment) -> None:
-    answer = send(
-        ana, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2, marks=[])
-    )
+    answer = send(ana, assignment, on_unit(world, assignment), on_unit(world, assignment, 2, marks=[]))
     assert answer.status_code == 200
     one, two = (unit.public_id for unit in world.units("port"))
+    saved = {"status": 200, "version": 1, "code": "", "message": "", "yours": None, "theirs": None}
     assert answer.json() == {
-        "saved": 2,
-        "results": [
-            {"seq": 1, "status": "saved", "code": "", "message": ""},
-            {"seq": 2, "status": "saved", "code": "", "message": ""},
-        ],
+        "results": [saved, saved],
         "slips": {one: "", two: "Model unit 2 has 60 % but no peer unit is marked for it."},
         "gates": {first(assignment): {"quality": "none", "units": "done", "unmarked": "open"}},
-        # Two peers of two units each.
-        "set": {"judged": 2, "total": 4, "is_complete": False},
+        "lease_until": None,
     }
     assert "no-store" in answer["Cache-Control"]
-    assert UnitJudgment.objects.filter(client_id="tab", active_ms=1500).count() == 2
-
-
-def test_a_gap_and_another_form_are_told_with_both_versions(
-    world: World, ana: Client, assignment: Assignment
-) -> None:
-    send(ana, assignment, on_unit(world, assignment))
-    gap = send(ana, assignment, on_unit(world, assignment, 3, percent=80))
-    assert (gap.status_code, gap.json()["code"], gap.json()["expected"]) == (409, "gap", 2)
-    elsewhere = send(ana, assignment, on_unit(world, assignment, 1, percent=0), name="phone").json()
-    assert elsewhere["code"] == "elsewhere"
-    assert [elsewhere[side][0]["percent"] for side in ("theirs", "yours")] == [60, 0]
+    assert UnitJudgment.objects.filter(active_ms=1500).count() == 2
 
 
 def test_somebody_signed_out_is_told_in_json(world: World, assignment: Assignment) -> None:
@@ -97,15 +76,11 @@ def test_somebody_signed_out_is_told_in_json(world: World, assignment: Assignmen
 def test_others_find_nothing(
     world: World, assignment: Assignment, signed_in: Callable[[User], Client]
 ) -> None:
-    for door, body in (
-        ("acts", {"client": "tab", "acts": [on_unit(world, assignment)]}),
-        ("pen", {"client": "tab"}),
-    ):
-        for person in (world.ben, world.dan):
-            answer = post(signed_in(person), assignment, door, body)
-            assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-        refused = post(signed_in(world.rex), assignment, door, body)
-        assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
+    for person in (world.ben, world.dan):
+        answer = send(signed_in(person), assignment, on_unit(world, assignment))
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    refused = send(signed_in(world.rex), assignment, on_unit(world, assignment))
+    assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
 
 
 def test_only_posts_with_a_token_are_taken(world: World, ana: Client, assignment: Assignment) -> None:
@@ -118,13 +93,11 @@ def test_only_posts_with_a_token_are_taken(world: World, ana: Client, assignment
 
 MALFORMED: list[tuple[object, str | None]] = [
     ([], None),
-    ({"acts": []}, "client"),
-    ({"client": "two words", "acts": []}, "client"),
-    ({"client": "tab", "acts": []}, "acts"),
-    ({"client": "tab", "acts": [{}] * 201}, "acts"),
-    ({"client": "tab", "acts": ["unit"]}, "acts.0.kind"),
-    ({"client": "tab", "acts": [{"kind": "delete"}]}, "acts.0.kind"),
-    ({"client": "tab", "acts": [], "system": 1}, "system"),
+    ({"acts": []}, "acts"),
+    ({"acts": [{}] * 201}, "acts"),
+    ({"acts": ["unit"]}, "acts.0.kind"),
+    ({"acts": [{"kind": "delete"}]}, "acts.0.kind"),
+    ({"acts": [], "system": 1}, "system"),
 ]
 
 
@@ -139,9 +112,9 @@ def test_what_is_no_list_of_acts_is_refused(
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"seq": 0}, "seq"),
-        ({"seq": True}, "seq"),
-        ({"seq": 2**31}, "seq"),
+        ({"follows": None}, "follows"),
+        ({"follows": True}, "follows"),
+        ({"follows": 2**31}, "follows"),
         ({"percent": "60"}, "percent"),
         ({"percent": 2.5}, "percent"),
         ({"marks": "1"}, "marks"),
@@ -166,63 +139,6 @@ def test_what_is_no_json_is_refused(ana: Client, assignment: Assignment) -> None
     address = f"/p/harbour/work/sets/{assignment.public_id}/acts/"
     for body in ("{", "[" * 100_000):
         assert ana.post(address, body, content_type="application/json").status_code == 422
-
-
-def test_saving_an_act_asks_the_database_ten_times(world: World, ana: Client, assignment: Assignment) -> None:
-    send(ana, assignment, on_unit(world, assignment, 1))
-    act = on_unit(world, assignment, 2)
-    with CaptureQueriesContext(connection) as asked:
-        assert send(ana, assignment, act).status_code == 200
-    # Session, user, assignment; then the seven of the service.
-    assert len([query for query in asked if "SAVEPOINT" not in query["sql"]]) == 10
-
-
-# The pen and signs of life
-
-
-def test_the_pen_goes_to_the_form_that_has_seen_who_had_it(
-    world: World, ana: Client, assignment: Assignment
-) -> None:
-    send(ana, assignment, on_unit(world, assignment), name="desk")
-    taken = post(ana, assignment, "pen", {"client": "phone", "seen": "desk"})
-    assert (taken.status_code, taken.json()) == (200, {"pen": "phone", "seq": 0, "lease_until": None})
-    late = post(ana, assignment, "pen", {"client": "tablet", "seen": "desk"})
-    assert (late.status_code, late.json()["code"], late.json()["pen"]) == (409, "elsewhere", "phone")
-    assert send(ana, assignment, on_unit(world, assignment, 2), name="desk").json()["code"] == "elsewhere"
-
-
-def test_a_form_that_comes_back_goes_on_with_its_numbers(
-    world: World, ana: Client, assignment: Assignment
-) -> None:
-    send(ana, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2), name="desk")
-    assert post(ana, assignment, "pen", {"client": "desk", "seen": "desk"}).json()["seq"] == 2
-    post(ana, assignment, "pen", {"client": "phone", "seen": "desk"})
-    assert post(ana, assignment, "pen", {"client": "desk", "seen": "phone"}).json()["seq"] == 2
-    assert send(ana, assignment, on_unit(world, assignment, 3), name="desk").status_code == 200
-
-
-def test_a_sign_of_life_renews_the_lease_and_names_the_pen(
-    world: World, ana: Client, assignment: Assignment
-) -> None:
-    now = timezone.now()
-    Assignment.objects.update(lease_until=now, pen="phone")
-    answer = post(ana, assignment, "alive", {"client": "desk"})
-    assert (answer.status_code, answer.json()["pen"]) == (200, "phone")
-    row = Assignment.objects.get()
-    assert row.lease_until is not None
-    assert row.lease_until > now
-    assert row.worked_at is not None
-    assert not UnitJudgment.objects.exists()
-
-
-@pytest.mark.parametrize("door", ["pen", "alive"])
-def test_a_closed_or_unassigned_set_has_no_pen(
-    world: World, ana: Client, assignment: Assignment, door: str
-) -> None:
-    Assignment.objects.update(unassigned_at=timezone.now())
-    assert post(ana, assignment, door, {"client": "desk"}).json()["code"] == "unassigned"
-    Assignment.objects.update(unassigned_at=None, closed_at=timezone.now())
-    assert post(ana, assignment, door, {"client": "desk"}).json()["code"] == "closed"
 
 
 # Stages, on the page and in plain forms
@@ -276,15 +192,39 @@ def test_a_plain_form_answers_some_questions_or_none(
     assert ana.post(address, {"answer-clear": "1"}).status_code == 302
     assert SummaryJudgment.objects.get().quality_answers == {"clear": 1}
     assert ana.post(address, {}).status_code == 422
-    assert ana.post(address, {"answer-new": "5"}).status_code == 422
+    assert ana.post(address, {"answer-new": "5", "follows": "1"}).status_code == 422
     assert ana.post(address, {"answer-new": "yes"}).status_code == 422
     assert SummaryJudgment.objects.count() == 1
+
+
+def test_a_plain_form_that_is_older_than_what_stands_is_refused_with_both_values(
+    world: World, ana: Client, assignment: Assignment
+) -> None:
+    address = f"/p/harbour/work/{first(assignment)}/units/{world.units('port')[0].public_id}/"
+    for _ in range(2):
+        assert ana.post(address, {"percent": "60", "follows": "0"}).status_code == 302
+    late = ana.post(address, {"percent": "80", "follows": "0"})
+    assert late.status_code == 409
+    assert "There it is now: 60 %. Yours, not saved: 80 %." in late.content.decode()
+    assert UnitJudgment.objects.get().percent == 60
+
+
+def test_opening_the_form_or_saving_renews_the_lease(
+    world: World, ana: Client, assignment: Assignment
+) -> None:
+    for act in (lambda: page(ana, assignment), lambda: send(ana, assignment, on_unit(world, assignment))):
+        now = timezone.now()
+        Assignment.objects.update(lease_until=now)
+        assert act().status_code == 200
+        left = Assignment.objects.get().lease_until
+        assert left is not None
+        assert left > now
 
 
 def test_the_unmarked_question_in_a_plain_form(world: World, ana: Client, assignment: Assignment) -> None:
     address = f"/p/harbour/work/{first(assignment)}/unmarked/"
     assert ana.post(address, {"percent": "40"}).status_code == 409
-    send(ana, assignment, on_unit(world, assignment, 1), on_unit(world, assignment, 2, unit=2))
+    send(ana, assignment, on_unit(world, assignment), on_unit(world, assignment, 2))
     form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
     assert (form.stage, form.unmarked.units, form.unmarked.percent) == ("unmarked", (2,), None)
     assert ana.post(address, {"percent": "40"})["Location"] == f"/p/harbour/work/{first(assignment)}/"

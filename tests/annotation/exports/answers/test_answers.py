@@ -9,7 +9,7 @@ import pytest
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
 from annotation.assessing.services.close_assignment import close_assignment
-from annotation.assessing.services.save_acts import save_at_once
+from annotation.assessing.services.save_acts import save_acts
 from annotation.core.current_checks import put_in_force
 from annotation.core.tables.pseudonyms import pseudonym
 from annotation.models import (
@@ -117,13 +117,10 @@ def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) 
     assignment = Assignment.objects.get(pk=assignment.pk)
     here = assignment.readings.get().public_id
     names = ("grammaticality", "non_redundancy", "referential_clarity", "focus", "structure")
-    acts: list[Act] = [QualityAct(seq, here, name, 4) for seq, name in enumerate(names, start=1)]
-    acts += [
-        UnitAct(5 + number, here, unit.public_id, 20, [1])
-        for number, unit in enumerate(world.units("port"), 1)
-    ]
-    acts += [UnmarkedAct(8, here, 60), QualityAct(9, here, "focus", 5), UnmarkedAct(10, here, 40)]
-    save_at_once(assignment=assignment, by=world.ana, acts=acts)
+    acts: list[Act] = [QualityAct(here, name, 4) for name in names]
+    acts += [UnitAct(here, unit.public_id, 20, [1]) for unit in world.units("port")]
+    acts += [UnmarkedAct(here, 60), QualityAct(here, "focus", 5), UnmarkedAct(here, 40)]
+    save_acts(assignment=assignment, by=world.ana, acts=acts, all_or_none=True)
     close_assignment(assignment=assignment, by=world.ana)
     rows = judgments(world, tmp_path, "quality", "unmarked")
     assert [(row["system"], row["rater"], row["rater_kind"]) for row in rows[:1]] == [

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation.assessing.services.acts import QualityAct
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.save_acts import judge_unit, save_at_once
+from annotation.assessing.services.save_acts import judge_unit, save_acts
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Assignment, Check, Event, Job, Membership, Project, Score
 from annotation.perform_job import pull
@@ -162,8 +162,8 @@ def test_answers_that_were_given_must_fit_the_new_questions(world: World) -> Non
     change_project(project=world.project, by=world.mona, question_set="own", own_questions=[CLEAR])
     assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
     assignment = Assignment.objects.get(pk=assignment.pk)
-    act = QualityAct(1, assignment.readings.order_by("position")[0].public_id, "clear", 1)
-    save_at_once(assignment=assignment, by=world.ana, acts=[act])
+    act = QualityAct(assignment.readings.order_by("position")[0].public_id, "clear", 1)
+    save_acts(assignment=assignment, by=world.ana, acts=[act], all_or_none=True)
     for question_set in ("none", "duc2002"):
         with pytest.raises(Conflict) as refused:
             change_project(project=world.project, by=world.mona, question_set=question_set)

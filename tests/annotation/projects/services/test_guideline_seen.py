@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from annotation.assessing.services.acts import Act, QualityAct, UnitAct
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.save_acts import judge_unit, save_acts
-from annotation.assessing.services.take_pen import take_pen
+from annotation.assessing.services.open_assignment import open_assignment
+from annotation.assessing.services.save_acts import save_acts
 from annotation.models import Assignment, Reading, SummaryJudgment, UnitJudgment
 from annotation.projects.services.write_guidelines import write_guidelines
 
 if TYPE_CHECKING:
     from annotation.models import Guideline
     from tests.annotation.cast import World
-
-FORM = "form-1"
 
 
 @pytest.fixture
@@ -35,26 +34,26 @@ def first(assignment: Assignment) -> Reading:
 
 def send(world: World, assignment: Assignment, *acts: Act) -> None:
     assignment.refresh_from_db()
-    save_acts(assignment=assignment, by=world.ana, client_id=FORM, acts=acts)
+    save_acts(assignment=assignment, by=world.ana, acts=acts)
 
 
-def unit_act(world: World, assignment: Assignment, seq: int) -> UnitAct:
-    return UnitAct(seq, first(assignment).public_id, world.units("port")[seq - 1].public_id, 40)
+def unit_act(world: World, assignment: Assignment) -> UnitAct:
+    return UnitAct(first(assignment).public_id, world.units("port")[0].public_id, 40)
 
 
 def test_an_open_form_goes_by_what_it_was_opened_with(world: World, assignment: Assignment) -> None:
     seen = guideline(world, "One.")
-    take_pen(assignment=assignment, by=world.ana, client_id=FORM, seen_pen="")
+    open_assignment(assignment)
     guideline(world, "Two.")
-    send(world, assignment, unit_act(world, assignment, 1))
+    send(world, assignment, unit_act(world, assignment))
     assert UnitJudgment.objects.get().guideline == seen
 
 
 def test_opened_again_it_goes_by_the_new_ones(world: World, assignment: Assignment) -> None:
     versions = [guideline(world, text) for text in ("One.", "Two.")]
     Assignment.objects.update(guideline=versions[0])
-    take_pen(assignment=assignment, by=world.ana, client_id=FORM, seen_pen="")
-    send(world, assignment, unit_act(world, assignment, 1))
+    open_assignment(assignment)
+    send(world, assignment, unit_act(world, assignment))
     assert UnitJudgment.objects.get().guideline == versions[1]
 
 
@@ -62,21 +61,21 @@ def test_quality_answers_keep_it_too(world: World, assignment: Assignment) -> No
     world.project.question_set = "duc2006"
     world.project.save(update_fields=["question_set"])
     seen = guideline(world, "One.")
-    take_pen(assignment=assignment, by=world.ana, client_id=FORM, seen_pen="")
+    open_assignment(assignment)
     assignment = Assignment.objects.select_related("document_set__project").get()
-    send(world, assignment, QualityAct(1, first(assignment).public_id, "grammaticality", 3))
+    send(world, assignment, QualityAct(first(assignment).public_id, "grammaticality", 3))
     assert SummaryJudgment.objects.get().guideline == seen
 
 
-def test_a_plain_form_goes_by_those_in_force(world: World, assignment: Assignment) -> None:
+def test_a_set_that_is_over_is_not_opened(world: World, assignment: Assignment) -> None:
     seen = guideline(world, "One.")
-    unit = world.units("port")[0].public_id
-    assert judge_unit(reading=first(assignment), by=world.ana, unit_id=unit, percent=40).guideline == seen
-    assignment.refresh_from_db()
-    assert assignment.guideline == seen
+    Assignment.objects.update(guideline=seen, unassigned_at=timezone.now())
+    guideline(world, "Two.")
+    open_assignment(assignment)
+    assert Assignment.objects.get().guideline == seen
 
 
 def test_without_guidelines_there_is_none_to_keep(world: World, assignment: Assignment) -> None:
-    take_pen(assignment=assignment, by=world.ana, client_id=FORM, seen_pen="")
-    send(world, assignment, unit_act(world, assignment, 1))
+    open_assignment(assignment)
+    send(world, assignment, unit_act(world, assignment))
     assert UnitJudgment.objects.get().guideline is None

@@ -317,13 +317,12 @@ def test_a_claim_of_a_model_summary_names_its_unit(world: World) -> None:
 def test_claims_that_replace_units_stay_once_they_have_percents(world: World) -> None:
     Claim.objects.filter(claim_set__summary=world.models["port"]).update(unit=None)
     assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
-    opened = assignment.pen = "form"
-    assignment.save(update_fields=["pen"])
-    # Not judged yet: they may be changed, and the open form is told to load its units anew.
+    shown = claim(world, 1).public_id
+    # Not judged yet: they may be changed, and an open form is refused the claim that is gone.
     reword(world, 1, "The port closes in April")
-    assignment.refresh_from_db()
-    assert assignment.pen != opened
     reading = assignment.readings.select_related("assignment__document_set__project").earliest("position")
+    with pytest.raises(NotFound, match="Load the page anew"):
+        judge_unit(reading=reading, by=world.ana, unit_id=shown, percent=40)
     judge_unit(reading=reading, by=world.ana, unit_id=claim(world, 2).public_id, percent=40, marks=[1])
     for act in (
         lambda: remove_claim(claim=claim(world, 1), by=world.rex),

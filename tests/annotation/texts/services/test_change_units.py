@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.adjudicating.services.adjudicate import decide_unit
+from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.save_acts import judge_unit
-from annotation.assessing.services.take_pen import take_pen
+from annotation.assessing.services.save_acts import judge_unit, save_acts
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.models import Claim, ClaimSet, Event, Job, Project, Run, Summary, Unit
 from annotation.texts.queries.unit_texts import current_units, judged_summaries, token_of
@@ -324,20 +324,23 @@ def test_nobody_cuts_what_they_have_to_judge(world: World) -> None:
     assert refused.value.code == "blind"
 
 
-def test_an_open_form_is_told_to_load_anew(world: World) -> None:
+def test_an_open_form_is_refused_what_it_shows_no_longer(world: World) -> None:
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
-    take_pen(assignment=assignment, by=world.ana, client_id="tab", seen_pen="")
-    reading = assignment.readings.earliest("position")
-    join(world, world.peers["bridge", "alder"], 1)
-    assignment.refresh_from_db()
-    assert assignment.pen.startswith("units-")
-    from annotation.assessing.services.acts import UnitAct
-    from annotation.assessing.services.save_acts import save_acts
-
-    act = UnitAct(1, reading.public_id, at(world.models["bridge"], 1), 40, (1,))
-    with pytest.raises(Conflict) as refused:
-        save_acts(assignment=assignment, by=world.ana, client_id="tab", acts=[act])
-    assert refused.value.code == "elsewhere"
+    model, peer = world.models["bridge"], world.peers["bridge", "alder"]
+    of_peer = assignment.readings.get(comparison__peer=peer).public_id
+    of_other = assignment.readings.exclude(comparison__peer=peer).earliest("position").public_id
+    gone = at(model, 1)
+    join(world, model, 1)
+    join(world, peer, 1)
+    acts = [
+        # Marks on a peer that was cut, a unit that is gone, and what was not touched.
+        UnitAct(of_peer, at(model, 1), 40, (1,)),
+        UnitAct(of_other, gone, 40),
+        UnitAct(of_other, at(model, 1), 40),
+    ]
+    saved = save_acts(assignment=assignment, by=world.ana, acts=acts)
+    assert [result.status for result in saved.results] == [404, 404, 200]
+    assert ["anew" in result.message for result in saved.results] == [True, True, False]
 
 
 def test_acts_are_logged_with_both_cuts(world: World) -> None:

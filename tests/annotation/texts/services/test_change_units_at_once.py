@@ -85,6 +85,6 @@ def test_a_peer_unit_is_either_marked_or_joined(world: World) -> None:
         lambda: join_units(summary=peer, by=world.mona, unit_id=first),
         lambda: judge_unit(reading=reading, by=world.ana, unit_id=unit_id, percent=40, marks=[2]),
     )
-    assert tuple(said) in {("", "invalid"), ("judged", "")}
+    assert tuple(said) in {("", "not_found"), ("judged", "")}
     marked = {mark for marks in UnitJudgment.objects.values_list("marks", flat=True) for mark in marks}
     assert marked <= {unit.position for unit in current_units(peer)}

@@ -1,0 +1,51 @@
+"""An assessor opens an assignment; who may, and until when it is theirs."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from annotation.core.guidelines import current_id
+from annotation.core.permissions import Verb, require
+from annotation.core.refusals import Conflict, NotFound
+from annotation.core.shared.clock import shared_now
+from annotation.models import Assignment
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from annotation.models import Project
+
+
+def open_assignment(assignment: Assignment) -> None:
+    """Store the guidelines that its form shows from now on, and renew its lease; nothing where it is over."""
+    project = assignment.document_set.project
+    open_now = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
+    open_now.update(guideline=current_id(project), worked_at=timezone.now())
+    open_now.filter(lease_until__isnull=False).update(lease_until=lease_end(project))
+
+
+def enter(assignment: Assignment, by: User) -> None:
+    """Refuse unless the assignment is the person's own. Raises NotFound and NotAllowed."""
+    if assignment.assessor_id != by.pk:
+        raise NotFound("There is no such assignment.")
+    require(by, assignment.document_set.project, Verb.ASSESS)
+
+
+def check_open(assignment: Assignment) -> None:
+    """Refuse an assignment that takes no more judgments. Raises Conflict (codes `closed`, `unassigned`)."""
+    if assignment.closed_at is not None:
+        raise Conflict("This document set is closed, so its judgments cannot be changed.", code="closed")
+    if assignment.unassigned_at is not None:
+        raise Conflict(
+            "This document set is no longer assigned to you. Your judgments are kept. If it returned to the queue, "
+            "resume it from My work.",
+            code="unassigned",
+        )
+
+
+def lease_end(project: Project) -> datetime:
+    """Until when a set is held by somebody who works at it now: all processes go by one clock."""
+    return shared_now() + timedelta(minutes=project.lease_minutes)
