@@ -347,7 +347,7 @@ class Project:
                 "why": _why_empty(row["scores"][score]),
             }
             for table in board["tables"]
-            for row in table["systems"]
+            for row in table["rows"]
         )
 
     def answers(self, rows: Any, *, skip_invalid: bool = False) -> list[dict[str, Any]]:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.analysis.agreement import agreement
+from annotation.analysis.figures import Computed
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.analysis.judge import judge_quality
 from annotation.analysis.leaderboard import differences, leaderboard
 from annotation.analysis.leaderboard.averages import SEED
+from annotation.core.facts import plain, read
 from annotation.core.jobs import Claimed, Lease, again, enqueue
 from annotation.core.refusals import NotReady
 from annotation.judging.queries.runs import is_worker_alive
@@ -28,6 +30,8 @@ from annotation.models import SCORES, Analysis, Job, Project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+Figures = TypeVar("Figures", bound=Computed)
 
 FAILED_SECONDS = 60
 """After so long those that could not be made are tried again."""
@@ -49,7 +53,7 @@ def _nothing(project: Project) -> Sequence[object]:
 class StatisticsRecipe:
     """How one kind of statistics is made.
 
-    `compute` takes the project and the key and gives a payload of plain JSON values. `inputs` names what it depends on
+    `compute` takes the project and the key and gives facts. `inputs` names what it depends on
     beyond the common fingerprint. `shape` is raised when the payload changes its form: what was stored in another shape
     counts as never made.
     """
@@ -68,10 +72,17 @@ class StoredStatistics:
     """
 
     payload: Any | None
+    """The facts as JSON."""
     made_at: datetime | None = None
     seconds: float = 0.0
     is_stale: bool = False
     failed_at: datetime | None = None
+
+    def facts(self, shape: type[Figures]) -> Figures | None:
+        """The facts of that shape; None where there are none yet."""
+        if self.payload is None:
+            return None
+        return replace(read(shape, self.payload), made_at=self.made_at, is_stale=self.is_stale)
 
     @property
     def is_missing(self) -> bool:
@@ -86,18 +97,19 @@ class StoredStatistics:
 def _by_key(project: Project, key: str) -> Any:
     """The leaderboard by a score, or the differences of all its pairs."""
     what, _, rest = key.partition(" ")
-    make = {"board": leaderboard.payload, "differences": differences.payload}[what]
-    return make(project, rest)
+    if what == "board":
+        return leaderboard.leaderboard(project, score=rest)
+    return differences.differences(project, **differences.named(rest))
 
 
 RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
     # A board holds a mean of every score: a further one changes its form.
-    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=741 + len(SCORES)),
+    Analysis.Kind.LEADERBOARD: StatisticsRecipe(_by_key, shape=742 + len(SCORES)),
     Analysis.Kind.AGREEMENT: StatisticsRecipe(
-        agreement.agreement, inputs=agreement.agreement_inputs, shape=6
+        agreement.agreement, inputs=agreement.agreement_inputs, shape=7
     ),
     Analysis.Kind.JUDGE: StatisticsRecipe(
-        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=14
+        judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=15
     ),
 }
 """Every kind that can be made; the one place where they are named."""
@@ -163,7 +175,7 @@ def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredSt
     recipe = RECIPES[kind]
     inputs = _inputs(project, recipe)
     started = time.perf_counter()
-    payload = recipe.compute(project, key)
+    payload = plain(recipe.compute(project, key))
     row = Analysis(
         project=project,
         kind=kind,

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from annotation.analysis.figures import EMPTY, Figures
+from annotation.analysis.figures import Computed
 from annotation.analysis.make_analysis import StoredStatistics, current_statistics
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
@@ -21,7 +21,7 @@ from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
 FigureRow = dict[str, Cell]
-FigureTables = Mapping[str, Callable[[Figures], Iterable[FigureRow]]]
+FigureTables = Mapping[str, Callable[[Any], Iterable[FigureRow]]]
 """By the name of a table, what makes its rows."""
 
 
@@ -38,6 +38,7 @@ def figures_page(
     room: Room,
     folder: str,
     stored: StoredStatistics,
+    found: Computed | None,
     tables: FigureTables,
     context: Mapping[str, Any],
 ) -> HttpResponse:
@@ -49,7 +50,7 @@ def figures_page(
         context={
             "room": room,
             "made": stored,
-            "found": stored.payload or EMPTY,
+            "found": found,
             "address": request.get_full_path(),
             "tables": list(tables),
             **context,
@@ -59,6 +60,7 @@ def figures_page(
 
 def file_view(
     kind: Analysis.Kind,
+    shape: type[Computed],
     tables: FigureTables,
     *,
     key_of: Callable[[Request, Project], str] = lambda _request, _project: "",
@@ -75,7 +77,7 @@ def file_view(
             raise NotFound(f"There is no table {table!r}; there are {', '.join(tables)}.")
         key = key_of(request, room.project)
         stored = current_statistics(project=room.project, kind=kind, key=key, wait=True)
-        rows = list(tables[table](stored.payload or EMPTY))
+        rows = list(tables[table](stored.facts(shape)))
         columns = list(rows[0]) if rows else []
         names = filter(None, (room.project.slug, kind, key, table))
         return table_file(request, rows, columns=columns, name="-".join(names))

@@ -15,13 +15,10 @@ WORDS: Mapping[str, str] = {
     "full_name": "Mona Hill",
     "email": "mona@example.org",
     "password": "six tall harbours",
-    "old": "six tall harbours",
-    "new": "seven low bridges",
     "token": "0a1b2c3d4e5f…",
     "key": "0a1b2c3d4e5f6a7",
     "judge": "lexical",
     "deciding_judge": "lexical",
-    "dear": "lexical",
     "base_url": "",
     "api_key_env": "",
     "language": "en",
@@ -87,13 +84,16 @@ def _made_of(schema: Schema, name: str, components: Schema, depth: int) -> Any:
         return schema["default"]
     if schema.get("type") == "object":
         return _object(schema, components, depth)
+    if "prefixItems" in schema:
+        return [_made_of(each, name, components, depth) for each in schema["prefixItems"]]
     if schema.get("type") == "array":
         return [_made_of(schema["items"], name, components, depth)] * max(1, schema.get("minItems", 1))
     return _plain(schema, name)
 
 
 def _plain(schema: Schema, name: str) -> Any:
-    match schema.get("type"):
+    kinds = schema.get("type")
+    match kinds[0] if isinstance(kinds, list) else kinds:
         case "string":
             word = FORMATS.get(schema.get("format", "")) or WORDS.get(name) or OTHER_WORD
             return word[: schema.get("maxLength", len(word))]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from rest_framework import serializers
 
+from annotation.core.facts import plain
 from annotation.models import Job, Label
 
 
@@ -48,6 +49,18 @@ class JobStateField(NamedChoice):
         super().__init__("JobState", Job.State.choices, source="job.state", **kwargs)
 
 
+class FactsField(serializers.Field[Any, Any, Any, Any]):
+    """Facts about a row, within it."""
+
+    def __init__(self, shape: Any, facts_of: Callable[[Any], Any], **kwargs: Any) -> None:
+        super().__init__(source="*", read_only=True, **kwargs)
+        self.shape, self.facts_of = shape, facts_of
+
+    def to_representation(self, row: Any) -> Any:
+        found = self.facts_of(row)
+        return None if found is None else plain(found)
+
+
 class RowsField(serializers.JSONField):
     """Rows that are read one by one, so that each may be refused by itself."""
 
@@ -61,28 +74,6 @@ class RowsField(serializers.JSONField):
         if not 1 <= len(data) <= self.most:
             raise serializers.ValidationError(f"Send 1 to {self.most:,} rows at once.")
         return data
-
-
-class Told(serializers.CharField):
-    """What the words of the subject say of a row."""
-
-    def __init__(self, words: Callable[[Any], str], **kwargs: Any) -> None:
-        super().__init__(source="*", **kwargs)
-        self.words = words
-
-    def to_representation(self, row: Any) -> str:
-        return self.words(row)
-
-
-class ToldEach(serializers.ListField):
-    """What the words of the subject say of a row, in several sentences."""
-
-    def __init__(self, words: Callable[[Any], Iterable[str]], **kwargs: Any) -> None:
-        super().__init__(child=serializers.CharField(), source="*", **kwargs)
-        self.words = words
-
-    def to_representation(self, row: Any) -> list[str]:
-        return list(self.words(row))
 
 
 class LabelField(NamedChoice):

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.api.fields import LabelField, NamedChoice
-from annotation.models import Adjudication, Draw
+from annotation.api.fields import LabelField
+from annotation.models import Adjudication
 
 
 class AdjudicationRow(serializers.Serializer[Adjudication]):
@@ -26,33 +26,3 @@ class AdjudicationRow(serializers.Serializer[Adjudication]):
 class ChoiceRow(serializers.Serializer[Any]):
     value = serializers.IntegerField()
     text = serializers.CharField()
-
-
-class HeldShape(serializers.Serializer[Any]):
-    """Checks on somebody's screen, which nobody else is handed."""
-
-    count = serializers.IntegerField()
-    since = serializers.DateTimeField(allow_null=True, help_text="When the first of them was opened.")
-    until = serializers.DateTimeField(
-        help_text="When the first is released if inactive; activity extends it by five minutes."
-    )
-
-
-class CheckDrawRow(serializers.Serializer[Any]):
-    """A random sample of checks. Answered are those that somebody answered who knew nothing of the judge's verdict."""
-
-    id = serializers.CharField(source="draw_id")
-    scores = serializers.ListField(
-        child=serializers.CharField(), help_text="What it tells of: coverage, alignment or both."
-    )
-    method = NamedChoice("DrawMethod", Draw.Method.choices)
-    share = serializers.FloatField()
-    seed = serializers.IntegerField()
-    frame = serializers.IntegerField(help_text="Checks that could have been sampled.")
-    drawn = serializers.IntegerField()
-    answered = serializers.IntegerField()
-    held = HeldShape(allow_null=True, help_text="Unanswered ones that someone has open now.")
-    created_at = serializers.DateTimeField()
-    cancelled_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it was cancelled; no estimate uses it since."
-    )

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from dataclasses import is_dataclass
+from typing import Any, TypeVar, get_args, get_origin
 
 from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.contrib.knox_auth_token import KnoxTokenScheme
-from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.drainage import warn
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import Direction, extend_schema
+from pydantic.json_schema import GenerateJsonSchema
 
 from annotation.api.errors import Error
-from annotation.api.fields import NamedChoice
+from annotation.core.facts import adapter_of
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -99,6 +102,48 @@ def operation(
     return describe
 
 
+class _FactsGenerator(GenerateJsonSchema):
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return True
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+class FactsSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Facts, and lists of them, described by their types and docstrings."""
+
+    @classmethod
+    def _matches(cls, target: Any) -> bool:
+        shape = get_args(target)[0] if get_origin(target) is list else target
+        return isinstance(shape, type) and is_dataclass(shape)
+
+    def get_name(self, auto_schema: AutoSchema, direction: Direction) -> str:
+        several = get_args(self.target)
+        return f"{several[0].__name__}List" if several else self.target.__name__
+
+    def get_identity(self, auto_schema: AutoSchema, direction: Direction) -> str:
+        return self.get_name(auto_schema, direction)
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        schema = adapter_of(self.target).json_schema(
+            mode="serialization",
+            ref_template="#/components/schemas/{model}",
+            schema_generator=_FactsGenerator,
+        )
+        for name, part in schema.pop("$defs", {}).items():
+            _component(auto_schema, name, part)
+        return schema
+
+
+class FactsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    target_class = "annotation.api.fields.FactsField"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        reference: dict[str, Any] = auto_schema.resolve_serializer(self.target.shape, direction).ref
+        return reference
+
+
 class NamedChoiceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
     """Choices as one component, so that a client generator makes one type of them."""
 
@@ -107,16 +152,14 @@ class NamedChoiceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-unt
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         words = {"type": "string", "enum": list(self.target.choices)}
-        named = _component(auto_schema, self.target.schema_name, words)
-        if not self.target.allow_null:
-            return named
-        return {"oneOf": [named, _component(auto_schema, "Null", {"enum": [None]})]}
+        return _component(auto_schema, self.target.schema_name, words)
 
 
 def _component(auto_schema: AutoSchema, name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    kind = ResolvedComponent.SCHEMA
-    component = ResolvedComponent(name, kind, schema, NamedChoice)  # type: ignore[no-untyped-call]
+    component = ResolvedComponent(name, ResolvedComponent.SCHEMA, schema, name)  # type: ignore[no-untyped-call]
     auto_schema.registry.register_on_missing(component)
+    if auto_schema.registry[component].schema != schema:
+        warn(f"Two different shapes are called {name}.")
     reference: dict[str, Any] = component.ref
     return reference
 

@@ -12,29 +12,19 @@ from annotation.api import nowhere
 from annotation.assessing.api import assignments, desk
 from annotation.exports import api as exports
 from annotation.imports import api as imports
-from annotation.judging.api import judges, prompts, questions, runs
-from annotation.projects.api import close_project, members, projects
+from annotation.judging.api import judges, runs
+from annotation.projects.api import members, projects
 from annotation.reviewing.api import checks, comments, review
 from annotation.sampling.api import samples as draws
-from annotation.texts.api import claims, document_sets, summaries, units
+from annotation.texts.api import claims, document_sets, summaries
 
 IN_PROJECT: list[URLPattern | URLResolver] = [
     path("", projects.OneProject.as_view()),
-    path("archive/", close_project.ProjectArchive.as_view()),
-    path("unarchive/", close_project.ProjectUnarchive.as_view()),
-    path("delete/", close_project.ProjectDelete.as_view()),
     path("document-sets/", document_sets.DocumentSets.as_view()),
     path("document-sets/<slug:public_id>/", document_sets.OneDocumentSet.as_view()),
-    path("document-sets/<slug:public_id>/questions/", questions.SetQuestions.as_view()),
-    path("questions/<slug:public_id>/", questions.OneQuestion.as_view()),
     path("summaries/", summaries.Summaries.as_view()),
     path("summaries/<slug:public_id>/", summaries.OneSummary.as_view()),
     path("summaries/<slug:public_id>/explanation/", explanations.SummaryExplanation.as_view()),
-    path("summaries/<slug:public_id>/units/", units.Units.as_view()),
-    path("summaries/<slug:public_id>/units/join/", units.UnitsJoin.as_view()),
-    path("summaries/<slug:public_id>/units/split/", units.UnitsSplit.as_view()),
-    path("unit-texts/", units.Texts.as_view()),
-    path("summaries/<slug:public_id>/answers/", questions.SummaryAnswers.as_view()),
     path("claims/", claims.Claims.as_view()),
     path("claims/<slug:public_id>/", claims.OneClaim.as_view()),
     path("claims/<slug:public_id>/reword/", claims.ClaimReword.as_view()),
@@ -45,9 +35,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("checks/<slug:public_id>/", checks.OneCheck.as_view()),
     path("checks/<slug:public_id>/looks/", checks.CheckLooks.as_view()),
     path("checks/<slug:public_id>/verdicts/", checks.CheckVerdicts.as_view()),
-    path("review-queue/", review.ReviewQueue.as_view()),
     path("check-draws/", draws.CheckSamples.as_view()),
-    path("check-draws/<slug:public_id>/cancel/", draws.CancelledSample.as_view()),
     path("verdicts/<slug:public_id>/", checks.OneVerdict.as_view()),
     path("adjudications/<slug:public_id>/", disputes.OneAdjudication.as_view()),
     path("disputes/", disputes.Disputes.as_view()),
@@ -58,20 +46,10 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("comments/<slug:public_id>/", comments.OneComment.as_view()),
     path("members/", members.Members.as_view()),
     path("members/<slug:public_id>/", members.OneMember.as_view()),
-    path("invitations/", members.Invitations.as_view()),
-    path("invitations/<slug:public_id>/", members.OneInvitation.as_view()),
     path("judges/", judges.Judges.as_view()),
     path("judges/<slug:public_id>/", judges.OneJudge.as_view()),
-    path("judges/<slug:public_id>/archive/", judges.JudgeArchive.as_view()),
-    path("judges/<slug:public_id>/restore/", judges.JudgeRestore.as_view()),
-    path("judges/<slug:public_id>/connection/", judges.JudgeConnection.as_view()),
-    path("judges/<slug:public_id>/examples/", judge_quality.JudgeTeaching.as_view()),
-    path("prompts/", prompts.Prompts.as_view()),
-    path("prompts/<slug:step>/", prompts.PromptVersions.as_view()),
     path("runs/", runs.Runs.as_view()),
-    path("runs/estimate/", runs.EstimateView.as_view()),
     path("runs/<slug:public_id>/", runs.OneRun.as_view()),
-    path("runs/<slug:public_id>/calls/", runs.RunCalls.as_view()),
     path("runs/<slug:public_id>/cancel/", runs.RunCancel.as_view()),
     path("runs/<slug:public_id>/resume/", runs.RunResume.as_view()),
     path("scores/", scores.Scores.as_view()),
@@ -84,11 +62,9 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("imports/", imports.Imports.as_view()),
     path("imports/<slug:public_id>/", imports.OneImport.as_view(), name="api-import"),
     path("imports/<slug:public_id>/rejects/", imports.ImportRejects.as_view()),
-    path("imports/<slug:public_id>/cancel/", imports.ImportCancellation.as_view()),
     path("exports/", exports.Exports.as_view()),
     path("exports/<slug:public_id>/", exports.OneExport.as_view()),
     path("exports/<slug:public_id>/file/", exports.ExportFile.as_view()),
-    path("exports/<slug:public_id>/cancel/", exports.ExportCancellation.as_view()),
     path("exports/<slug:public_id>/manifest/", exports.ExportManifest.as_view()),
     path("assignments/sets/", assignments.SetsAssigned.as_view()),
     path("assignments/pull/", assignments.AssignmentPull.as_view()),
@@ -107,19 +83,6 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/", tokens.Tokens.as_view()),
     path("tokens/current/", tokens.CurrentToken.as_view()),
-    path("account/", tokens.Account.as_view()),
-    path("account/password/", tokens.Password.as_view()),
-    path("account/second-factor/", tokens.SecondFactor.as_view()),
-    path("account/second-factor/secret/", tokens.SecondFactorSecret.as_view()),
-    path("account/second-factor/recovery-codes/", tokens.SecondFactorCodes.as_view()),
-    path("account/second-factor/remove/", tokens.SecondFactorEnd.as_view()),
-    path("account/single-sign-on/", tokens.SignOn.as_view()),
-    path("account/tokens/", tokens.OwnTokens.as_view()),
-    path("account/tokens/<slug:key>/", tokens.OneOwnToken.as_view()),
-    path("invitations/accept/", members.InvitationAccept.as_view()),
-    path("invitations/account/", members.InvitationAccount.as_view()),
-    path("closed-projects/", close_project.ClosedProjects.as_view()),
-    path("closed-projects/<slug:public_id>/restore/", close_project.ProjectRestore.as_view()),
     path("projects/", projects.Projects.as_view()),
     path("projects/<slug:slug>/", include(IN_PROJECT)),
     re_path("", nowhere.Nowhere.as_view()),

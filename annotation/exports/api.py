@@ -23,7 +23,6 @@ from annotation.exports.levels import LEVEL_NAMES
 from annotation.exports.queries import exports_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
-    cancel_export,
     manifest_of,
     open_export,
     request_export,
@@ -140,21 +139,6 @@ class ExportFile(ApiView):
         if answer.status_code == status.HTTP_416_REQUESTED_RANGE_NOT_SATISFIABLE:
             raise NoSuchPart(answer["Content-Range"])
         return answer
-
-
-class ExportCancellation(ApiView):
-    tag = "exports"
-
-    @operation("cancel_export", request=None, responses=ExportRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Cancel an export that waits or is being written; nothing of it is left.
-
-        A conflict (409) says that it is over.
-        """
-        project = self.enter(Verb.EXPORT)
-        export = only(exports_of(project), public_id, "export")
-        cancel_export(export=export, by=self.person)
-        return Response(ExportRow(only(exports_of(project), public_id, "export")).data)
 
 
 class ExportManifest(ApiView):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -15,13 +16,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, only
-from annotation.api.fields import JobStateField, NamedChoice, RowsField, WordChoice
+from annotation.api.fields import FactsField, JobStateField, RowsField, WordChoice
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
+from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.core.tables.answer import streamed_file
 from annotation.imports.background import (
-    cancel_import,
     imports_of,
     is_for_a_worker,
     refusal_of,
@@ -31,8 +32,8 @@ from annotation.imports.background import (
 )
 from annotation.imports.layouts.layout import layout_of
 from annotation.imports.layouts.presets import PRESETS
-from annotation.imports.problems import ImportRefused, Remedy, ways_out
-from annotation.imports.services import ImportReport, PushedRow, PushReport, import_files, push_rows
+from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
+from annotation.imports.services import ImportReport, PushReport, import_files, push_rows
 from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.models import Import, Job
 
@@ -102,19 +103,6 @@ class Inline(ImportChoices):
     files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
 
 
-class ProblemRow(serializers.Serializer[Any]):
-    file = serializers.CharField(help_text="Where there are several; empty otherwise.")
-    line = serializers.IntegerField(allow_null=True, help_text="From 1; of a Parquet file the row.")
-    column = serializers.CharField()
-    reason = serializers.CharField()
-
-
-class CountRow(serializers.Serializer[Any]):
-    created = serializers.IntegerField()
-    changed = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-
-
 class PushRow(serializers.Serializer[Any]):
     """A summary of a document by a system, with or without a reference; or a reference alone."""
 
@@ -151,51 +139,16 @@ class Push(serializers.Serializer[Any]):
     )
 
 
-class PushedProblem(serializers.Serializer[Any]):
-    column = serializers.CharField()
-    reason = serializers.CharField()
+def _advised(report: ImportReport | None) -> ImportReport | None:
+    """The report, whose warnings say what may help against them here."""
+    if report is None:
+        return None
+    return replace(report, warnings=(*report.warnings, *ways_out(report.remedies, REMEDY_WORDS)))
 
 
-class PushedRowRow(serializers.Serializer[PushedRow]):
-    state = NamedChoice(
-        "PushState", [(word, word) for word in ("created", "changed", "unchanged", "refused")]
-    )
-    summary = serializers.CharField(allow_null=True, help_text="Id of the summary.")
-    reference = serializers.CharField(allow_null=True, help_text="Id of the reference that the row has.")
-    problems = PushedProblem(many=True)
-
-
-class PushReportRow(serializers.Serializer[PushReport]):
-    rows = PushedRowRow(many=True, help_text="One for each row, in their order.")
-    counts = serializers.SerializerMethodField(help_text="By kind of row.")
-    warnings = serializers.ListField(child=serializers.CharField())
-
-    @extend_schema_field(serializers.DictField(child=CountRow()))
-    def get_counts(self, report: PushReport) -> dict[str, Any]:
-        return {kind: CountRow(count).data for kind, count in report.counts.by_kind.items()}
-
-
-class ImportReportRow(serializers.Serializer[ImportReport]):
-    file = serializers.CharField()
-    format = serializers.CharField()
-    dry_run = serializers.BooleanField()
-    claims_side = serializers.CharField(allow_null=True)
-    counts = serializers.SerializerMethodField(help_text="By kind of row.")
-    warnings = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="Repairs made and content that cannot be imported.",
-    )
-    problems = ProblemRow(many=True, help_text="The first skipped rows.")
-    problem_count = serializers.IntegerField()
-    rows_left_out = serializers.IntegerField()
-    ways = serializers.SerializerMethodField(help_text="What may help against a warning, in words.")
-
-    def get_ways(self, report: ImportReport) -> list[str]:
-        return ways_out(report.remedies, REMEDY_WORDS)
-
-    @extend_schema_field(serializers.DictField(child=CountRow()))
-    def get_counts(self, report: ImportReport) -> dict[str, Any]:
-        return {kind: CountRow(count).data for kind, count in report.counts.by_kind.items()}
+def _problems_of(asked: Import) -> list[Problem]:
+    refusal = refusal_of(asked)
+    return list(refusal.problems) if refusal else []
 
 
 class ImportRow(serializers.Serializer[Import]):
@@ -212,8 +165,8 @@ class ImportRow(serializers.Serializer[Import]):
         source="job.total", default=0, help_text="Document sets in the files; 0 until all rows are read."
     )
     error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
-    problems = serializers.SerializerMethodField(help_text="The first problems that caused the refusal.")
-    report = serializers.SerializerMethodField(help_text="The result; null until done.")
+    problems = FactsField(list[Problem], _problems_of, help_text="Why the files were refused.")
+    report = FactsField(ImportReport, lambda asked: _advised(report_of(asked)), allow_null=True)
     requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(source="job.finished_at", allow_null=True, default=None)
@@ -225,16 +178,6 @@ class ImportRow(serializers.Serializer[Import]):
         refusal = refusal_of(asked)
         return _worded(refusal).message if refusal else asked.job.error if asked.job else ""
 
-    @extend_schema_field(ProblemRow(many=True))
-    def get_problems(self, asked: Import) -> list[Any]:
-        refusal = refusal_of(asked)
-        return [ProblemRow(problem).data for problem in refusal.problems] if refusal else []
-
-    @extend_schema_field(ImportReportRow(allow_null=True))
-    def get_report(self, asked: Import) -> dict[str, Any] | None:
-        report = report_of(asked)
-        return ImportReportRow(report).data if report else None
-
 
 class Imports(ApiView):
     tag = "imports"
@@ -243,7 +186,7 @@ class Imports(ApiView):
     @operation(
         "import_files",
         request={"multipart/form-data": Uploaded, "application/json": Inline},
-        responses={200: ImportReportRow, 202: ImportRow},
+        responses={200: ImportReport, 202: ImportRow},
         refusals=("409",),
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -272,13 +215,13 @@ class Imports(ApiView):
                 report = import_files(project=project, files=files, by=self.person, **wanted)
             except ImportRefused as refusal:
                 raise _worded(refusal) from refusal
-        return Response(ImportReportRow(report).data)
+        return Response(plain(_advised(report)))
 
 
 class Pushes(ApiView):
     tag = "imports"
 
-    @operation("push_summaries", request=Push, responses=PushReportRow)
+    @operation("push_summaries", request=Push, responses=PushReport)
     def post(self, request: Request, slug: str) -> Response:
         """Push summaries as they are produced, one or many.
 
@@ -291,7 +234,7 @@ class Pushes(ApiView):
         project = self.enter(Verb.IMPORT)
         asked = self.body(Push)
         try:
-            return Response(PushReportRow(push_rows(project=project, by=self.person, **asked)).data)
+            return Response(plain(push_rows(project=project, by=self.person, **asked)))
         except ImportRefused as refusal:
             # There is no file.
             refusal.field = "rows"
@@ -318,21 +261,6 @@ class ImportRejects(ApiView):
         project = self.enter(Verb.IMPORT)
         name, text = rejects_of(only(imports_of(project, self.person), public_id, "import"))
         return streamed_file(text, content_type="text/plain; charset=utf-8", name=name)
-
-
-class ImportCancellation(ApiView):
-    tag = "imports"
-
-    @operation("cancel_import", request=None, responses=ImportRow, refusals=("409",))
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Cancel a large import.
-
-        Needs the verb "import". Nothing of it stays. A conflict (409) says that it is over.
-        """
-        project = self.enter(Verb.IMPORT)
-        asked = only(imports_of(project, self.person), public_id, "import")
-        cancelled = cancel_import(asked=asked, by=self.person)
-        return Response(ImportRow(only(imports_of(project, self.person), cancelled.public_id, "import")).data)
 
 
 def _upload(one: Any) -> Upload:

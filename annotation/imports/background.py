@@ -19,14 +19,14 @@ from django.utils import timezone
 
 from annotation.core import jobs
 from annotation.core.events import log
+from annotation.core.facts import read
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, opened, size_of
 from annotation.exports.services import remove_file
 from annotation.imports.formats import NamedFile
 from annotation.imports.layouts.layout import Layout
-from annotation.imports.planned import Count, ImportCounts
-from annotation.imports.problems import ImportRefused, Problem, Remedy
+from annotation.imports.problems import ImportRefused, Problem
 from annotation.imports.progress import Progress
 from annotation.imports.rejects import rejected
 from annotation.imports.services import ImportReport, import_files
@@ -211,12 +211,7 @@ def report_of(asked: Import) -> ImportReport | None:
     """What the import did, or would do; None while it is not over, or where it was refused."""
     if asked.report is None:
         return None
-    told: dict[str, Any] = dict(asked.report)
-    told["counts"] = ImportCounts(**{kind: Count(**count) for kind, count in told["counts"].items()})
-    told["problems"] = tuple(Problem(**problem) for problem in told["problems"])
-    told["remedies"] = tuple(map(Remedy, told["remedies"]))
-    told["warnings"] = tuple(told["warnings"])
-    return ImportReport(**told)
+    return read(ImportReport, asked.report)
 
 
 def refusal_of(asked: Import) -> ImportRefused | None:
@@ -224,7 +219,7 @@ def refusal_of(asked: Import) -> ImportRefused | None:
     if asked.refusal is None:
         return None
     told: dict[str, Any] = dict(asked.refusal)
-    told["problems"] = [Problem(**problem) for problem in told["problems"]]
+    told["problems"] = [read(Problem, problem) for problem in told["problems"]]
     return ImportRefused(told.pop("message"), **told)
 
 

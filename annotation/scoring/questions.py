@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from django.db.models import Q
 
@@ -39,7 +39,8 @@ ORIGINS: dict[str, str] = {
 EMPTY_ANSWERS_NOTHING = "The summary is empty, so it answers no question."
 
 
-class QuestionSaid(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class QuestionSaid:
     """An answer to a question; without a label it is unscored, and the reason says why."""
 
     label: Label | None

@@ -40,9 +40,9 @@ class Estimate:
     The interval is the expanded percentile one (Hesterberg, What teachers should know about the bootstrap, 2015). In
     simulated studies of a judge a nominal 95 % covered 93 to 95 % with 20 to 60 documents, and 91 to 94 % with 10.
     `value` is None where it cannot be said; `low` and `high` are None there too, with fewer than two clusters,
-    and where no draw gives a value. `undefined` counts the draws that gave none: they are left out. A coefficient of
-    agreement that is exactly 1 has the interval 1 to 1, for resampling cannot show what was never seen; shares of 0 or
-    1 have an exact bound instead.
+    and where no resample gives a value. `undefined` counts the resamples that gave none: they are left out. A
+    coefficient of agreement that is exactly 1 has the interval 1 to 1, for resampling cannot show what was never seen;
+    shares of 0 or 1 have an exact bound instead.
     """
 
     value: float | None

@@ -47,7 +47,7 @@ WITHOUT_ROWS = {"step", "version", "table"}
 BLIND = "blind"
 """Ana with every role there is, and open work."""
 INSIDE = (*MEMBERS, BLIND)
-OPEN_TO_STRANGERS = ("tokens/", "invitations/account/")
+OPEN_TO_STRANGERS = ("tokens/",)
 """Routes of the API that are for people who have not signed in yet."""
 SITE = admin.site
 
@@ -296,12 +296,7 @@ def test_ids_of_another_project_are_not_found_in_the_api_of_ones_own(world: Worl
 
 
 def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
-    outside = (
-        "account/",
-        "projects/",
-        "closed-projects/",
-        "tokens/current/",
-    )
+    outside = ("projects/", "tokens/current/")
     for ask in api_asks(world, outside=outside):
         answer = ask.sent_by(Client())
         told = answer.headers.get("WWW-Authenticate")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from annotation.analysis.agreement.ratings import (
     RatedItem,
@@ -21,6 +21,7 @@ from annotation.analysis.agreement.ratings import (
     touched_count,
 )
 from annotation.analysis.agreement.scales import scales_of
+from annotation.analysis.figures import Computed
 from annotation.analysis.intervals import shown
 from evaluation.statistics import (
     Estimate,
@@ -53,7 +54,12 @@ class RaterPair:
 
 @dataclass(frozen=True, slots=True)
 class ScaleFigures:
-    """The agreement on one scale. `items` counts those that two people answered, `single` those that one did."""
+    """The agreement on one scale (nominal, ordinal or interval).
+
+    `items` counts those that two people answered, `single` those that one did, `answers` the answers to `items`.
+    `alpha` is Krippendorff's, `equal` the share of equal pairs of answers to the same item. `judge` compares the
+    deciding judge with each person.
+    """
 
     key: str
     name: str
@@ -70,27 +76,37 @@ class ScaleFigures:
     judge: tuple[RaterPair, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class AgreementFigures(Computed):
+    """The agreement on every scale on which anybody answered.
+
+    The deciding `judge`, empty where there is none, stands beside people and is in none of their figures. `touched`
+    counts the answers to checks that are left out because they were given knowing the judge's or another's, `imported`
+    those that came with a file.
+    """
+
+    judge: str
+    touched: int
+    imported: int
+    scales: tuple[ScaleFigures, ...]
+
+
 def agreement_inputs(project: Project) -> tuple[object, ...]:
     """What the agreement depends on beyond the scores: the questions, and what the deciding judge is called."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return (project.question_set, project.own_questions, judge)
 
 
-def agreement(project: Project, key: str = "") -> dict[str, Any]:
-    """The agreement in a project, as values that JSON holds. A fixed number of queries for each scale.
-
-    `scales` holds a `ScaleFigures` for each scale on which anybody answered, `judge` the deciding judge's name,
-    `touched` counts the answers to checks that are left out because they were given knowing the judge's or another's,
-    `imported` those that came with a file.
-    """
+def agreement(project: Project, key: str = "") -> AgreementFigures:
+    """The agreement in a project. A fixed number of queries for each scale."""
     scales = scales_of(project)
     judge = project.deciding_judge.name if project.deciding_judge else ""
-    return {
-        "judge": judge,
-        "touched": touched_count(project),
-        "imported": sum(rating.at is None for scale in scales for rating in scale.ratings),
-        "scales": [asdict(_figures(scale, judge)) for scale in scales if scale.ratings],
-    }
+    return AgreementFigures(
+        judge=judge,
+        touched=touched_count(project),
+        imported=sum(rating.at is None for scale in scales for rating in scale.ratings),
+        scales=tuple(_figures(scale, judge) for scale in scales if scale.ratings),
+    )
 
 
 def _figures(scale: Scale, judge: str) -> ScaleFigures:

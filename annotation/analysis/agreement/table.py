@@ -2,50 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from annotation.analysis.figures import Figures
+from annotation.analysis.agreement.agreement import AgreementFigures
 from annotation.analysis.web import FigureRow, FigureTables
+from evaluation.statistics import Estimate
 
 
-def scale_rows(made: Figures) -> Iterator[FigureRow]:
-    for scale in made["scales"]:
+def scale_rows(made: AgreementFigures) -> Iterator[FigureRow]:
+    for scale in made.scales:
         yield {
-            "scale": scale["key"],
-            "question": scale["question"],
-            "level": scale["level"],
-            "raters": len(scale["raters"]),
-            "items": scale["items"],
-            "answered_once": scale["single"],
-            "answers": scale["answers"],
-            **interval("alpha", scale["alpha"]),
-            **interval("equal", scale["equal"]),
-            "document_sets": scale["alpha"]["clusters"],
+            "scale": scale.key,
+            "question": scale.question,
+            "level": scale.level,
+            "raters": len(scale.raters),
+            "items": scale.items,
+            "answered_once": scale.single,
+            "answers": scale.answers,
+            **interval("alpha", scale.alpha),
+            **interval("equal", scale.equal),
+            "document_sets": scale.alpha.clusters,
         }
 
 
-def pair_rows(made: Figures) -> Iterator[FigureRow]:
-    for scale in made["scales"]:
-        for kind in ("pairs", "judge"):
-            for pair in scale[kind]:
+def pair_rows(made: AgreementFigures) -> Iterator[FigureRow]:
+    for scale in made.scales:
+        for kind, pairs in (("pairs", scale.pairs), ("judge", scale.judge)):
+            for pair in pairs:
                 yield {
-                    "scale": scale["key"],
-                    "first": pair["first"],
-                    "second": pair["second"],
+                    "scale": scale.key,
+                    "first": pair.first,
+                    "second": pair.second,
                     "first_is_judge": kind == "judge",
-                    "items": pair["items"],
-                    "equal": pair["equal"],
-                    **interval("kappa", pair["kappa"]),
+                    "items": pair.items,
+                    "equal": pair.equal,
+                    **interval("kappa", pair.kappa),
                 }
 
 
-def interval(name: str, estimate: Mapping[str, Any]) -> FigureRow:
+def interval(name: str, estimate: Estimate) -> FigureRow:
     """A figure and the ends of its interval as three columns."""
     return {
-        name: estimate.get("value"),
-        f"{name}_low": estimate.get("low"),
-        f"{name}_high": estimate.get("high"),
+        name: estimate.value,
+        f"{name}_low": estimate.low,
+        f"{name}_high": estimate.high,
     }
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from django.http import HttpResponse
 
+from annotation.analysis.agreement.agreement import AgreementFigures, ScaleFigures
 from annotation.analysis.agreement.table import AGREEMENT_TABLES
-from annotation.analysis.figures import EMPTY
 from annotation.analysis.make_analysis import current_statistics
 from annotation.analysis.web import figures_page, file_view
 from annotation.core.permissions import Verb
@@ -22,19 +22,19 @@ from annotation.web.screen import screen
 def agreement(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="agreement")
     stored = current_statistics(project=room.project, kind=Analysis.Kind.AGREEMENT)
-    scales = (stored.payload or EMPTY)["scales"]
-    context = {"scale": _chosen(scales, request.GET.get("scale", ""))}
-    return figures_page(request, room, "agreement", stored, AGREEMENT_TABLES, context)
+    found = stored.facts(AgreementFigures)
+    context = {"scale": _chosen(found.scales if found else (), request.GET.get("scale", ""))}
+    return figures_page(request, room, "agreement", stored, found, AGREEMENT_TABLES, context)
 
 
-agreement_file = file_view(Analysis.Kind.AGREEMENT, AGREEMENT_TABLES)
+agreement_file = file_view(Analysis.Kind.AGREEMENT, AgreementFigures, AGREEMENT_TABLES)
 
 
-def _chosen(scales: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+def _chosen(scales: Sequence[ScaleFigures], key: str) -> ScaleFigures | None:
     """The scale that the address names, else the one of which most can be said. Raises NotFound."""
     if not key:
-        return max(scales, key=lambda scale: scale["items"], default=None)
-    named = next((scale for scale in scales if scale["key"] == key), None)
+        return max(scales, key=lambda scale: scale.items, default=None)
+    named = next((scale for scale in scales if scale.key == key), None)
     if named is None:
         raise NotFound(f"Nobody has answered on a scale {key!r}.")
     return named

@@ -46,7 +46,7 @@ class EstimateState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """One system's estimate as it is shown, and what people's drawn answers alone give.
+    """One system's estimate as it is shown, and what people's sampled answers alone give.
 
     `tuning` is the slope on the judge's answers, 0 where it counts for nothing, and `labels_saved` how many more
     answers people alone would need in a simple random sample; None where people alone are shown.

@@ -19,7 +19,7 @@ from annotation.analysis.explanation.statements import (
     ToldDispute,
 )
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
-from annotation.scoring.judge_percents import JudgePercent, judge_percents
+from annotation.scoring.judge_percents import judge_percents
 from annotation.scoring.questions import AskedQuestion, questions_to, ratings_of
 from evaluation.blend import (
     ComparisonScore,
@@ -72,7 +72,10 @@ class ExplainedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A model unit. `formula` says how its value was computed, empty where nothing had to be."""
+    """A model unit. `formula` says how its value was computed, empty where nothing had to be.
+
+    `by_judges` is what the checks of each judge say, as an assessor would say it.
+    """
 
     unit_id: str
     number: int
@@ -81,7 +84,7 @@ class ExplainedUnit:
     source: str
     formula: str
     percents: tuple[ExplainedPercent, ...]
-    by_judges: tuple[JudgePercent, ...]
+    by_judges: tuple[ExplainedPercent, ...]
     claims: tuple[ExplainedClaim, ...]
     dispute: ToldDispute | None = None
 
@@ -92,18 +95,31 @@ class ExplainedComparison:
 
     summary_id: str
     reference: str
-    score: ComparisonScore
+    coverage: float | None
     formula: str
     units: tuple[ExplainedUnit, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
-    """Everything behind the scores of one summary."""
+class NumberedText:
+    number: int
+    text: str
 
-    summary: Summary
-    score: SummaryScore
-    peer_units: tuple[tuple[int, str], ...]
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything behind the scores of one peer summary, people by name.
+
+    `signature` names the rules. `document_claims` are the reference where there is no model summary; `peer_claims` are
+    compared with the source.
+    """
+
+    summary_id: str
+    document_id: str
+    system: str | None
+    target_words: int | None
+    signature: str
+    peer_units: tuple[NumberedText, ...]
     comparisons: tuple[ExplainedComparison, ...]
     document_claims: tuple[ExplainedClaim, ...]
     peer_claims: tuple[ExplainedClaim, ...]
@@ -127,10 +143,14 @@ def explain(
     scored = {comparison.comparison_id: comparison for comparison in score.comparisons}
     questions = questions_to(project, summary)
     return Explanation(
-        summary=summary,
-        score=score,
+        summary_id=summary.public_id,
+        document_id=summary.document_set.external_id,
+        system=summary.system.name if summary.system else None,
+        target_words=summary.target_words,
+        signature=score.signature,
         peer_units=tuple(
-            (unit.position, _cut(summary.text, unit)) for unit in summary.units.order_by("position")
+            NumberedText(unit.position, _cut(summary.text, unit))
+            for unit in summary.units.order_by("position")
         ),
         comparisons=tuple(
             rows.comparison(made.comparison_id, made.units, scored[made.comparison_id])
@@ -160,7 +180,7 @@ class _Rows:
     checks: dict[str, Check]
     comparisons: dict[str, Comparison]
     units: dict[str, Unit]
-    by_judges: dict[tuple[int, str], list[JudgePercent]]
+    by_judges: dict[tuple[int, str], list[ExplainedPercent]]
     said: Statements
     comments: dict[int, int]
 
@@ -193,7 +213,7 @@ class _Rows:
         return ExplainedComparison(
             summary_id=row.model.public_id,
             reference=row.model.external_id or (row.model.system.name if row.model.system else ""),
-            score=score,
+            coverage=score.coverage,
             formula=coverage_formula(score),
             units=tuple(
                 self.unit(row, number, unit, covered[unit.unit_id])
@@ -249,8 +269,9 @@ def _cut(text: str, unit: Unit) -> str:
     return text[unit.start : unit.end].strip()
 
 
-def _by_judges(summary: Summary) -> dict[tuple[int, str], list[JudgePercent]]:
-    said: dict[tuple[int, str], list[JudgePercent]] = defaultdict(list)
-    for percent in judge_percents([summary.pk]):
-        said[percent.comparison_id, percent.unit_id].append(percent)
+def _by_judges(summary: Summary) -> dict[tuple[int, str], list[ExplainedPercent]]:
+    said: dict[tuple[int, str], list[ExplainedPercent]] = defaultdict(list)
+    for each in judge_percents([summary.pk]):
+        told = ExplainedPercent("", each.judge, "judge", each.percent, each.marks, reason="", at=each.at)
+        said[each.comparison_id, each.unit_id].append(told)
     return dict(said)

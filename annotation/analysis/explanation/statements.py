@@ -52,12 +52,12 @@ class ExplainedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPercent:
-    """An assessor's percent (or the adjudicated one) and the peer units marked for it."""
+    """A percent of an assessor, an adjudicator or a judge's checks, and the numbers of the peer units marked for it."""
 
     answer_id: str
     who: str
     kind: str
-    percent: int
+    percent: float
     marks: tuple[int, ...]
     reason: str
     at: datetime

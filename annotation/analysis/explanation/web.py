@@ -46,6 +46,8 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
     see_summary(project=room.project, summary=row, by=request.user)
     context = {
         "room": room,
+        "summary": row,
+        "score": result,
         "made": made,
         "address": request.build_absolute_uri(request.path),
     }

@@ -33,7 +33,7 @@ VersionKey = tuple[int, str]
 class AnswerBasis:
     """What people's answers stand for. They are of one score: of checks on the `sides`.
 
-    `kind` is `all` (every check of it is answered), `drawn` (the answers of the newest finished sample in which all
+    `kind` is `all` (every check of it is answered), `sample` (the answers of the newest finished sample in which all
     had about the same chance; `others`, answered beyond it, are left out, and so are claims that were reworded since),
     `uneven` (finished samples had unequal chances; `others` are in), `open` (there are samples and none is finished) or
     `chosen` (people came to these checks in no recorded way). `frame` counts the checks that could be answered.

@@ -8,14 +8,16 @@ they are divided evenly the check is left out, and counted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from django.db.models import Count, Max, Q, Sum
 
 from annotation.analysis.agreement.ratings import CheckFacts, check_facts
+from annotation.analysis.figures import Computed
 from annotation.analysis.intervals import shown
 from annotation.analysis.judge.judge_answers import (
+    AnswerBasis,
     Humans,
     VersionKey,
     humans_of,
@@ -78,6 +80,27 @@ class Version:
     examples: list[dict[str, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeFigures(Computed):
+    """The judges of a project against its people, of one score.
+
+    `scores` are those of which people have answered any check. `versions` has each judge and version with verdicts on
+    checks that people answered, the deciding one first, then by checks; `left_out` counts further ones. `checks` in
+    `documents` have people's answers, which `basis` says how far to trust; of `ties` they are divided evenly, and
+    `imported` ones came with a file.
+    """
+
+    score: str
+    scores: tuple[str, ...]
+    checks: int
+    documents: int
+    ties: int
+    imported: int
+    basis: AnswerBasis
+    versions: tuple[Version, ...]
+    left_out: int
+
+
 def judge_inputs(project: Project) -> tuple[object, ...]:
     """What these figures depend on beyond scores: what other judges said and cost, and their prices. Two queries."""
     runs = Run.objects.filter(project=project)
@@ -90,13 +113,8 @@ def judge_inputs(project: Project) -> tuple[object, ...]:
     return (*(str(value) for value in done.values()), *(str(row) for row in prices))
 
 
-def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
-    """The judges of a project against its people, of a score that `key` names, as values that JSON holds.
-
-    `versions` holds a `Version` for each judge and version with verdicts on checks that people answered, the deciding
-    one first, then by checks; `left_out` counts versions beyond the first eight. The rest says what people's answers
-    are.
-    """
+def judge_quality(project: Project, key: str = "") -> JudgeFigures:
+    """The judges of a project against its people, of a score that `key` names."""
     facts = check_facts(project)
     humans = humans_of(project, facts, key)
     said = said_of(project)
@@ -104,18 +122,17 @@ def judge_quality(project: Project, key: str = "") -> dict[str, Any]:
     order = in_order(project, known, humans)
     kept = order[:MOST_VERSIONS]
     names = names_of(project, kept)
-    versions = [_version(project, each, names, known[each], facts, humans) for each in kept]
-    return {
-        "score": SIDE_SCORES[Check.Side(humans.basis.sides[0])],
-        "scores": _answered_scores(project),
-        "checks": len(humans.labels),
-        "documents": len({facts[check].cluster for check in humans.labels}),
-        "ties": humans.ties,
-        "imported": humans.imported,
-        "basis": asdict(humans.basis),
-        "versions": [asdict(version) for version in versions],
-        "left_out": len(order) - len(kept),
-    }
+    return JudgeFigures(
+        score=SIDE_SCORES[Check.Side(humans.basis.sides[0])],
+        scores=_answered_scores(project),
+        checks=len(humans.labels),
+        documents=len({facts[check].cluster for check in humans.labels}),
+        ties=humans.ties,
+        imported=humans.imported,
+        basis=humans.basis,
+        versions=tuple(_version(project, each, names, known[each], facts, humans) for each in kept),
+        left_out=len(order) - len(kept),
+    )
 
 
 def judge_key(project: Project, score: str) -> str:
@@ -124,10 +141,10 @@ def judge_key(project: Project, score: str) -> str:
     return "" if not score or unnamed.filter(payload__made__score=score).exists() else score
 
 
-def _answered_scores(project: Project) -> list[str]:
+def _answered_scores(project: Project) -> tuple[str, ...]:
     """Those of which people have answered any check."""
     answered = Check.objects.filter(project=project, is_current=True, human_label__isnull=False)
-    return [score for side, score in SIDE_SCORES.items() if answered.filter(side=side).exists()]
+    return tuple(score for side, score in SIDE_SCORES.items() if answered.filter(side=side).exists())
 
 
 def _version(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotation.analysis.figures import EMPTY
-from annotation.analysis.judge.judge_quality import judge_key
+from annotation.analysis.judge.judge_quality import JudgeFigures, Version, judge_key
 from annotation.analysis.judge.table import JUDGE_TABLES
 from annotation.analysis.judge.teach_judge import lesson_of, teach_judge
 from annotation.analysis.make_analysis import current_statistics
@@ -35,23 +33,24 @@ def judge(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
     key = judge_key(room.project, asked_score(request))
     stored = current_statistics(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
-    found = stored.payload or EMPTY
+    found = stored.facts(JudgeFigures)
+    versions = found.versions if found else ()
     named = request.GET.get("judge", "")
     # A judge that has just been tried is missing until the figures are made anew, and may have none of another score.
     may_lack = not stored.is_current or request.GET.get("score")
-    if may_lack and all(each["id"] != named for each in found["versions"]):
+    if may_lack and all(each.id != named for each in versions):
         named = ""
-    version = chosen_version(found["versions"], named)
+    version = chosen_version(versions, named)
     context = {
         "version": version,
         # Acts go by the answers that judges are compared with unless another score is named.
         "may_act": not key and Verb.CHANGE_PROJECT in room.verbs,
         "of_score": f"score={key}&" if key else "",
         "people_said": LABELS,
-        "confusion": _confusion(version["report"]["confusion"]) if version else (),
-        "latest_run": _latest_run(room.project, version) if version and version["examples"] else None,
+        "confusion": _confusion(version.report.confusion) if version else (),
+        "latest_run": _latest_run(room.project, version) if version and version.examples else None,
     }
-    return figures_page(request, room, "judge", stored, JUDGE_TABLES, context)
+    return figures_page(request, room, "judge", stored, found, JUDGE_TABLES, context)
 
 
 @screen("POST")
@@ -93,8 +92,8 @@ def _confirm_teaching(request: Request, room: Room, row: Judge) -> HttpResponse:
     )
 
 
-def _latest_run(project: Project, version: Mapping[str, Any]) -> Run | None:
-    return Run.objects.filter(project=project, judge__name=version["judge"]).order_by("-pk").first()
+def _latest_run(project: Project, version: Version) -> Run | None:
+    return Run.objects.filter(project=project, judge__name=version.judge).order_by("-pk").first()
 
 
 def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list[int]]]:
@@ -104,16 +103,17 @@ def _confusion(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, list
 
 judge_file = file_view(
     Analysis.Kind.JUDGE,
+    JudgeFigures,
     JUDGE_TABLES,
     key_of=lambda request, project: judge_key(project, asked_score(request)),
 )
 
 
-def chosen_version(versions: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
+def chosen_version(versions: Sequence[Version], name: str) -> Version | None:
     """The version that the address names, else the first. Raises NotFound."""
     if not name:
         return next(iter(versions), None)
-    named = next((version for version in versions if version["id"] == name), None)
+    named = next((version for version in versions if version.id == name), None)
     if named is None:
         raise NotFound(f"No judge {name!r} has answered checks that people answered.")
     return named

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from annotation.analysis.estimates.estimates import SIDES, estimates
+from annotation.analysis.figures import Computed
 from annotation.analysis.leaderboard.averages import CONFIDENCE, SEED
 from annotation.analysis.leaderboard.leaderboard import RANKABLE, means_at
 from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
@@ -42,12 +43,12 @@ class SystemPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Computed):
     """All pairs of systems by one score at one target length.
 
-    `has_gaps` says that some system lacks sets, so that
-    differences may not be those of the leaderboard's means, which are over all sets of each system. `by_group` says
-    that groups of sets were flipped together.
+    `has_gaps` says that some system lacks sets, so that differences may not be those of the leaderboard's means, which
+    are over all sets of each system. `by_group` says that groups of sets were flipped together, `is_exact` that all
+    flips were enumerated. The surest difference comes first.
     """
 
     score: str
@@ -159,11 +160,10 @@ def target_word(target_words: int | None) -> str:
     return WITHOUT_TARGET if target_words is None else str(target_words)
 
 
-def payload(project: Project, named: str) -> dict[str, Any]:
-    """The differences that `key` names, as plain values, to be stored."""
-    score, _, target = named.partition(" ")
-    target_words = None if target == WITHOUT_TARGET else int(target)
-    return asdict(differences(project, score=score, target_words=target_words))
+def named(words: str) -> dict[str, Any]:
+    """The differences that `key` names, as `differences` takes them."""
+    score, _, target = words.partition(" ")
+    return {"score": score, "target_words": None if target == WITHOUT_TARGET else int(target)}
 
 
 def _surest_first(pair: SystemPair) -> tuple[float, float, str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from annotation.analysis.estimates.estimates import (
     ALIGNMENT_ESTIMATE,
@@ -17,6 +17,7 @@ from annotation.analysis.estimates.estimates import (
     EstimateTable,
     estimates,
 )
+from annotation.analysis.figures import Computed
 from annotation.analysis.leaderboard.averages import (
     CONFIDENCE,
     DRAWS,
@@ -179,11 +180,12 @@ class TargetTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaderboard:
+class Leaderboard(Computed):
     """One table per target length, shortest first and without a target last, and how they were made.
 
     Means never cross target lengths. Systems are ranked by `score`. `signature` names the rules that made the
-    scores; more than one only while a project is being rescored.
+    scores; more than one only while a project is being rescored. `draws` counts the bootstrap samples of an interval,
+    and `captions` say what the interval of each score covers.
     """
 
     project: str
@@ -193,6 +195,7 @@ class Leaderboard:
     confidence: float = CONFIDENCE
     draws: int = DRAWS
     seed: int = SEED
+    captions: dict[str, str] = field(default_factory=dict)
 
     @property
     def foremost(self) -> TargetTable | None:
@@ -252,11 +255,6 @@ def as_it_stands(project: Project, *, score: str, computed: Leaderboard | None) 
     )
     board = computed or Leaderboard(project=project.slug, signature="", tables=(), score=score)
     return replace(board, signature=_signatures(project, ALL), tables=tables)
-
-
-def payload(project: Project, score: str) -> dict[str, Any]:
-    """The leaderboard by a score as plain values, to be stored."""
-    return asdict(leaderboard(project, score=score))
 
 
 def means_at(project: Project, target_words: int | None) -> SetMeans:

@@ -17,7 +17,6 @@ from annotation.analysis.leaderboard.leaderboard import (
     opening_score,
 )
 from annotation.analysis.make_analysis import StoredStatistics, current_statistics
-from annotation.analysis.stored import read
 from annotation.core.refusals import Invalid
 from annotation.models import Analysis
 
@@ -53,7 +52,7 @@ def board(
     found = current_statistics(
         project=project, kind=Analysis.Kind.LEADERBOARD, key=board_key(score), wait=wait
     )
-    stored = None if found.payload is None else read(Leaderboard, found.payload)
+    stored = found.facts(Leaderboard)
     if stored is None and other is not None:
         unranked = tuple(replace(table, ranking=None) for table in other.tables)
         stored = as_it_stands(project, score=score, computed=replace(other, score=score, tables=unranked))
@@ -87,4 +86,4 @@ def differences(
         raise Invalid(f"Systems cannot be compared by {score!r}.", field="score", code="unknown_score")
     key = f"differences {compared.key(score, target_words)}"
     found = current_statistics(project=project, kind=Analysis.Kind.LEADERBOARD, key=key, wait=wait)
-    return (None if found.payload is None else read(Differences, found.payload)), found
+    return found.facts(Differences), found

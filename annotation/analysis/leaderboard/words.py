@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from dataclasses import replace
 
-from annotation.analysis.estimates.estimates import SIDES, EstimateTable
-from annotation.analysis.estimates.words import CAPTION, caption_of_estimate, estimate_in_words
+from annotation.analysis.estimates.estimates import SIDES
+from annotation.analysis.estimates.words import CAPTION, caption_of_estimate
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, TargetTable
 from annotation.analysis.leaderboard.ranking import Ranking
@@ -99,31 +98,8 @@ def _said_by(table: TargetTable, score: str, judge: Judge | None) -> str:
     return name
 
 
-def told(board: Leaderboard) -> dict[str, Any]:
-    """The leaderboard as plain values, with what it says in words; captions are those of the table shown first."""
+def captioned(board: Leaderboard) -> Leaderboard:
+    """The leaderboard with its captions, which are those of the table that is shown first."""
     first = board.foremost
-    return asdict(board) | {
-        "captions": {name: caption_of(name, first) for name in CAPTIONS} if first else dict(CAPTIONS),
-        "tables": [_told_table(table) for table in board.tables],
-    }
-
-
-def _told_table(table: TargetTable) -> dict[str, Any]:
-    plain = asdict(table) | {"mixed": mixed_in_words(table)}
-    if table.ranking is not None:
-        plain["ranking"]["sentence"] = ranking_in_words(table.ranking)
-        plain["ranking"]["may_be_best"] = table.ranking.front.may_be_best if table.ranking.front else ()
-    for name, estimate in (("estimate", table.estimate), ("alignment_estimate", table.alignment_estimate)):
-        if estimate is not None:
-            plain[name] |= _told_estimate(estimate)
-    return plain
-
-
-def _told_estimate(estimate: EstimateTable) -> dict[str, Any]:
-    return {
-        "sentence": estimate_in_words(estimate),
-        "caption": caption_of_estimate(estimate),
-        "draw_id": estimate.draw_id,
-        "answered": estimate.sample.answered if estimate.sample else 0,
-        "drawn": estimate.sample.drawn if estimate.sample else 0,
-    }
+    captions = {name: caption_of(name, first) for name in CAPTIONS} if first else dict(CAPTIONS)
+    return replace(board, captions=captions)

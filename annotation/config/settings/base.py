@@ -237,6 +237,8 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Coverdict API",
     "DESCRIPTION": "Summaries judged claim by claim: projects, runs, verdicts, scores and exports.",
     "VERSION": annotation.__version__,
+    # Its types are those of JSON Schema, as which facts describe themselves.
+    "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,

@@ -1,12 +1,12 @@
-"""Judges: those that a project may use, its own to add and change, and whether a server answers.
+"""Judges: those that a project may use, and its own to add and change.
 
 Addresses and the names of keys' variables are told to those who may change the project, and of its own judges alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -23,23 +23,17 @@ from annotation.judging.queries.judges import (
     members_of,
     served_models,
 )
-from annotation.judging.queries.prompts import RUN_STEPS, versions_of
-from annotation.judging.services.check_connection import Connection, check_connection
 from annotation.judging.services.save_judge import (
     PROFILE,
     add_judge,
-    archive_judge,
     change_judge,
-    restore_judge,
 )
-from annotation.models import Judge, Project, PromptVersion
+from annotation.models import Judge, Project
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MOST_MEMBERS = 20
-
-NamedRow = TypeVar("NamedRow", Judge, PromptVersion)
 
 
 class JudgeRow(serializers.Serializer[Judge]):
@@ -75,16 +69,10 @@ class JudgeProfile(serializers.ModelSerializer[Judge]):
         max_length=MOST_MEMBERS,
         help_text="Names of a panel's members.",
     )
-    prompts = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        max_length=len(RUN_STEPS),
-        help_text="Ids of versions of the project's prompts, one of each step at most; built-in ones for other steps.",
-    )
 
     class Meta:
         model = Judge
-        fields: tuple[str, ...] = (*(each for each in PROFILE if each != "kind"), "members", "prompts")
+        fields: tuple[str, ...] = (*(each for each in PROFILE if each != "kind"), "members")
         validators = ()
 
 
@@ -105,7 +93,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
         child=serializers.CharField(), help_text="Parameters that its server rejects; omitted from requests."
     )
     members = serializers.SerializerMethodField(help_text="Names of a panel's members.")
-    prompts = serializers.SerializerMethodField(help_text="Ids of the versions of prompts that it uses.")
     addresses = serializers.SerializerMethodField(help_text="Addresses that it sends texts to.")
 
     class Meta:
@@ -120,7 +107,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
             "reply_format",
             "refused_parameters",
             "members",
-            "prompts",
             "addresses",
         )
         read_only_fields = fields
@@ -133,9 +119,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
 
     def get_members(self, judge: Judge) -> list[str]:
         return [member.name for member in members_of(judge)] if judge.kind == Judge.Kind.PANEL else []
-
-    def get_prompts(self, judge: Judge) -> list[str]:
-        return list(judge.prompts.values_list("public_id", flat=True))
 
     def get_addresses(self, judge: Judge) -> list[str]:
         return addresses_of(judge)
@@ -194,73 +177,20 @@ class OneJudge(ApiView):
         )
 
 
-class JudgeArchive(ApiView):
-    tag = "judges"
-
-    @operation("archive_judge", responses=JudgeDetail)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Archive a judge of the project's own.
-
-        Needs the verb "change project". No run may name it any more; what it said stays. The judge that decides and one
-        at work are refused (409).
-        """
-        project = self.enter(Verb.CHANGE_PROJECT)
-        return _shown(self.person, project, archive_judge(judge=_judge(project, public_id), by=self.person))
-
-
-class JudgeRestore(ApiView):
-    tag = "judges"
-
-    @operation("restore_judge", responses=JudgeDetail)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Take a judge out of the archive.
-
-        Needs the verb "change project".
-        """
-        project = self.enter(Verb.CHANGE_PROJECT)
-        return _shown(self.person, project, restore_judge(judge=_judge(project, public_id), by=self.person))
-
-
-class ConnectionRow(serializers.Serializer[Connection]):
-    seconds = serializers.FloatField(help_text="Until the server had answered, connecting included.")
-    format = serializers.CharField(help_text="json_schema, json_object or text: the best that it accepts.")
-
-
-class JudgeConnection(ApiView):
-    tag = "judges"
-
-    @operation("check_connection", responses=ConnectionRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Ask a judge's server one tiny question, for at most 20 seconds.
-
-        Needs the verb "run". No text of the project is sent. Refused (422) where the server gives no usable answer.
-        """
-        project = self.enter(Verb.RUN)
-        judge = _judge(project, public_id)
-        return Response(ConnectionRow(check_connection(project=project, judge=judge, by=self.person)).data)
-
-
 def _judge(project: Project, public_id: str) -> Judge:
     return only(judges_of(project).select_related("project"), public_id, "judge")
 
 
 def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The profile with rows for what it names. Raises Invalid for a judge or a version that the project has not."""
+    """The profile with rows for the members that it names. Raises Invalid for a judge that the project has not."""
     told = dict(given)
     if "members" in told:
         rows = {judge.name: judge for judge in judges_of(project).filter(name__in=told["members"])}
-        told["members"] = _named(rows, told["members"], "members", "judge")
-    if "prompts" in told:
-        versions = {row.public_id: row for row in versions_of(project).filter(public_id__in=told["prompts"])}
-        told["prompts"] = _named(versions, told["prompts"], "prompts", "version of a prompt")
+        missing = [name for name in told["members"] if name not in rows]
+        if missing:
+            raise Invalid(f"There is no judge {missing[0]!r}.", field="members", code="invalid_judge")
+        told["members"] = list(rows.values())
     return told
-
-
-def _named(rows: Mapping[str, NamedRow], names: Sequence[str], field: str, noun: str) -> list[NamedRow]:
-    missing = [name for name in names if name not in rows]
-    if missing:
-        raise Invalid(f"There is no {noun} {missing[0]!r}.", field=field, code="invalid_judge")
-    return list(rows.values())
 
 
 def _context(project: Project, person: User) -> dict[str, Any]:

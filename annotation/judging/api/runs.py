@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, PageQuery, only
-from annotation.api.fields import NamedChoice
+from annotation.api.fields import FactsField, NamedChoice
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.prompts import own_versions_of
-from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
-from annotation.judging.services.judge_document_set import parts_of
-from annotation.judging.services.judges import LEXICAL, judge_by_name
+from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
-from annotation.models import Judge, JudgeCall, Project, Run
+from annotation.models import Judge, Project, Run
 from annotation.models.run import MOST_QUESTIONS_MADE
 
 MOST_METRICS = 20
@@ -49,47 +46,8 @@ class RunRow(serializers.Serializer[Run]):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
-class FailureRow(serializers.Serializer[Any]):
-    document_id = serializers.CharField(source="document_set")
-    error = serializers.CharField()
-    attempt = serializers.IntegerField()
-
-
-class ProgressRow(serializers.Serializer[RunProgress]):
-    """Where a run stands. Jobs count document sets; summaries are peer summaries."""
-
-    total_jobs = serializers.IntegerField()
-    waiting = serializers.IntegerField()
-    working = serializers.IntegerField()
-    done = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    cancelled = serializers.IntegerField()
-    summaries_total = serializers.IntegerField()
-    summaries_done = serializers.IntegerField()
-    unscored = serializers.IntegerField(
-        help_text="Verdicts, answers to questions and ratings that are unusable."
-    )
-    usable = serializers.IntegerField(help_text="Those that are usable.")
-    outcome = NamedChoice(
-        "RunOutcome",
-        [("good", "good"), ("poor", "a tenth or more came to nothing"), ("unusable", "nothing can be used")],
-        help_text="Whether its answers are usable: `poor` if a tenth or more are unusable.",
-    )
-    calls = serializers.IntegerField(help_text="Paid calls.")
-    prompt_tokens = serializers.IntegerField()
-    completion_tokens = serializers.IntegerField()
-    cost = serializers.FloatField(help_text="Their cost at the judge's prices.")
-    failures = FailureRow(many=True, help_text="The first of the jobs with an error.")
-
-
-class PromptUsed(serializers.Serializer[Any]):
-    step = serializers.CharField()
-    number = serializers.IntegerField()
-    version = serializers.CharField(help_text="Follows from the words; stored calls are found by it.")
-
-
 class RunDetail(RunRow):
-    progress = serializers.SerializerMethodField()
+    progress = FactsField(RunProgress, run_progress)
     prompts = serializers.SerializerMethodField(
         help_text="The project's own prompts at its start. Other steps used the built-in prompts."
     )
@@ -97,13 +55,8 @@ class RunDetail(RunRow):
         help_text="Whether a worker is running; without one, nothing proceeds."
     )
 
-    @extend_schema_field(ProgressRow)
-    def get_progress(self, run: Run) -> Any:
-        return ProgressRow(run_progress(run)).data
-
-    @extend_schema_field(PromptUsed(many=True))
-    def get_prompts(self, run: Run) -> Any:
-        return PromptUsed(own_versions_of(run), many=True).data
+    def get_prompts(self, run: Run) -> list[str]:
+        return [str(version) for version in own_versions_of(run)]
 
     def get_is_worker_alive(self, run: Run) -> bool:
         return is_worker_alive()
@@ -170,46 +123,6 @@ class Runs(ApiView):
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
 
 
-class EstimateQuery(serializers.Serializer[Any]):
-    judge = serializers.CharField(default=LEXICAL, help_text="Name of the judge.")
-    metrics = serializers.CharField(
-        required=False, help_text="Names, separated by commas. If omitted, coverage and alignment."
-    )
-
-
-class EstimateRow(serializers.Serializer[RunEstimate]):
-    """About what a run comes to if nothing is answered yet."""
-
-    document_sets = serializers.IntegerField()
-    summaries = serializers.IntegerField()
-    known = serializers.IntegerField(
-        help_text="Summaries with stored verdicts of this judge; these cost less."
-    )
-    calls = serializers.IntegerField()
-    prompt_tokens = serializers.IntegerField()
-    completion_tokens = serializers.IntegerField()
-    cost = serializers.FloatField(allow_null=True, help_text="Null for judges without a price.")
-    seconds = serializers.FloatField()
-    is_measured = serializers.BooleanField(
-        help_text="Whether call sizes are based on the judge's latest calls instead of text lengths."
-    )
-
-
-class EstimateView(ApiView):
-    tag = "runs"
-    pagination_class = None
-
-    @operation("estimate_run", parameters=[EstimateQuery], responses=EstimateRow, refusals=("422",))
-    def get(self, request: Request, slug: str) -> Response:
-        """Estimate calls, tokens, cost and time of a run before it starts."""
-        project = self.enter(Verb.RUN)
-        query = self.query(EstimateQuery)
-        named = query["metrics"].split(",") if "metrics" in query else project.usual_metrics
-        parts = parts_of(name.strip() for name in named)
-        judge = _judge(query["judge"], project)
-        return Response(EstimateRow(run_estimate(project=project, judge=judge, parts=parts)).data)
-
-
 class OneRun(ApiView):
     tag = "runs"
 
@@ -218,38 +131,6 @@ class OneRun(ApiView):
         """Show a run: how far it is, and what failed and why."""
         project = self.enter(Verb.VIEW_RUNS)
         return Response(RunDetail(only(_runs_of(project), public_id, "run")).data)
-
-
-class CallRow(serializers.Serializer[JudgeCall]):
-    """What was sent to a judge and what came back, word for word."""
-
-    id = serializers.CharField(source="public_id")
-    judge = serializers.CharField(source="judge.name")
-    step = serializers.CharField()
-    prompt_version = serializers.CharField()
-    request = serializers.CharField(help_text="JSON, without any secret.")
-    reply = serializers.CharField()
-    finish_reason = serializers.CharField(help_text="As the server gave it; empty where it gave none.")
-    served_model = serializers.CharField(help_text="The model's name in the reply.")
-    prompt_tokens = serializers.IntegerField()
-    completion_tokens = serializers.IntegerField()
-    seconds = serializers.FloatField()
-    created_at = serializers.DateTimeField()
-
-
-class RunCalls(ApiView):
-    tag = "runs"
-
-    @operation("list_run_calls", parameters=[PageQuery], responses=CallRow(many=True))
-    def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """List the calls that a run paid for, newest first, with what was sent and what came back.
-
-        Needs the verb "view scores": they tell what the judge said of every summary.
-        """
-        project = self.enter(Verb.VIEW_SCORES)
-        run = only(_runs_of(project), public_id, "run")
-        rows = JudgeCall.objects.filter(run=run).select_related("judge")
-        return self.page(rows, CallRow, query=self.query(PageQuery), order=("-pk",))
 
 
 class RunCancel(ApiView):

@@ -27,10 +27,11 @@ from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.analysis.leaderboard.words import (
     CAPTIONS,
     caption_of,
+    captioned,
     mixed_in_words,
     ranking_in_words,
-    told,
 )
+from annotation.core.facts import plain
 from annotation.management.named import project_named
 
 MEANS = {
@@ -72,7 +73,9 @@ class Command(BaseCommand):
         if options["score"] is None and (score := opening_score(board.foremost)) != board.score:
             board = leaderboard(project, score=score)
         if options["format"] == "json":
-            self.stdout.write(json.dumps(told(board), indent=2, ensure_ascii=False, allow_nan=False))
+            self.stdout.write(
+                json.dumps(plain(captioned(board)), indent=2, ensure_ascii=False, allow_nan=False)
+            )
         else:
             self.stdout.write("\n".join(table_lines(board, digits=options["digits"])))
 

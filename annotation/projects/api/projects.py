@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
+from django.db.models import FloatField
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -20,11 +21,10 @@ from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project, Role
 from annotation.projects.services.change_project import (
     LONGEST_LEASE_MINUTES,
-    LONGEST_TARGET,
+    RULES,
     change_project,
     create_project,
 )
-from evaluation.judging import LABEL_VALUES_IN_WORDS
 
 
 class ProjectRow(serializers.Serializer[Project]):
@@ -44,64 +44,27 @@ class OwnQuestionRow(serializers.Serializer[Any]):
     first = serializers.IntegerField(required=False, min_value=0, max_value=100)
 
 
-class ProjectRules(serializers.Serializer[Any]):
+class ProjectRules(serializers.ModelSerializer[Project]):
     """What an owner or manager may change. What is left out stays."""
 
-    name = serializers.CharField(max_length=120)
-    description = serializers.CharField(allow_blank=True)
-    compares = WordChoice(
-        choices=Project.Compares.choices,
-        help_text="Type of data; sets the defaults on pages.",
-    )
-    blend = WordChoice(choices=Project.Blend.choices)
-    blend_human_weight = ShareField(help_text="Weight of people's percents if the blend is weighted.")
-    assessor_average = WordChoice(choices=Project.AssessorAverage.choices)
-    composite_weight = ShareField(help_text="a in X = a·coverage + (1 - a)·brevity.")
-    summarization_threshold = ShareField(
-        help_text="Summarization passes if the lower of its two parts reaches this."
-    )
-    summarization_strict = serializers.BooleanField(
-        help_text="Whether summarization is 1 if both parts are 1, otherwise 0."
-    )
-    summarization_scale = ShareField(help_text="Summarization is multiplied by this, which is above 0.")
-    least_scored = ShareField(
-        help_text="Scores are null if a smaller share of their claims or questions is scored."
-    )
-    length_unit = WordChoice(choices=Project.LengthUnit.choices)
-    target_length = serializers.IntegerField(
-        allow_null=True,
-        min_value=1,
-        max_value=LONGEST_TARGET,
-        help_text="Default for summaries without a target length, in the length unit.",
-    )
-    over_length = WordChoice(choices=Project.OverLength.choices)
-    percent_scale = WordChoice(choices=Project.PercentScale.choices)
-    question_set = WordChoice(
-        choices=Project.QuestionSet.choices,
-        help_text="Quality questions, asked of a peer summary before its model summary is shown.",
-    )
+    serializer_choice_field = WordChoice
+    # Every fraction among them is a share.
+    serializer_field_mapping = serializers.ModelSerializer.serializer_field_mapping | {FloatField: ShareField}
+
     own_questions = OwnQuestionRow(many=True)
-    assessors_per_set = serializers.IntegerField(
-        min_value=0,
-        max_value=MOST_PER_SET,
-        help_text="Assessors take sets from a queue until each set has so many assessors; 0 for no queue.",
-    )
-    lease_minutes = serializers.IntegerField(
-        min_value=1,
-        max_value=LONGEST_LEASE_MINUTES,
-        help_text="Idle minutes after which a set returns to the queue.",
-    )
-    reveal = WordChoice(choices=Project.Reveal.choices, help_text="When reviewers see the judge's verdict.")
-    dispute_threshold = ShareField(
-        help_text=f"Answers that differ by more than this go to adjudicators: {LABEL_VALUES_IN_WORDS}; 100 % "
-        "is 1."
-    )
-    dispute_voices = WordChoice(
-        choices=Project.Voices.choices, help_text="Whose answers are compared for disputes."
-    )
-    deciding_judge = serializers.CharField(
+    deciding_judge: Any = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts count if no person has decided."
     )
+
+    class Meta:
+        model = Project
+        fields: tuple[str, ...] = RULES
+        validators = ()
+        extra_kwargs: ClassVar[dict[str, dict[str, Any]]] = {
+            "target_length": {"min_value": 1},
+            "assessors_per_set": {"max_value": MOST_PER_SET},
+            "lease_minutes": {"min_value": 1, "max_value": LONGEST_LEASE_MINUTES},
+        }
 
 
 class NewProject(serializers.Serializer[Any]):
@@ -111,7 +74,8 @@ class NewProject(serializers.Serializer[Any]):
     compares = WordChoice(choices=Project.Compares.choices, required=False)
 
 
-class ProjectDetail(ProjectRow, ProjectRules):
+class ProjectDetail(ProjectRules):
+    id = serializers.CharField(source="public_id")
     deciding_judge = serializers.CharField(
         source="deciding_judge.name",
         allow_null=True,
@@ -123,6 +87,9 @@ class ProjectDetail(ProjectRow, ProjectRules):
     is_blind = serializers.SerializerMethodField(
         help_text="Whether open assessor work hides systems, verdicts and other people's judgments."
     )
+
+    class Meta(ProjectRules.Meta):
+        fields = ("id", "slug", "created_at", *RULES, "roles", "verbs", "is_blind")
 
     def to_representation(self, project: Project) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(project)

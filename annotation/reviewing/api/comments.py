@@ -10,27 +10,11 @@ from rest_framework.response import Response
 
 from annotation.api.access import ApiView, only
 from annotation.api.schema import operation
+from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.models import Comment
 from annotation.reviewing.queries.comments import SeenComment, Thread, claim_of, thread_of
 from annotation.reviewing.services.comment import LONGEST_COMMENT, comment_on_claim, withdraw_comment
-
-
-class CommentRow(serializers.Serializer[SeenComment]):
-    id = serializers.CharField(source="comment_id")
-    by = serializers.CharField(source="who")
-    text = serializers.CharField(help_text="Empty if deleted.")
-    created_at = serializers.DateTimeField(source="at")
-    is_withdrawn = serializers.BooleanField()
-
-
-class ThreadRow(serializers.Serializer[Thread]):
-    """What was said on a claim, oldest first; the last 200."""
-
-    comments = CommentRow(many=True, source="said")
-    hidden = serializers.IntegerField(
-        help_text="Other people's comments hidden until you have answered all checks of the claim."
-    )
 
 
 class NewComment(serializers.Serializer[Any]):
@@ -40,16 +24,16 @@ class NewComment(serializers.Serializer[Any]):
 class ClaimComments(ApiView):
     tag = "comments"
 
-    @operation("list_claim_comments", responses=ThreadRow)
+    @operation("list_claim_comments", responses=Thread)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show the comments on a claim.
 
         Needs the verb "comment".
         """
         project = self.enter(Verb.COMMENT)
-        return Response(ThreadRow(thread_of(project, claim_of(project, public_id), self.person)).data)
+        return Response(plain(thread_of(project, claim_of(project, public_id), self.person)))
 
-    @operation("comment_on_claim", request=NewComment, responses={201: CommentRow})
+    @operation("comment_on_claim", request=NewComment, responses={201: SeenComment})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Comment on a claim.
 
@@ -58,7 +42,7 @@ class ClaimComments(ApiView):
         project = self.enter(Verb.COMMENT)
         claim = claim_of(project, public_id)
         made = comment_on_claim(project=project, claim=claim, by=self.person, **self.body(NewComment))
-        return Response(CommentRow(SeenComment.of(made, self.person)).data, status=status.HTTP_201_CREATED)
+        return Response(plain(SeenComment.of(made, self.person)), status=status.HTTP_201_CREATED)
 
 
 class OneComment(ApiView):

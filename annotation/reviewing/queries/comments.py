@@ -49,7 +49,10 @@ class SeenComment:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What was said on a claim. `hidden` comments of others come in sight with what others answered."""
+    """What was said on a claim, oldest first, the last 200.
+
+    So many `hidden` comments of others come in sight with what others answered.
+    """
 
     claim_id: str
     text: str

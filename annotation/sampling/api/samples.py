@@ -8,14 +8,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, only
+from annotation.api.access import ApiView
 from annotation.api.fields import ShareField, WordChoice
-from annotation.api.rows import CheckDrawRow
 from annotation.api.schema import operation
+from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.models import Check, Draw
-from annotation.sampling.queries.check_samples import check_samples
-from annotation.sampling.services.cancel_sample import cancel_sample
+from annotation.sampling.queries.check_samples import CheckSample, check_samples
 from annotation.sampling.services.sample_checks import sample_checks
 from evaluation.statistics import Design
 
@@ -33,17 +32,16 @@ class CheckSamples(ApiView):
     tag = "checks"
     pagination_class = None
 
-    @operation("list_check_draws", responses=CheckDrawRow(many=True))
+    @operation("list_check_draws", responses=list[CheckSample])
     def get(self, request: Request, slug: str) -> Response:
         """List the latest random samples of checks, newest first.
 
         Needs the verb "assign".
         """
         project = self.enter(Verb.ASSIGN)
-        rows: Any = check_samples(project)
-        return Response(CheckDrawRow(rows, many=True).data)
+        return Response(plain(check_samples(project)))
 
-    @operation("draw_checks", request=NewCheckDraw, responses={201: CheckDrawRow})
+    @operation("draw_checks", request=NewCheckDraw, responses={201: CheckSample})
     def post(self, request: Request, slug: str) -> Response:
         """Sample claims at random for review.
 
@@ -53,21 +51,4 @@ class CheckSamples(ApiView):
         project = self.enter(Verb.ASSIGN)
         drawn = sample_checks(project=project, by=self.person, **self.body(NewCheckDraw))
         (row,) = check_samples(project, only=drawn.public_id)
-        return Response(CheckDrawRow(row).data, status=status.HTTP_201_CREATED)
-
-
-class CancelledSample(ApiView):
-    tag = "checks"
-
-    @operation("cancel_check_draw", request=None, responses=CheckDrawRow)
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Cancel a random sample of checks that is not answered yet.
-
-        Needs the verb "assign". It stays in the list and in the log; nobody is asked for its answers any more, and no
-        estimate uses it. Cancelling twice changes nothing. Refused (409) where every check of it is answered.
-        """
-        project = self.enter(Verb.ASSIGN)
-        draws = Draw.objects.filter(project=project).select_related("project").defer("frame")
-        cancelled = cancel_sample(draw=only(draws, public_id, "draw"), by=self.person)
-        (row,) = check_samples(project, only=cancelled.public_id)
-        return Response(CheckDrawRow(row).data)
+        return Response(plain(row), status=status.HTTP_201_CREATED)

@@ -54,7 +54,7 @@ def is_kept_by_a_sample(verdict: Verdict) -> bool:
 class HeldChecks:
     """So many checks are on somebody's screen at this moment, and are handed to nobody else.
 
-    `since` is when the first of them was opened by whoever has it, None where it was handed out but not opened yet;
+    `since` is when the first of them was opened, None where it was handed out but not opened yet;
     `until` is when the first of them is free again, unless its reader gives another sign of life.
     """
 

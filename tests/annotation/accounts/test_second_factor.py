@@ -26,7 +26,7 @@ from annotation.projects.services.invite import invite
 from tests.annotation.accounts.codes import STEP_SECONDS, code_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from pytest_django.fixtures import SettingsWrapper
 
@@ -218,9 +218,7 @@ def test_a_token_is_made_with_a_code_shown_lately(
     assert AuthToken.objects.filter(user=world.rex).count() == 2
 
 
-def test_the_api_asks_for_a_code_with_the_password_and_for_a_token_of_a_token(
-    secret: str, world: World, clock: time_machine.Coordinates
-) -> None:
+def test_the_api_asks_for_a_code_with_the_password(secret: str, world: World) -> None:
     given = {"username": "rex", "password": "rex-secret"}
     said = APIClient().post("/api/v1/tokens/", given)
     assert (said.status_code, said.json()["error"]["code"]) == (422, "code_needed")
@@ -231,9 +229,6 @@ def test_the_api_asks_for_a_code_with_the_password_and_for_a_token_of_a_token(
     assert made.status_code == 201
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Token {made.json()['token']}")
-    assert client.post("/api/v1/account/tokens/", {}).json()["error"]["code"] == "code_needed"
-    clock.shift(timedelta(seconds=STEP_SECONDS))
-    assert client.post("/api/v1/account/tokens/", {"code": code_at(secret)}).status_code == 201
     assert client.get("/api/v1/projects/").status_code == 200
 
 
@@ -243,27 +238,6 @@ def test_codes_over_the_api_are_counted_like_passwords(secret: str, world: World
     assert said == [422] * (FAILURES_HERE - 1) + [429]
     # The door of the pages is closed by them, too.
     assert Client().post("/sign-in/", {"username": "rex", "password": "rex-secret"}).status_code == 429
-
-
-def test_it_is_set_up_and_removed_over_the_api(world: World, client_of: Callable[[str], APIClient]) -> None:
-    client, base = client_of("rex"), "/api/v1/account/second-factor/"
-    assert client.get(base).json() == {"is_set_up": False, "is_needed": False, "recovery_codes_left": 0}
-    proposed = client.post(f"{base}secret/").json()
-    assert proposed["address"].startswith("otpauth://totp/")
-    assert proposed["secret"] in proposed["address"]
-    given = {"secret": proposed["secret"], "code": code_at(proposed["secret"])}
-    assert client.post(base, {**given, "password": "no"}).status_code == 422
-    weak = {"secret": "MFRGG===", "code": code_at("MFRGG==="), "password": "rex-secret"}
-    assert client.post(base, weak).status_code == 422
-    made = client.post(base, {**given, "password": "rex-secret"})
-    assert (made.status_code, len(made.json()["recovery_codes"])) == (201, 10)
-    first = made.json()["recovery_codes"][0]
-    again = client.post(f"{base}recovery-codes/", {"code": first})
-    assert (again.status_code, len(again.json()["recovery_codes"])) == (200, 10)
-    assert client.get(base).json() == {"is_set_up": True, "is_needed": False, "recovery_codes_left": 10}
-    assert client.post(f"{base}remove/", {"code": first}).status_code == 422
-    assert client.post(f"{base}remove/", {"code": again.json()["recovery_codes"][5]}).status_code == 204
-    assert not Authenticator.objects.exists()
 
 
 @pytest.mark.parametrize(

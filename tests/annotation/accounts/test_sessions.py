@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.models import AccountEvent, AccountSession
 
@@ -76,15 +75,6 @@ def test_a_new_password_leaves_one_session_and_no_dead_ones_in_the_list() -> Non
     assert (is_in(desk), is_in(phone)) == (True, False)
     [left] = AccountSession.objects.filter(person__username="rex")
     assert (left.address, left.agent) == (HERE, FIREFOX)
-
-
-def test_the_api_ends_the_session_of_the_request_as_well(world: World) -> None:
-    desk = signs_in(FIREFOX, HERE)
-    program = APIClient()
-    program.cookies = desk.cookies
-    said = program.post("/api/v1/account/password/", {"old": "rex-secret", "new": NEW}, format="json")
-    assert said.status_code == 204, said.content
-    assert not is_in(desk)
 
 
 def test_people_see_what_happened_to_their_own_account_alone() -> None:

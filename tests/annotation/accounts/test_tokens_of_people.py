@@ -21,7 +21,6 @@ from tests.annotation.cast import World
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
-    from tests.annotation.conftest import ApiDoor
 
 HARBOUR, QUARRY = f"{PREFIX}projects/harbour/", f"{PREFIX}projects/quarry/"
 
@@ -58,18 +57,6 @@ def test_a_token_ends_when_it_was_made_to(world: World) -> None:
             make_token(person=world.olga, days=days)
 
 
-def test_tokens_are_made_listed_and_revoked_over_the_api(world: World, client_of: ApiDoor) -> None:
-    olga = client_of("olga")
-    made = olga.post(f"{PREFIX}account/tokens/", {"days": 7}).json()
-    token = made.pop("token")
-    assert olga.get(f"{PREFIX}account/tokens/").json()["results"] == [made]
-    # The token itself may look at itself, and end.
-    assert with_token(token).get(f"{PREFIX}tokens/current/").json() == made
-    assert olga.delete(f"{PREFIX}account/tokens/{made['key']}/").status_code == 204
-    assert with_token(token).get(HARBOUR).status_code == 401
-    assert olga.delete(f"{PREFIX}account/tokens/{made['key']}/").status_code == 404
-
-
 def test_the_account_page_makes_a_token(world: World, client: Client) -> None:
     client.force_login(world.olga)
     form = {"act": "token", "days": "7"}
@@ -90,14 +77,3 @@ def test_each_token_has_so_many_calls_a_minute(world: World, settings: SettingsW
     assert [first.get(HARBOUR).status_code for _ in range(3)] == [200, 200, 429]
     assert second.get(HARBOUR).status_code == 200
     assert 1 <= int(first.get(HARBOUR)["Retry-After"]) <= 60
-
-
-def test_somebodys_account_and_password_over_the_api(world: World, client_of: ApiDoor) -> None:
-    rex = client_of("rex")
-    assert rex.patch(f"{PREFIX}account/", {"full_name": "Rex Read"}).json()["full_name"] == "Rex Read"
-    assert rex.get(f"{PREFIX}account/").json()["username"] == "rex"
-    change = {"old": "no", "new": "six tall harbours"}
-    assert code(rex.post(f"{PREFIX}account/password/", change)) == (422, "invalid")
-    assert rex.post(f"{PREFIX}account/password/", {**change, "old": "rex-secret"}).status_code == 204
-    world.rex.refresh_from_db()
-    assert world.rex.check_password("six tall harbours")

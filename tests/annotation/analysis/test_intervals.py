@@ -10,6 +10,7 @@ import pytest
 
 from annotation.analysis.intervals import has_interval, shown
 from annotation.analysis.make_analysis import RECIPES
+from annotation.core.facts import plain
 from annotation.models import Analysis, Check, Score, Verdict
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
@@ -89,7 +90,7 @@ KEYS = {Analysis.Kind.LEADERBOARD: ("board coverage",)}
 def test_no_statistics_show_an_interval_of_four_sets(world: World, kind: Analysis.Kind) -> None:
     answered(world, 4)
     for key in KEYS.get(kind, ("",)):
-        found = list(bounds(RECIPES[kind].compute(world.project, key)))
+        found = list(bounds(plain(RECIPES[kind].compute(world.project, key))))
         assert [name for name, value in found if value is not None] == []
         assert found
 
@@ -98,4 +99,4 @@ def test_no_statistics_show_an_interval_of_four_sets(world: World, kind: Analysi
 def test_of_five_sets_they_do(world: World, kind: Analysis.Kind) -> None:
     answered(world, 5)
     for key in KEYS.get(kind, ("",)):
-        assert any(value is not None for _, value in bounds(RECIPES[kind].compute(world.project, key)))
+        assert any(value is not None for _, value in bounds(plain(RECIPES[kind].compute(world.project, key))))

@@ -53,10 +53,10 @@ def test_alpha_is_that_of_the_file(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, CLAIMS)
     # Coincidences: of 0 0 1 one no-no and two unlike; of both 1 1 1 three yes-yes; of 0 1 two unlike. Of 11 votes 3 are
     # no and 8 yes: observed disagreement 4/11, expected 2 * 3 * 8 / (11 * 10), so alpha is 1 - 40/48.
-    [scale] = agreement(project)["scales"]
-    assert scale["alpha"]["value"] == pytest.approx(1 / 6)
-    assert (scale["items"], scale["answers"]) == (4, 11)
-    assert scale["raters"] == tuple(f"import:votes.jsonl rater {number}" for number in (1, 2, 3))
+    [scale] = agreement(project).scales
+    assert scale.alpha.value == pytest.approx(1 / 6)
+    assert (scale.items, scale.answers) == (4, 11)
+    assert scale.raters == tuple(f"import:votes.jsonl rater {number}" for number in (1, 2, 3))
 
 
 def test_votes_that_come_later_take_the_place_of_the_verdict_alone(project: Project, tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.analysis.agreement.agreement import agreement, agreement_inputs
+from annotation.analysis.agreement.agreement import ScaleFigures, agreement, agreement_inputs
+from annotation.core.facts import plain
 from tests.annotation.answering import answer_fourteen
 from tests.annotation.assigned import say as judge_units
 from tests.annotation.assigned import sit
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 VERDICTS = "verdicts-reference"
 
 
-def scale(world: World, key: str) -> dict[str, Any]:
-    return next(each for each in agreement(world.project)["scales"] if each["key"] == key)
+def scale(world: World, key: str) -> ScaleFigures:
+    return next(each for each in agreement(world.project).scales if each.key == key)
 
 
 def judged_by_two(world: World) -> None:
@@ -35,7 +36,7 @@ def judged_by_two(world: World) -> None:
 
 def test_without_answers_there_are_no_scales(world: World) -> None:
     found = agreement(world.project)
-    assert (found["scales"], found["touched"], found["imported"]) == ([], 0, 0)
+    assert (found.scales, found.touched, found.imported) == ((), 0, 0)
 
 
 def test_verdicts_by_hand(world: World) -> None:
@@ -43,32 +44,32 @@ def test_verdicts_by_hand(world: World) -> None:
     of = scale(world, VERDICTS)
     # Rex and Cleo both answered 12 of the 14, and 9 alike. 9 of 24 answers are no: of the 24 * 23 ordered pairs 270
     # differ, so alpha is 1 - (6 / 24) / (270 / 552) = 132 / 270.
-    assert (of["items"], of["single"], of["answers"]) == (12, 2, 24)
-    assert of["equal"]["value"] == 0.75
-    assert of["alpha"]["value"] == pytest.approx(132 / 270)
+    assert (of.items, of.single, of.answers) == (12, 2, 24)
+    assert of.equal.value == 0.75
+    assert of.alpha.value == pytest.approx(132 / 270)
     # One document set says nothing of others.
-    assert of["alpha"]["low"] is None
+    assert of.alpha.low is None
 
 
 def test_each_pair_by_itself(world: World) -> None:
     checks = answer_fourteen(world)
     add_imported_verdict(checks[0], "no")
-    pairs = scale(world, VERDICTS)["pairs"]
-    assert [(pair["first"], pair["second"], pair["items"]) for pair in pairs] == [
+    pairs = scale(world, VERDICTS).pairs
+    assert [(pair.first, pair.second, pair.items) for pair in pairs] == [
         ("cleo", "rex", 12),
         ("cleo", "gold.jsonl", 1),
         ("gold.jsonl", "rex", 1),
     ]
     # By chance (4 * 5 + 8 * 7) / 144; kappa (108 - 76) / (144 - 76).
-    assert pairs[0]["kappa"]["value"] == pytest.approx(8 / 17)
+    assert pairs[0].kappa.value == pytest.approx(8 / 17)
 
 
 def test_the_judge_stands_beside_and_is_mixed_into_nothing(world: World) -> None:
     answer_fourteen(world)
     of = scale(world, VERDICTS)
-    assert of["raters"] == ("cleo", "rex")
+    assert of.raters == ("cleo", "rex")
     # It says no to all: Cleo to 5 of 12, Rex to 4 of 14.
-    assert [(each["first"], each["second"], each["items"], each["equal"]) for each in of["judge"]] == [
+    assert [(each.first, each.second, each.items, each.equal) for each in of.judge] == [
         ("lexical", "cleo", 12, 5 / 12),
         ("lexical", "rex", 14, 4 / 14),
     ]
@@ -77,45 +78,45 @@ def test_the_judge_stands_beside_and_is_mixed_into_nothing(world: World) -> None
 def test_answers_that_knew_the_judges_are_counted_and_left_out(world: World) -> None:
     answer_fourteen(world)
     # Rex changed four of them afterwards.
-    assert agreement(world.project)["touched"] == 4
+    assert agreement(world.project).touched == 4
 
 
 def test_percents_by_hand(world: World) -> None:
     judged_by_two(world)
     of = scale(world, "percents")
-    (pair,) = of["pairs"]
-    assert (pair["first"], pair["second"], pair["items"]) == ("ana", "ben", 4)
-    assert pair["equal"] == 0.75
+    (pair,) = of.pairs
+    assert (pair.first, pair.second, pair.items) == ("ana", "ben", 4)
+    assert pair.equal == 0.75
     # 20 20, 60 80, 0 0, 40 40: the sum is 260, of squares 14000 - of all pairs 2 * (8 * 14000 - 260^2) = 88800;
     # 2 * 400 within, so alpha is 1 - 7 * 800 / 88800.
-    assert of["alpha"]["value"] == pytest.approx(1 - 7 * 800 / 88800)
-    assert of["level"] == "interval"
+    assert of.alpha.value == pytest.approx(1 - 7 * 800 / 88800)
+    assert of.level == "interval"
 
 
 def test_the_judges_percents_are_its_shares_of_yes(world: World) -> None:
     judged_by_two(world)
     # Lexical says yes, no of alder's first unit and yes of its second, no throughout of birch: 50, 100, 0, 0.
-    ana, _ = scale(world, "percents")["judge"]
-    assert (ana["second"], ana["items"], ana["equal"]) == ("ana", 4, 0.25)
+    ana, _ = scale(world, "percents").judge
+    assert (ana.second, ana.items, ana.equal) == ("ana", 4, 0.25)
 
 
 def test_quality_answers_agree_by_question(world: World) -> None:
     world.project.question_set = "duc2006"
     world.project.save(update_fields=["question_set"])
     judged_by_two(world)
-    keys = [each["key"] for each in agreement(world.project)["scales"]]
+    keys = [each.key for each in agreement(world.project).scales]
     assert keys[0] == "percents"
     assert sum(key.startswith("quality-") for key in keys) == 5
     quality = scale(world, keys[1])
     # Both gave the first answer throughout: all are equal, and alpha has nothing to say.
-    assert (quality["level"], quality["items"], quality["equal"]["value"]) == ("ordinal", 2, 1)
-    assert quality["alpha"]["value"] is None
+    assert (quality.level, quality.items, quality.equal.value) == ("ordinal", 2, 1)
+    assert quality.alpha.value is None
 
 
 def test_json_holds_it_all(world: World) -> None:
     answer_fourteen(world)
     judged_by_two(world)
-    assert json.loads(json.dumps(agreement(world.project), allow_nan=False))["judge"] == "lexical"
+    assert json.loads(json.dumps(plain(agreement(world.project)), allow_nan=False))["judge"] == "lexical"
 
 
 def test_another_set_of_questions_is_another_agreement(world: World) -> None:

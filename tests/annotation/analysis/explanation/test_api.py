@@ -27,12 +27,12 @@ def explained(world: World, client_of: ApiDoor) -> Any:
 
 def test_scores_come_with_their_formulas(world: World, client_of: ApiDoor) -> None:
     made = explained(world, client_of)
-    scores = {each["score"]: (each["value"], each["formula"]) for each in made["scores"]}
+    scores = {each["column"]: (each["value"], each["text"]) for each in made["formulas"]}
     # The judge says yes, no, yes: unit 1 has one of two, unit 2 its only claim; 13 of 20 words.
     assert scores["coverage"] == (0.75, "(0.50 + 1.00) / 2")
     assert scores["brevity"] == (0.35, "(20 − 13) / 20")
     assert scores["alignment"] == (None, "")
-    assert (made["document_id"], made["system"], made["kind"]) == ("port", "alder", "summariser")
+    assert (made["document_id"], made["system"]) == ("port", "alder")
     assert [unit["number"] for unit in made["peer_units"]] == [1, 2]
 
 
@@ -46,7 +46,7 @@ def test_every_statement_names_its_author_in_order(world: World, client_of: ApiD
     unit = explained(world, client_of)["comparisons"][0]["units"][0]
     claim = unit["claims"][1]
     assert [
-        (each["who"], each["kind"], each["answer"], each["had_seen"], each["is_withdrawn"])
+        (each["who"], each["kind"], each["label"], each["had_seen"], each["is_withdrawn"])
         for each in claim["answers"]
     ] == [
         ("lexical", "judge", "no", None, False),
@@ -55,10 +55,10 @@ def test_every_statement_names_its_author_in_order(world: World, client_of: ApiD
         ("gold.jsonl", "import", "no", None, False),
         ("cleo", "adjudicator", "unsure", None, False),
     ]
-    assert (claim["final_label"], claim["final_source"]) == ("unsure", "adjudicator")
+    assert (claim["final"], claim["source"]) == ("unsure", "adjudicator")
     assert (claim["dispute"]["state"], claim["dispute"]["voices"]) == ("settled", 2)
     # Unsure is not yes: one of two.
-    assert (unit["coverage"], unit["formula"]) == (0.5, "1 yes / 2 scored")
+    assert (unit["coverage"]["value"], unit["formula"]) == (0.5, "1 yes / 2 scored")
 
 
 def test_a_model_summary_has_no_scores_to_explain(world: World, client_of: ApiDoor) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.analysis.judge.judge_quality import judge_inputs, judge_quality
+from annotation.analysis.judge.judge_quality import Version, judge_inputs, judge_quality
+from annotation.core.facts import plain
 from annotation.models import Check, Draw, Judge, JudgeCall, PromptVersion, Run, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
@@ -58,42 +59,42 @@ def checks(world: World) -> list[Check]:
     return made
 
 
-def first(world: World) -> dict[str, Any]:
-    version: dict[str, Any] = judge_quality(world.project)["versions"][0]
-    return version
+def first(world: World) -> Version:
+    return judge_quality(world.project).versions[0]
 
 
 def test_without_people_there_is_nothing_to_hold_a_judge_against(world: World) -> None:
     found = judge_quality(world.project)
-    assert (found["checks"], found["versions"]) == (0, [])
+    assert (found.checks, found.versions) == (0, ())
 
 
 def test_a_judge_by_hand(world: World, checks: list[Check]) -> None:
     version = first(world)
-    report = version["report"]
-    assert (version["id"], version["is_deciding"], version["kind"]) == ("lexical", True, "lexical")
-    assert {said: sum(row.values()) for said, row in report["confusion"].items()} == {
+    report = version.report
+    assert (version.id, version.is_deciding, version.kind) == ("lexical", True, "lexical")
+    assert {said: sum(row.values()) for said, row in report.confusion.items()} == {
         **dict.fromkeys(LABELS, 0),
         "yes": 3,
         "no": 4,
         "unscored": 1,
     }
-    assert report["confusion"]["no"]["unsure"] == 1
+    assert report.confusion["no"]["unsure"] == 1
     # Of the seven that it answered it is right on two yes, two no, and the unsure that is not yes either.
     values = {
-        name: report[name]["value"] for name in ("answered", "accuracy", "sensitivity", "specificity", "bias")
+        name: getattr(report, name).value
+        for name in ("answered", "accuracy", "sensitivity", "specificity", "bias")
     }
     assert values == pytest.approx(
         {"answered": 7 / 8, "accuracy": 5 / 7, "sensitivity": 2 / 3, "specificity": 3 / 4, "bias": 0.0}
     )
     # Both say yes to 3 of 7: chance is (3 * 3 + 4 * 4) / 49, kappa (35 - 25) / (49 - 25).
-    assert report["kappa"]["value"] == pytest.approx(10 / 24)
+    assert report.kappa.value == pytest.approx(10 / 24)
 
 
 def test_what_people_answered_knowing_the_judges_is_not_its_measure(world: World) -> None:
     check = world.check("alder", 1)
     say(check, world.rex, "no", had_seen=True)
-    assert judge_quality(world.project)["checks"] == 0
+    assert judge_quality(world.project).checks == 0
 
 
 def test_most_people_decide_and_ties_are_left_out(world: World, checks: list[Check]) -> None:
@@ -101,22 +102,22 @@ def test_most_people_decide_and_ties_are_left_out(world: World, checks: list[Che
     say(checks[1], world.cleo, "no")
     say(checks[1], world.ana, "no")
     found = judge_quality(world.project)
-    assert (found["checks"], found["ties"]) == (7, 1)
+    assert (found.checks, found.ties) == (7, 1)
     # The second is a no now, and the judge's yes to it wrong; the first is out: 3 of 6 are right.
-    assert found["versions"][0]["report"]["accuracy"]["value"] == 0.5
+    assert found.versions[0].report.accuracy.value == 0.5
 
 
 def test_an_answer_outlives_a_later_failure(world: World, checks: list[Check]) -> None:
     judge_checks(checks[:1], world.judge, [None])
-    assert first(world)["report"]["scored"] == 7
+    assert first(world).report.scored == 7
     judge_checks(checks[:1], world.judge, ["no"])
-    assert first(world)["report"]["accuracy"]["value"] == pytest.approx(4 / 7)
+    assert first(world).report.accuracy.value == pytest.approx(4 / 7)
 
 
 def test_other_words_make_another_version(world: World, checks: list[Check]) -> None:
     judge_checks(checks, world.judge, PEOPLE, signature="lexical|v:2")
     found = judge_quality(world.project)
-    assert [(each["id"], each["signature"]) for each in found["versions"]] == [
+    assert [(each.id, each.signature) for each in found.versions] == [
         # The better one is told first; each has the number in whose turn it came.
         ("lexical-2", "lexical|v:2"),
         ("lexical-1", "lexical|v:1"),
@@ -126,14 +127,14 @@ def test_other_words_make_another_version(world: World, checks: list[Check]) -> 
 def test_the_deciding_judge_comes_first(world: World, checks: list[Check]) -> None:
     other = Judge.objects.create(name="other", kind=Judge.Kind.LEXICAL)
     judge_checks(checks, other, PEOPLE, signature="other|v:1")
-    assert [each["id"] for each in judge_quality(world.project)["versions"]] == ["lexical", "other"]
+    assert [each.id for each in judge_quality(world.project).versions] == ["lexical", "other"]
 
 
 def test_every_system_has_a_report_the_least_accurate_first(world: World, checks: list[Check]) -> None:
     say(world.check("birch", 1), world.rex, "no")
-    systems = first(world)["systems"]
-    assert [(name, report["checks"]) for name, report in systems.items()] == [("alder", 8), ("birch", 1)]
-    assert systems["alder"]["accuracy"]["value"] == pytest.approx(5 / 7)
+    systems = first(world).systems
+    assert [(name, report.checks) for name, report in systems.items()] == [("alder", 8), ("birch", 1)]
+    assert systems["alder"].accuracy.value == pytest.approx(5 / 7)
 
 
 def test_a_thousand_checks_have_a_price(world: World) -> None:
@@ -149,10 +150,10 @@ def test_a_thousand_checks_have_a_price(world: World) -> None:
         judge=judge, key="a", step="cover_summary", prompt_version="1", request="{}", run=run,
         prompt_tokens=3000, completion_tokens=750, seconds=2.5,
     )  # fmt: skip
-    cost = next(each for each in judge_quality(world.project)["versions"] if each["id"] == "paid")["cost"]
+    cost = next(each for each in judge_quality(world.project).versions if each.id == "paid").cost
     # 3000 at 2 and 750 at 8 a million are 0.012, for 4 answers.
-    assert (cost["calls"], cost["cost"], cost["answered"]) == (1, pytest.approx(0.012), 4)
-    assert cost["of_thousand"] == pytest.approx(3.0)
+    assert (cost.calls, cost.cost, cost.answered) == (1, pytest.approx(0.012), 4)
+    assert cost.of_thousand == pytest.approx(3.0)
 
 
 def test_own_words_are_named(world: World, checks: list[Check]) -> None:
@@ -162,19 +163,19 @@ def test_own_words_are_named(world: World, checks: list[Check]) -> None:
         project=world.project, step="check_covered", number=2, system="Look closely.", version="abc"
     )
     run.prompt_versions.add(words)
-    assert first(world)["own_words"] == ("check_covered v2",)
+    assert first(world).own_words == ("check_covered v2",)
 
 
 def test_chosen_checks_are_said_to_be_chosen(world: World, checks: list[Check]) -> None:
     found = judge_quality(world.project)
-    assert found["basis"]["kind"] == "chosen"
+    assert found.basis.kind == "chosen"
 
 
 def test_all_checks_answered_are_all(world: World, checks: list[Check]) -> None:
     for check in [*world.checks("alder"), *world.checks("birch")]:
         say(check, world.rex, "no")
     found = judge_quality(world.project)
-    assert (found["basis"]["kind"], found["basis"]["frame"]) == ("all", 14)
+    assert (found.basis.kind, found.basis.frame) == ("all", 14)
 
 
 def drawn(world: World, method: str = "uniform") -> list[Check]:
@@ -186,7 +187,7 @@ def test_until_a_draw_is_answered_it_stands_for_nothing(world: World) -> None:
     one, *_ = drawn(world)
     override(check=one, by=world.rex, label="yes")
     found = judge_quality(world.project)
-    assert found["basis"]["kind"] == "open"
+    assert found.basis.kind == "open"
 
 
 def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> None:
@@ -199,7 +200,7 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
     assert volunteered is not None
     override(check=volunteered, by=world.rex, label="yes")
     found = judge_quality(world.project)
-    assert (found["basis"]["kind"], found["checks"], found["basis"]["others"]) == ("sample", 3, 1)
+    assert (found.basis.kind, found.checks, found.basis.others) == ("sample", 3, 1)
 
 
 def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: World) -> None:
@@ -210,9 +211,9 @@ def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: Wor
     gone = Check.objects.filter(pk__in=[each.pk for each in asked], is_current=False).count()
     assert gone >= 1
     found = judge_quality(world.project)
-    assert found["basis"]["kind"] == "sample"
+    assert found.basis.kind == "sample"
     # What the sentence counts is what the figures rest on.
-    assert found["checks"] == len(asked) - gone
+    assert found.checks == len(asked) - gone
 
 
 def test_unequal_chances_are_said(world: World) -> None:
@@ -222,14 +223,14 @@ def test_unequal_chances_are_said(world: World) -> None:
         override(check=check, by=world.rex, label="yes")
     draw.drawn_checks.filter(check_row=asked[0]).update(inclusion_probability=0.9)
     found = judge_quality(world.project)
-    assert found["basis"]["kind"] == "uneven"
+    assert found.basis.kind == "uneven"
 
 
 def test_a_new_draw_that_waits_does_not_put_the_answered_one_out_of_force(world: World) -> None:
     for check in drawn(world):
         override(check=check, by=world.rex, label="yes")
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=9)
-    assert judge_quality(world.project)["basis"]["kind"] == "sample"
+    assert judge_quality(world.project).basis.kind == "sample"
 
 
 def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Draw:
@@ -256,11 +257,11 @@ def test_alignment_is_audited_where_coverage_has_no_sample(world: World, checks:
     Check.objects.filter(pk__in=[check.pk for check in frame]).update(side=Check.Side.PEER)
     finished(world, frame, checks[:2])
     found = judge_quality(world.project)
-    assert (found["basis"]["kind"], found["basis"]["sides"], found["checks"]) == ("sample", ("peer",), 2)
+    assert (found.basis.kind, found.basis.sides, found.checks) == ("sample", ("peer",), 2)
 
 
 def test_json_holds_it_all(world: World, checks: list[Check]) -> None:
-    assert json.loads(json.dumps(judge_quality(world.project), allow_nan=False))["checks"] == 8
+    assert json.loads(json.dumps(plain(judge_quality(world.project)), allow_nan=False))["checks"] == 8
 
 
 def test_another_judges_run_and_price_are_noticed(world: World) -> None:

@@ -33,6 +33,7 @@ from annotation.models import (
 )
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
+from evaluation.statistics import JudgeReport
 from tests.annotation.judging.doing import add_document_set, judge_all, judge_to_end
 from tests.llm_server import Call, Fault, faults
 
@@ -115,8 +116,8 @@ def no_hearsay(check: Check) -> str:
     return "no" if "reportedly" in check.claim.text else "yes"
 
 
-def reports(project: Project) -> dict[str, dict[str, Any]]:
-    return {version["id"]: version["report"] for version in judge_quality(project)["versions"]}
+def reports(project: Project) -> dict[str, JudgeReport]:
+    return {version.id: version.report for version in judge_quality(project).versions}
 
 
 def teach(project: Project, judge: Judge) -> Run:
@@ -132,8 +133,8 @@ def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge)
     hearsay = Verdict.objects.filter(
         source="reviewer", check_row__claim__text__contains="reportedly", check_row__project=project
     ).count()
-    assert found["scripted"]["accuracy"]["value"] == pytest.approx(1 - hearsay / 40)
-    assert (found["scripted-examples"]["scored"], found["scripted-examples"]["accuracy"]["value"]) == (
+    assert found["scripted"].accuracy.value == pytest.approx(1 - hearsay / 40)
+    assert (found["scripted-examples"].scored, found["scripted-examples"].accuracy.value) == (
         40,
         1.0,
     )
@@ -234,7 +235,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert (trial.is_trial, trial.state) == (True, "finished")
     judged = Verdict.objects.filter(judge=own).values_list("check_row__peer", flat=True)
     assert set(judged) == sampled
-    assert reports(project)["scripted-examples"]["scored"] == 12
+    assert reports(project)["scripted-examples"].scored == 12
     project.refresh_from_db()
     assert project.deciding_judge == llm_judge
 

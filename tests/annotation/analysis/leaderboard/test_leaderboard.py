@@ -12,10 +12,9 @@ from annotation.analysis.leaderboard.leaderboard import (
     as_it_stands,
     leaderboard,
     means_at,
-    payload,
 )
 from annotation.analysis.leaderboard.words import CAPTIONS, caption_of, mixed_in_words
-from annotation.analysis.stored import read
+from annotation.core.facts import plain, read
 from annotation.core.refusals import Invalid
 from annotation.models import Score, Summary
 from tests.annotation.cast import World
@@ -251,7 +250,7 @@ def test_a_summarization_that_stays_out_of_the_average_mixes_nothing(world: Worl
 @pytest.mark.django_db
 def test_a_stored_leaderboard_is_read_back_as_it_was(world: World) -> None:
     board = leaderboard(world.project)
-    assert read(Leaderboard, json.loads(json.dumps(payload(world.project, "coverage")))) == board
+    assert read(Leaderboard, json.loads(json.dumps(plain(board)))) == board
 
 
 @pytest.mark.django_db

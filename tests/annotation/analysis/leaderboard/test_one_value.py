@@ -84,7 +84,7 @@ def test_every_road_shows_the_same_value_and_no_other(
     assert told["score"] == score
     table = next(each for each in told["tables"] if each["target_words"] == 20)
     page = signed_in(laid.vic).get(f"{PAGE}?target=20").content.decode()
-    shown = {row["system"]: row["scores"][score] for row in table["systems"]}
+    shown = {row["system"]: row["scores"][score] for row in table["rows"]}
     by_page = re.findall(r'class="num plotted" data-name="([^"]+)">\s*(?:<[^>]+>\s*)*([\d.]+)', page)
     assert {name for name, _ in by_page} == {
         "estimated coverage" if score.endswith("estimate") else "coverage"
@@ -122,7 +122,7 @@ def test_every_value_stands_under_its_head(
     columns = {"Brevity": "brevity", "Composite (⅔ coverage)": "composite_2_3"}
     columns["Estimated alignment"] = "alignment_estimate"
     assert columns.keys() <= set(heads)
-    systems = {row["system"]: row["scores"] for row in table["systems"]}
+    systems = {row["system"]: row["scores"] for row in table["rows"]}
     read = 0
     for row in rows[: len(systems)]:
         cells = [

@@ -1,4 +1,4 @@
-"""Judges over the API: added, tested, changed, archived; and none of another project's."""
+"""Judges over the API: added, changed, used; and none of another project's."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ def new(server: LLMServer, **changes: object) -> dict[str, object]:
     return {"name": "mine", "kind": "openai", "model": "scripted", "base_url": server.base_url, **changes}
 
 
-def test_a_judge_is_added_tested_changed_and_used(
-    world: World, client_of: ApiDoor, llm_server: LLMServer
-) -> None:
+def test_a_judge_is_added_changed_and_used(world: World, client_of: ApiDoor, llm_server: LLMServer) -> None:
     client = client_of("mona")
     made = client.post(AT, new(llm_server, prompt_price=1, completion_price=2))
     assert made.status_code == 201
@@ -29,13 +27,8 @@ def test_a_judge_is_added_tested_changed_and_used(
     assert (shown["is_shared"], shown["addresses"]) == (False, [llm_server.base_url])
     here = f"{AT}{shown['id']}/"
     assert client.patch(here, {"concurrency": 2}).json()["concurrency"] == 2
-    assert client.post(f"{here}connection/").json()["format"] == "json_schema"
     started = client.post("/api/v1/projects/harbour/runs/", {"judge": "mine"})
     assert started.status_code == 201
-    assert client.post(f"{here}archive/").status_code == 409
-    world.project.runs.update(state="cancelled")
-    assert client.post(f"{here}archive/").json()["archived_at"]
-    assert client.post(f"{here}restore/").json()["archived_at"] is None
 
 
 def test_what_is_wrong_names_its_field(world: World, client_of: ApiDoor, llm_server: LLMServer) -> None:
@@ -60,24 +53,16 @@ def test_a_shared_judge_is_shown_without_its_key_and_not_changed(world: World, c
     client, here = client_of("mona"), f"{AT}{shared.public_id}/"
     answer = client.get(here)
     assert (answer.json()["base_url"], b"REMOTE_KEY" in answer.content) == ("http://localhost:1/v1", False)
-    for act in (
-        client.patch(here, {"concurrency": 1}),
-        client.post(f"{here}archive/"),
-    ):
-        assert (act.status_code, act.json()["error"]["code"]) == (403, "shared_judge")
+    act = client.patch(here, {"concurrency": 1})
+    assert (act.status_code, act.json()["error"]["code"]) == (403, "shared_judge")
 
 
 def test_another_projects_judge_is_nowhere(world: World, client_of: ApiDoor, llm_server: LLMServer) -> None:
     theirs = add_judge(project=world.other_project, by=world.dan, **new(llm_server, name="dans"))
     client = client_of("mona")
     assert [row["name"] for row in client.get(AT).json()["results"]] == ["lexical"]
-    for method, path in (
-        ("get", ""),
-        ("patch", ""),
-        ("post", "archive/"),
-        ("post", "connection/"),
-    ):
-        assert getattr(client, method)(f"{AT}{theirs.public_id}/{path}", {}).status_code == 404
+    for method in ("get", "patch"):
+        assert getattr(client, method)(f"{AT}{theirs.public_id}/", {}).status_code == 404
     run = client.post("/api/v1/projects/harbour/runs/", {"judge": "dans"})
     assert run.json()["error"]["code"] == "no_such_judge"
     decide = client.patch("/api/v1/projects/harbour/", {"deciding_judge": "dans"})
