@@ -1,13 +1,13 @@
+import annotation.models.base
+import annotation.models.score
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
-
-import annotation.models.base
-import annotation.models.score
 from annotation.migrations._event_log import guard, release
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
     dependencies = [
@@ -16,4072 +16,1380 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="CachedValue",
+            name='CachedValue',
             fields=[
-                ("cache_key", models.CharField(max_length=255, primary_key=True, serialize=False)),
-                ("value", models.TextField()),
-                ("expires", models.DateTimeField(db_index=True)),
+                ('cache_key', models.CharField(max_length=255, primary_key=True, serialize=False)),
+                ('value', models.TextField()),
+                ('expires', models.DateTimeField(db_index=True)),
             ],
         ),
         migrations.CreateModel(
-            name="CallClaim",
+            name='ClaimSet',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("key", models.CharField(max_length=64, unique=True)),
-                ("token", models.CharField(max_length=32)),
-                ("lease_until", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('origin', models.CharField(choices=[('imported', 'Imported'), ('judge', 'Judge'), ('person', 'Person')], max_length=8)),
+                ('origin_name', models.CharField(help_text="The file, the judge's signature or the person.", max_length=200)),
+                ('version', models.PositiveIntegerField(default=1)),
+                ('is_active', models.BooleanField(default=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="ClaimSet",
+            name='Comparison',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "origin",
-                    models.CharField(
-                        choices=[("imported", "Imported"), ("judge", "Judge"), ("person", "Person")],
-                        max_length=8,
-                    ),
-                ),
-                (
-                    "origin_name",
-                    models.CharField(
-                        help_text="The file, the judge's signature or the person.", max_length=200
-                    ),
-                ),
-                ("version", models.PositiveIntegerField(default=1)),
-                ("is_active", models.BooleanField(default=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('peer_id', 'model_id'),
             },
         ),
         migrations.CreateModel(
-            name="Comparison",
+            name='DocumentSet',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('external_id', models.CharField(help_text='The document_id of the imported file.', max_length=200)),
+                ('group', models.CharField(blank=True, help_text='Cluster that intervals resample; empty means that the set stands alone.', max_length=200)),
+                ('language', models.CharField(default='en', max_length=12)),
+                ('metadata', models.JSONField(blank=True, default=dict)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                "ordering": ("peer_id", "model_id"),
+                'ordering': ('project_id', 'external_id'),
             },
         ),
         migrations.CreateModel(
-            name="DocumentSet",
+            name='SetupLink',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "external_id",
-                    models.CharField(help_text="The document_id of the imported file.", max_length=200),
-                ),
-                (
-                    "group",
-                    models.CharField(
-                        blank=True,
-                        help_text="Cluster that intervals resample; empty means that the set stands alone.",
-                        max_length=200,
-                    ),
-                ),
-                ("language", models.CharField(default="en", max_length=12)),
-                ("metadata", models.JSONField(blank=True, default=dict)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('secret_hash', models.CharField(max_length=64, unique=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('expires_at', models.DateTimeField()),
             ],
             options={
-                "ordering": ("project_id", "external_id"),
+                'ordering': ('-id',),
             },
         ),
         migrations.CreateModel(
-            name="SetupLink",
+            name='Worker',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("secret_hash", models.CharField(max_length=64, unique=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("expires_at", models.DateTimeField()),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=200, unique=True)),
+                ('version', models.CharField(blank=True, db_default='', help_text='Of the program that it runs.', max_length=40)),
+                ('started_at', models.DateTimeField()),
+                ('seen_at', models.DateTimeField()),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('name',),
             },
         ),
         migrations.CreateModel(
-            name="Worker",
+            name='AccountSession',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=200, unique=True)),
-                (
-                    "version",
-                    models.CharField(
-                        blank=True, db_default="", help_text="Of the program that it runs.", max_length=40
-                    ),
-                ),
-                ("started_at", models.DateTimeField()),
-                ("seen_at", models.DateTimeField()),
+                ('session_key', models.CharField(max_length=40, primary_key=True, serialize=False, verbose_name='session key')),
+                ('session_data', models.TextField(verbose_name='session data')),
+                ('expire_date', models.DateTimeField(db_index=True, verbose_name='expire date')),
+                ('address', models.GenericIPAddressField(blank=True, help_text='From where they signed in.', null=True)),
+                ('agent', models.CharField(blank=True, max_length=300, verbose_name='browser')),
+                ('began_at', models.DateTimeField()),
+                ('seen_at', models.DateTimeField(help_text='Of the last request, to five minutes.')),
+                ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("name",),
+                'verbose_name': 'session',
+                'verbose_name_plural': 'sessions',
+                'abstract': False,
             },
         ),
         migrations.CreateModel(
-            name="AccountSession",
+            name='Claim',
             fields=[
-                (
-                    "session_key",
-                    models.CharField(
-                        max_length=40, primary_key=True, serialize=False, verbose_name="session key"
-                    ),
-                ),
-                ("session_data", models.TextField(verbose_name="session data")),
-                ("expire_date", models.DateTimeField(db_index=True, verbose_name="expire date")),
-                (
-                    "address",
-                    models.GenericIPAddressField(
-                        blank=True, help_text="From where they signed in.", null=True
-                    ),
-                ),
-                ("agent", models.CharField(blank=True, max_length=300, verbose_name="browser")),
-                ("began_at", models.DateTimeField()),
-                ("seen_at", models.DateTimeField(help_text="Of the last request, to five minutes.")),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="sessions",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('position', models.PositiveIntegerField()),
+                ('text', models.TextField()),
+                ('start', models.PositiveIntegerField(blank=True, null=True)),
+                ('end', models.PositiveIntegerField(blank=True, null=True)),
+                ('weight', models.FloatField(default=1.0)),
+                ('origin', models.CharField(choices=[('imported', 'Imported'), ('judge', 'Judge'), ('person', 'Person')], max_length=8)),
+                ('removed_at', models.DateTimeField(blank=True, null=True)),
+                ('claim_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='claims', to='annotation.claimset')),
             ],
             options={
-                "verbose_name": "session",
-                "verbose_name_plural": "sessions",
-                "abstract": False,
+                'ordering': ('claim_set_id', 'position'),
             },
         ),
         migrations.CreateModel(
-            name="Claim",
+            name='Document',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("position", models.PositiveIntegerField()),
-                ("text", models.TextField()),
-                ("start", models.PositiveIntegerField(blank=True, null=True)),
-                ("end", models.PositiveIntegerField(blank=True, null=True)),
-                ("weight", models.FloatField(default=1.0)),
-                (
-                    "origin",
-                    models.CharField(
-                        choices=[("imported", "Imported"), ("judge", "Judge"), ("person", "Person")],
-                        max_length=8,
-                    ),
-                ),
-                ("removed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "claim_set",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="claims",
-                        to="annotation.claimset",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('position', models.PositiveIntegerField(help_text='1 for the first document of the set.')),
+                ('text', models.TextField()),
+                ('document_set', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='annotation.documentset')),
             ],
             options={
-                "ordering": ("claim_set_id", "position"),
-            },
-        ),
-        migrations.CreateModel(
-            name="Document",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("position", models.PositiveIntegerField(help_text="1 for the first document of the set.")),
-                ("text", models.TextField()),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="documents",
-                        to="annotation.documentset",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("document_set_id", "position"),
+                'ordering': ('document_set_id', 'position'),
             },
         ),
         migrations.AddField(
-            model_name="claimset",
-            name="document_set",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="claim_sets",
-                to="annotation.documentset",
-            ),
+            model_name='claimset',
+            name='document_set',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='claim_sets', to='annotation.documentset'),
         ),
         migrations.CreateModel(
-            name="Guideline",
+            name='Guideline',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("version", models.PositiveIntegerField()),
-                ("text", models.TextField(help_text="Markdown; HTML in it is shown as text.")),
-                (
-                    "note",
-                    models.CharField(
-                        blank=True, help_text="What changed, for those who know the old one.", max_length=200
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="guidelines",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('version', models.PositiveIntegerField()),
+                ('text', models.TextField(help_text='Markdown; HTML in it is shown as text.')),
+                ('note', models.CharField(blank=True, help_text='What changed, for those who know the old one.', max_length=200)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='guidelines', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("project_id", "-version"),
+                'ordering': ('project_id', '-version'),
             },
         ),
         migrations.CreateModel(
-            name="Assignment",
+            name='Assignment',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "lease_until",
-                    models.DateTimeField(
-                        blank=True,
-                        help_text="Set while it is held from the queue, and kept when the lease runs out or the set is returned.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "worked_at",
-                    models.DateTimeField(blank=True, help_text="The last act or sign of life.", null=True),
-                ),
-                ("closed_at", models.DateTimeField(blank=True, null=True)),
-                ("unassigned_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "may_have_seen",
-                    models.BooleanField(
-                        db_default=False,
-                        default=False,
-                        help_text="It was open, then it was not, and its assessor's roles then showed them what others and the judge said. It scores, and blind statistics leave it out.",
-                    ),
-                ),
-                ("pen", models.CharField(blank=True, max_length=36)),
-                ("pen_seq", models.PositiveIntegerField(default=0)),
-                (
-                    "assessor",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="assignments",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="assignments",
-                        to="annotation.documentset",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        help_text="The version that was on screen when the form was last opened.",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('lease_until', models.DateTimeField(blank=True, help_text='Set while it is held from the queue, and kept when the lease runs out or the set is returned.', null=True)),
+                ('worked_at', models.DateTimeField(blank=True, help_text='The last act or sign of life.', null=True)),
+                ('closed_at', models.DateTimeField(blank=True, null=True)),
+                ('unassigned_at', models.DateTimeField(blank=True, null=True)),
+                ('may_have_seen', models.BooleanField(db_default=False, default=False, help_text="It was open, then it was not, and its assessor's roles then showed them what others and the judge said. It scores, and blind statistics leave it out.")),
+                ('pen', models.CharField(blank=True, max_length=36)),
+                ('pen_seq', models.PositiveIntegerField(default=0)),
+                ('assessor', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to=settings.AUTH_USER_MODEL)),
+                ('document_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='annotation.documentset')),
+                ('guideline', models.ForeignKey(blank=True, db_index=False, help_text='The version that was on screen when the form was last opened.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="Judge",
+            name='Judge',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("name", models.SlugField(max_length=60)),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("lexical", "Offline lexical baseline"),
-                            ("openai", "OpenAI-compatible"),
-                            ("panel", "Panel of judges"),
-                        ],
-                        max_length=7,
-                    ),
-                ),
-                (
-                    "model",
-                    models.CharField(
-                        blank=True, help_text="The model's name at the provider.", max_length=200
-                    ),
-                ),
-                (
-                    "base_url",
-                    models.CharField(blank=True, help_text="One of the allowed base URLs.", max_length=500),
-                ),
-                (
-                    "api_key_env",
-                    models.CharField(
-                        blank=True,
-                        help_text="Name of the environment variable that holds the key.",
-                        max_length=100,
-                    ),
-                ),
-                (
-                    "temperature",
-                    models.FloatField(
-                        blank=True,
-                        default=0.0,
-                        help_text="Empty where the request is to name none.",
-                        null=True,
-                    ),
-                ),
-                ("seed", models.IntegerField(blank=True, null=True)),
-                (
-                    "concurrency",
-                    models.PositiveIntegerField(
-                        default=8, help_text="Calls at once, of all workers together."
-                    ),
-                ),
-                ("timeout_seconds", models.FloatField(default=60.0)),
-                (
-                    "max_tokens",
-                    models.PositiveIntegerField(default=4000, help_text="Tokens of one reply at most."),
-                ),
-                (
-                    "calls_per_minute",
-                    models.PositiveIntegerField(
-                        blank=True, help_text="Calls in any 60 seconds; empty for no limit.", null=True
-                    ),
-                ),
-                (
-                    "tokens_per_minute",
-                    models.PositiveIntegerField(
-                        blank=True, help_text="Tokens in any 60 seconds; empty for no limit.", null=True
-                    ),
-                ),
-                (
-                    "context_tokens",
-                    models.PositiveIntegerField(
-                        blank=True,
-                        help_text="Tokens that one call can hold, question and reply; longer texts are cut into windows.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "prompt_price",
-                    models.FloatField(
-                        default=0.0,
-                        help_text="Price of a million prompt tokens, in whatever currency you reckon in.",
-                    ),
-                ),
-                (
-                    "completion_price",
-                    models.FloatField(
-                        default=0.0, help_text="Price of a million tokens of replies, in the same currency."
-                    ),
-                ),
-                (
-                    "custom_instruction",
-                    models.TextField(
-                        blank=True,
-                        help_text="Added to what every step tells the judge. Another one makes another judge of it.",
-                    ),
-                ),
-                (
-                    "reply_format",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("json_schema", "JSON by a schema"),
-                            ("json_object", "JSON, but not by a schema"),
-                            ("text", "Plain text"),
-                        ],
-                        help_text="The best that its server was found to take. Empty until it has been asked.",
-                        max_length=11,
-                    ),
-                ),
-                (
-                    "refused_parameters",
-                    models.JSONField(
-                        blank=True,
-                        default=list,
-                        help_text="Parameters that its server was found to refuse; they are left out of requests.",
-                    ),
-                ),
-                (
-                    "ask_next_below",
-                    models.FloatField(
-                        blank=True,
-                        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.",
-                        null=True,
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "archived_at",
-                    models.DateTimeField(
-                        blank=True, help_text="Since when no run may name it; what it said stays.", null=True
-                    ),
-                ),
-                ("members", models.ManyToManyField(blank=True, related_name="panels", to="annotation.judge")),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('name', models.SlugField(max_length=60)),
+                ('kind', models.CharField(choices=[('lexical', 'Offline lexical baseline'), ('openai', 'OpenAI-compatible'), ('panel', 'Panel of judges')], max_length=7)),
+                ('model', models.CharField(blank=True, help_text="The model's name at the provider.", max_length=200)),
+                ('base_url', models.CharField(blank=True, help_text='One of the allowed base URLs.', max_length=500)),
+                ('api_key_env', models.CharField(blank=True, help_text='Name of the environment variable that holds the key.', max_length=100)),
+                ('temperature', models.FloatField(blank=True, default=0.0, help_text='Empty where the request is to name none.', null=True)),
+                ('seed', models.IntegerField(blank=True, null=True)),
+                ('concurrency', models.PositiveIntegerField(default=8, help_text='Calls at once, of all workers together.')),
+                ('timeout_seconds', models.FloatField(default=60.0)),
+                ('max_tokens', models.PositiveIntegerField(default=4000, help_text='Tokens of one reply at most.')),
+                ('calls_per_minute', models.PositiveIntegerField(blank=True, help_text='Calls in any 60 seconds; empty for no limit.', null=True)),
+                ('tokens_per_minute', models.PositiveIntegerField(blank=True, help_text='Tokens in any 60 seconds; empty for no limit.', null=True)),
+                ('context_tokens', models.PositiveIntegerField(blank=True, help_text='Tokens that one call can hold, question and reply; longer texts are cut into windows.', null=True)),
+                ('prompt_price', models.FloatField(default=0.0, help_text='Price of a million prompt tokens, in whatever currency you reckon in.')),
+                ('completion_price', models.FloatField(default=0.0, help_text='Price of a million tokens of replies, in the same currency.')),
+                ('custom_instruction', models.TextField(blank=True, help_text='Added to what every step tells the judge. Another one makes another judge of it.')),
+                ('reply_format', models.CharField(blank=True, choices=[('json_schema', 'JSON by a schema'), ('json_object', 'JSON, but not by a schema'), ('text', 'Plain text')], help_text='The best that its server was found to take. Empty until it has been asked.', max_length=11)),
+                ('refused_parameters', models.JSONField(blank=True, default=list, help_text='Parameters that its server was found to refuse; they are left out of requests.')),
+                ('ask_next_below', models.FloatField(blank=True, help_text='Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.', null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('archived_at', models.DateTimeField(blank=True, help_text='Since when no run may name it; what it said stays.', null=True)),
+                ('members', models.ManyToManyField(blank=True, related_name='panels', to='annotation.judge')),
             ],
             options={
-                "ordering": ("name",),
+                'ordering': ('name',),
             },
         ),
         migrations.CreateModel(
-            name="JudgeExamples",
+            name='JudgeExamples',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "folds",
-                    models.JSONField(
-                        default=dict, help_text="By document set or group, the place of its list."
-                    ),
-                ),
-                (
-                    "chosen",
-                    models.JSONField(
-                        default=list, help_text="Lists of examples; the last one is told of all other sets."
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "base",
-                    models.ForeignKey(
-                        help_text="The judge without the examples.",
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="taught",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="Told with the examples; the one in force when they were chosen.",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="examples",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "judge",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="examples",
-                        to="annotation.judge",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('folds', models.JSONField(default=dict, help_text='By document set or group, the place of its list.')),
+                ('chosen', models.JSONField(default=list, help_text='Lists of examples; the last one is told of all other sets.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('base', models.ForeignKey(help_text='The judge without the examples.', on_delete=django.db.models.deletion.PROTECT, related_name='taught', to='annotation.judge')),
+                ('guideline', models.ForeignKey(blank=True, help_text='Told with the examples; the one in force when they were chosen.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='examples', to='annotation.guideline')),
+                ('judge', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='examples', to='annotation.judge')),
             ],
             options={
-                "verbose_name_plural": "judge examples",
-                "ordering": ("id",),
+                'verbose_name_plural': 'judge examples',
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="Project",
+            name='Project',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("slug", models.SlugField(max_length=60, unique=True)),
-                ("name", models.CharField(max_length=120)),
-                ("description", models.TextField(blank=True)),
-                (
-                    "compares",
-                    models.CharField(
-                        choices=[
-                            ("reference", "Summaries with a reference summary"),
-                            ("source", "Summaries with their source alone"),
-                            ("claims", "Summaries whose claims are there already"),
-                        ],
-                        default="reference",
-                        help_text="What the project's files hold; pages go by it in what they propose.",
-                        max_length=9,
-                        verbose_name="what its files hold",
-                    ),
-                ),
-                (
-                    "blend",
-                    models.CharField(
-                        choices=[("human_first", "Human first"), ("weighted", "Weighted")],
-                        default="human_first",
-                        max_length=12,
-                    ),
-                ),
-                (
-                    "blend_human_weight",
-                    models.FloatField(
-                        default=0.5,
-                        help_text="Weight of people's percents where the blend is weighted (0 to 1).",
-                        verbose_name="weight of people (w)",
-                    ),
-                ),
-                (
-                    "assessor_average",
-                    models.CharField(
-                        choices=[("mean", "Mean"), ("median", "Median")],
-                        default="mean",
-                        max_length=6,
-                        verbose_name="average of several assessors",
-                    ),
-                ),
-                (
-                    "composite_weight",
-                    models.FloatField(
-                        default=0.6666666666666666,
-                        help_text="a in X = a·coverage + (1 - a)·brevity (0 to 1).",
-                        verbose_name="weight of coverage (a)",
-                    ),
-                ),
-                (
-                    "summarization_threshold",
-                    models.FloatField(
-                        default=0.5,
-                        help_text="Summarization passes where the lower of its two parts reaches this (0 to 1).",
-                    ),
-                ),
-                (
-                    "summarization_strict",
-                    models.BooleanField(
-                        default=False,
-                        help_text="Summarization is 1 where both parts are 1, else 0.",
-                        verbose_name="strict summarization",
-                    ),
-                ),
-                (
-                    "summarization_scale",
-                    models.FloatField(
-                        default=1.0,
-                        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).",
-                    ),
-                ),
-                (
-                    "least_scored",
-                    models.FloatField(
-                        default=0.5,
-                        help_text="Where a smaller share of claims or questions is scored, what rests on them is blank (0 to 1).",
-                        verbose_name="least share of scored claims",
-                    ),
-                ),
-                (
-                    "length_unit",
-                    models.CharField(
-                        choices=[("words", "Words"), ("characters", "Characters"), ("bytes", "Bytes")],
-                        default="words",
-                        max_length=10,
-                    ),
-                ),
-                (
-                    "target_length",
-                    models.PositiveIntegerField(
-                        blank=True,
-                        help_text="For summaries without a target length of their own, in the project's length unit.",
-                        null=True,
-                        verbose_name="default target length",
-                    ),
-                ),
-                (
-                    "over_length",
-                    models.CharField(
-                        choices=[
-                            ("zero", "Brevity is 0 (DUC)"),
-                            ("truncate", "Cut to the target before judging"),
-                        ],
-                        default="zero",
-                        max_length=8,
-                        verbose_name="summaries over the target length",
-                    ),
-                ),
-                (
-                    "percent_scale",
-                    models.CharField(
-                        choices=[
-                            ("six", "0, 20, 40, 60, 80, 100 %"),
-                            ("fives", "Steps of 5 %"),
-                            ("free", "Any whole percent"),
-                        ],
-                        default="six",
-                        max_length=5,
-                        verbose_name="percent scale of the SEE form",
-                    ),
-                ),
-                (
-                    "question_set",
-                    models.CharField(
-                        choices=[
-                            ("none", "None"),
-                            ("duc2002", "DUC 2002 (12 counts)"),
-                            ("duc2004", "DUC 2004 (7 questions)"),
-                            ("duc2006", "DUC 2006 (5 qualities)"),
-                            ("summeval", "SummEval (4 dimensions)"),
-                            ("own", "The project's own"),
-                        ],
-                        default="none",
-                        help_text="Quality questions that assessors answer before they see the model summary.",
-                        max_length=10,
-                        verbose_name="quality questions",
-                    ),
-                ),
-                (
-                    "own_questions",
-                    models.JSONField(
-                        blank=True,
-                        default=list,
-                        help_text='A list such as [{"id": "1", "text": "Is it clear?", "answers": ["no", "yes"]}].',
-                        verbose_name="the project's own questions",
-                    ),
-                ),
-                (
-                    "assessors_per_set",
-                    models.PositiveSmallIntegerField(
-                        default=0,
-                        help_text="Assessors take sets themselves until each has so many assessors; 0 for no queue.",
-                        verbose_name="assessors per set from the queue",
-                    ),
-                ),
-                (
-                    "lease_minutes",
-                    models.PositiveIntegerField(
-                        default=30,
-                        help_text="Idle minutes after which a set pulled from the queue goes back to it.",
-                        verbose_name="lease in minutes",
-                    ),
-                ),
-                (
-                    "reveal",
-                    models.CharField(
-                        choices=[("after_answer", "After own answer"), ("shown", "Shown")],
-                        default="after_answer",
-                        max_length=12,
-                        verbose_name="reviewers see the judge's verdict",
-                    ),
-                ),
-                (
-                    "dispute_threshold",
-                    models.FloatField(
-                        default=0.2,
-                        help_text="Answers further apart than this go to the adjudicators: yes is 1, unsure .5, no 0, 100 % is 1 (0 to 1).",
-                        verbose_name="answers differ beyond",
-                    ),
-                ),
-                (
-                    "dispute_voices",
-                    models.CharField(
-                        choices=[("people", "People"), ("judge", "People and the deciding judge")],
-                        default="people",
-                        help_text="Whose answers are compared with each other for that.",
-                        max_length=6,
-                        verbose_name="whose answers are compared with each other",
-                    ),
-                ),
-                (
-                    "rescore_due_at",
-                    models.DateTimeField(
-                        editable=False,
-                        help_text="Since when all its scores are to be rebuilt; empty once they are.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "archived_at",
-                    models.DateTimeField(
-                        editable=False, help_text="Since when it is read-only and out of lists.", null=True
-                    ),
-                ),
-                (
-                    "deleted_at",
-                    models.DateTimeField(
-                        editable=False,
-                        help_text="Since when nobody sees it. It can be restored for 30 days, and is then removed for good.",
-                        null=True,
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "deciding_judge",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="The judge whose verdicts stand where no person has decided.",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="deciding_in",
-                        to="annotation.judge",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('slug', models.SlugField(max_length=60, unique=True)),
+                ('name', models.CharField(max_length=120)),
+                ('description', models.TextField(blank=True)),
+                ('compares', models.CharField(choices=[('reference', 'Summaries with a reference summary'), ('source', 'Summaries with their source alone'), ('claims', 'Summaries whose claims are there already')], default='reference', help_text="What the project's files hold; pages go by it in what they propose.", max_length=9, verbose_name='what its files hold')),
+                ('blend', models.CharField(choices=[('human_first', 'Human first'), ('weighted', 'Weighted')], default='human_first', max_length=12)),
+                ('blend_human_weight', models.FloatField(default=0.5, help_text="Weight of people's percents where the blend is weighted (0 to 1).", verbose_name='weight of people (w)')),
+                ('assessor_average', models.CharField(choices=[('mean', 'Mean'), ('median', 'Median')], default='mean', max_length=6, verbose_name='average of several assessors')),
+                ('composite_weight', models.FloatField(default=0.6666666666666666, help_text='a in X = a·coverage + (1 - a)·brevity (0 to 1).', verbose_name='weight of coverage (a)')),
+                ('summarization_threshold', models.FloatField(default=0.5, help_text='Summarization passes where the lower of its two parts reaches this (0 to 1).')),
+                ('summarization_strict', models.BooleanField(default=False, help_text='Summarization is 1 where both parts are 1, else 0.', verbose_name='strict summarization')),
+                ('summarization_scale', models.FloatField(default=1.0, help_text='Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).')),
+                ('least_scored', models.FloatField(default=0.5, help_text='Where a smaller share of claims or questions is scored, what rests on them is blank (0 to 1).', verbose_name='least share of scored claims')),
+                ('length_unit', models.CharField(choices=[('words', 'Words'), ('characters', 'Characters'), ('bytes', 'Bytes')], default='words', max_length=10)),
+                ('target_length', models.PositiveIntegerField(blank=True, help_text="For summaries without a target length of their own, in the project's length unit.", null=True, verbose_name='default target length')),
+                ('over_length', models.CharField(choices=[('zero', 'Brevity is 0 (DUC)'), ('truncate', 'Cut to the target before judging')], default='zero', max_length=8, verbose_name='summaries over the target length')),
+                ('percent_scale', models.CharField(choices=[('six', '0, 20, 40, 60, 80, 100 %'), ('fives', 'Steps of 5 %'), ('free', 'Any whole percent')], default='six', max_length=5, verbose_name='percent scale of the SEE form')),
+                ('question_set', models.CharField(choices=[('none', 'None'), ('duc2002', 'DUC 2002 (12 counts)'), ('duc2004', 'DUC 2004 (7 questions)'), ('duc2006', 'DUC 2006 (5 qualities)'), ('summeval', 'SummEval (4 dimensions)'), ('own', "The project's own")], default='none', help_text='Quality questions that assessors answer before they see the model summary.', max_length=10, verbose_name='quality questions')),
+                ('own_questions', models.JSONField(blank=True, default=list, help_text='A list such as [{"id": "1", "text": "Is it clear?", "answers": ["no", "yes"]}].', verbose_name="the project's own questions")),
+                ('assessors_per_set', models.PositiveSmallIntegerField(default=0, help_text='Assessors take sets themselves until each has so many assessors; 0 for no queue.', verbose_name='assessors per set from the queue')),
+                ('lease_minutes', models.PositiveIntegerField(default=30, help_text='Idle minutes after which a set pulled from the queue goes back to it.', verbose_name='lease in minutes')),
+                ('reveal', models.CharField(choices=[('after_answer', 'After own answer'), ('shown', 'Shown')], default='after_answer', max_length=12, verbose_name="reviewers see the judge's verdict")),
+                ('dispute_threshold', models.FloatField(default=0.2, help_text='Answers further apart than this go to the adjudicators: yes is 1, unsure .5, no 0, 100 % is 1 (0 to 1).', verbose_name='answers differ beyond')),
+                ('dispute_voices', models.CharField(choices=[('people', 'People'), ('judge', 'People and the deciding judge')], default='people', help_text='Whose answers are compared with each other for that.', max_length=6, verbose_name='whose answers are compared with each other')),
+                ('rescore_due_at', models.DateTimeField(editable=False, help_text='Since when all its scores are to be rebuilt; empty once they are.', null=True)),
+                ('archived_at', models.DateTimeField(editable=False, help_text='Since when it is read-only and out of lists.', null=True)),
+                ('deleted_at', models.DateTimeField(editable=False, help_text='Since when nobody sees it. It can be restored for 30 days, and is then removed for good.', null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('deciding_judge', models.ForeignKey(blank=True, help_text='The judge whose verdicts stand where no person has decided.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='deciding_in', to='annotation.judge')),
             ],
             options={
-                "ordering": ("name",),
+                'ordering': ('name',),
             },
         ),
         migrations.CreateModel(
-            name="Membership",
+            name='Membership',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "roles",
-                    models.JSONField(default=list, help_text='A list such as ["manager", "reviewer"].'),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="memberships",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="memberships",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('roles', models.JSONField(default=list, help_text='A list such as ["manager", "reviewer"].')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='annotation.project')),
             ],
             options={
-                "ordering": ("project_id", "user_id"),
+                'ordering': ('project_id', 'user_id'),
             },
         ),
         migrations.AddField(
-            model_name="judge",
-            name="project",
-            field=models.ForeignKey(
-                blank=True,
-                help_text="The project that it belongs to; empty for a shared judge.",
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="own_judges",
-                to="annotation.project",
-            ),
+            model_name='judge',
+            name='project',
+            field=models.ForeignKey(blank=True, help_text='The project that it belongs to; empty for a shared judge.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='own_judges', to='annotation.project'),
         ),
         migrations.CreateModel(
-            name="Invitation",
+            name='Invitation',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("roles", models.JSONField(default=list)),
-                ("note", models.CharField(blank=True, help_text="For whom it is meant.", max_length=120)),
-                (
-                    "email",
-                    models.EmailField(
-                        blank=True,
-                        help_text="Where the link is mailed; empty where it was shown.",
-                        max_length=254,
-                    ),
-                ),
-                ("mailed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "link_base",
-                    models.TextField(
-                        editable=False,
-                        help_text="Where the installation is reached, for the link that is mailed.",
-                        null=True,
-                    ),
-                ),
-                ("secret_hash", models.CharField(max_length=64, unique=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("expires_at", models.DateTimeField()),
-                ("accepted_at", models.DateTimeField(blank=True, null=True)),
-                ("revoked_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "accepted_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="accepted_invitations",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="invitations",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="invitations",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('roles', models.JSONField(default=list)),
+                ('note', models.CharField(blank=True, help_text='For whom it is meant.', max_length=120)),
+                ('email', models.EmailField(blank=True, help_text='Where the link is mailed; empty where it was shown.', max_length=254)),
+                ('mailed_at', models.DateTimeField(blank=True, null=True)),
+                ('link_base', models.TextField(editable=False, help_text='Where the installation is reached, for the link that is mailed.', null=True)),
+                ('secret_hash', models.CharField(max_length=64, unique=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('expires_at', models.DateTimeField()),
+                ('accepted_at', models.DateTimeField(blank=True, null=True)),
+                ('revoked_at', models.DateTimeField(blank=True, null=True)),
+                ('accepted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='accepted_invitations', to=settings.AUTH_USER_MODEL)),
+                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='invitations', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='annotation.project')),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('-id',),
             },
         ),
         migrations.CreateModel(
-            name="Import",
+            name='Import',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("files", models.JSONField(default=list, help_text="Their names, in their order.")),
-                ("choices", models.JSONField(blank=True, default=dict)),
-                ("dry_run", models.BooleanField(default=False, help_text="They are only checked.")),
-                ("rows_read", models.PositiveIntegerField(default=0)),
-                ("sets_written", models.PositiveIntegerField(default=0)),
-                (
-                    "sets",
-                    models.PositiveIntegerField(default=0, help_text="In the files; 0 until they are read."),
-                ),
-                ("report", models.JSONField(blank=True, null=True)),
-                ("refusal", models.JSONField(blank=True, null=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("cancelled_at", models.DateTimeField(blank=True, null=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "requested_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="imports",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="imports",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('files', models.JSONField(default=list, help_text='Their names, in their order.')),
+                ('choices', models.JSONField(blank=True, default=dict)),
+                ('dry_run', models.BooleanField(default=False, help_text='They are only checked.')),
+                ('rows_read', models.PositiveIntegerField(default=0)),
+                ('sets_written', models.PositiveIntegerField(default=0)),
+                ('sets', models.PositiveIntegerField(default=0, help_text='In the files; 0 until they are read.')),
+                ('report', models.JSONField(blank=True, null=True)),
+                ('refusal', models.JSONField(blank=True, null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('cancelled_at', models.DateTimeField(blank=True, null=True)),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('requested_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='imports', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imports', to='annotation.project')),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('-id',),
             },
         ),
         migrations.AddField(
-            model_name="guideline",
-            name="project",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="guidelines",
-                to="annotation.project",
-            ),
+            model_name='guideline',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='guidelines', to='annotation.project'),
         ),
         migrations.CreateModel(
-            name="Export",
+            name='Export',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("level", models.CharField(max_length=10)),
-                ("format", models.CharField(max_length=8)),
-                ("named_people", models.BooleanField(default=False)),
-                (
-                    "path",
-                    models.CharField(blank=True, help_text="Below the folder of exports.", max_length=500),
-                ),
-                ("manifest", models.JSONField(blank=True, default=dict)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "requested_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="exports",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="exports",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('level', models.CharField(max_length=10)),
+                ('format', models.CharField(max_length=8)),
+                ('named_people', models.BooleanField(default=False)),
+                ('path', models.CharField(blank=True, help_text='Below the folder of exports.', max_length=500)),
+                ('manifest', models.JSONField(blank=True, default=dict)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('requested_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='exports', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='exports', to='annotation.project')),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('-id',),
             },
         ),
         migrations.CreateModel(
-            name="Event",
+            name='Event',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("verb", models.CharField(max_length=40)),
-                ("target_kind", models.CharField(max_length=40)),
-                ("target_id", models.CharField(help_text="Public id of the row.", max_length=16)),
-                ("data", models.JSONField(default=dict)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "actor",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="events",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="events",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('verb', models.CharField(max_length=40)),
+                ('target_kind', models.CharField(max_length=40)),
+                ('target_id', models.CharField(help_text='Public id of the row.', max_length=16)),
+                ('data', models.JSONField(default=dict)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('actor', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='events', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='annotation.project')),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('-id',),
             },
         ),
         migrations.CreateModel(
-            name="Draw",
+            name='Draw',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "method",
-                    models.CharField(
-                        choices=[
-                            ("uniform", "Same chance for every claim"),
-                            ("active", "More claims where the judge is unsure"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "share",
-                    models.FloatField(
-                        default=1.0, help_text="The share that was asked for, above 0 and up to 1."
-                    ),
-                ),
-                ("seed", models.BigIntegerField()),
-                (
-                    "frame",
-                    models.JSONField(help_text="Public ids of all items that could have been sampled."),
-                ),
-                (
-                    "chances",
-                    models.JSONField(
-                        blank=True,
-                        default=list,
-                        help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "cancelled_at",
-                    models.DateTimeField(
-                        blank=True,
-                        help_text="Nobody is asked for its answers since, and no estimate uses them.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="draws",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('method', models.CharField(choices=[('uniform', 'Same chance for every claim'), ('active', 'More claims where the judge is unsure')], max_length=20)),
+                ('share', models.FloatField(default=1.0, help_text='The share that was asked for, above 0 and up to 1.')),
+                ('seed', models.BigIntegerField()),
+                ('frame', models.JSONField(help_text='Public ids of all items that could have been sampled.')),
+                ('chances', models.JSONField(blank=True, default=list, help_text='Inclusion probability of every item of the frame, in its order; empty where all had the same.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('cancelled_at', models.DateTimeField(blank=True, help_text='Nobody is asked for its answers since, and no estimate uses them.', null=True)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='draws', to='annotation.project')),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('-id',),
             },
         ),
         migrations.AddField(
-            model_name="documentset",
-            name="project",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="document_sets",
-                to="annotation.project",
-            ),
+            model_name='documentset',
+            name='project',
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='document_sets', to='annotation.project'),
         ),
         migrations.CreateModel(
-            name="Comment",
+            name='Comment',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("text", models.TextField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "author",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="comments",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "claim",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="comments",
-                        to="annotation.claim",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="comments",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('text', models.TextField()),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to=settings.AUTH_USER_MODEL)),
+                ('claim', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.claim')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='annotation.project')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="Analysis",
+            name='Analysis',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("leaderboard", "Leaderboard"),
-                            ("agreement", "Agreement"),
-                            ("judge", "Judge"),
-                        ],
-                        max_length=11,
-                    ),
-                ),
-                (
-                    "key",
-                    models.CharField(
-                        help_text="What was asked for, such as the score and the target length.",
-                        max_length=200,
-                    ),
-                ),
-                ("inputs", models.CharField(blank=True, max_length=64)),
-                ("seed", models.BigIntegerField(default=0)),
-                ("payload", models.JSONField(blank=True, default=dict)),
-                ("seconds", models.FloatField(default=0.0, help_text="How long it took to make.")),
-                ("made_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "asked_at",
-                    models.DateTimeField(blank=True, help_text="A worker is at it since then.", null=True),
-                ),
-                (
-                    "failed_at",
-                    models.DateTimeField(blank=True, help_text="A worker failed to make it then.", null=True),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="analyses",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('kind', models.CharField(choices=[('leaderboard', 'Leaderboard'), ('agreement', 'Agreement'), ('judge', 'Judge')], max_length=11)),
+                ('key', models.CharField(help_text='What was asked for, such as the score and the target length.', max_length=200)),
+                ('inputs', models.CharField(blank=True, max_length=64)),
+                ('seed', models.BigIntegerField(default=0)),
+                ('payload', models.JSONField(blank=True, default=dict)),
+                ('seconds', models.FloatField(default=0.0, help_text='How long it took to make.')),
+                ('made_at', models.DateTimeField(blank=True, null=True)),
+                ('asked_at', models.DateTimeField(blank=True, help_text='A worker is at it since then.', null=True)),
+                ('failed_at', models.DateTimeField(blank=True, help_text='A worker failed to make it then.', null=True)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='analyses', to='annotation.project')),
             ],
             options={
-                "verbose_name_plural": "analyses",
-                "ordering": ("project_id", "kind", "key"),
+                'verbose_name_plural': 'analyses',
+                'ordering': ('project_id', 'kind', 'key'),
             },
         ),
         migrations.CreateModel(
-            name="PromptVersion",
+            name='PromptVersion',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("step", models.CharField(max_length=40)),
-                ("number", models.PositiveIntegerField(help_text="Counts the versions of a step, from 1.")),
-                ("system", models.TextField(help_text="The step's text.")),
-                (
-                    "parts",
-                    models.JSONField(
-                        blank=True,
-                        default=dict,
-                        help_text="Instructions of the step's parts that are reworded, by name.",
-                    ),
-                ),
-                (
-                    "version",
-                    models.CharField(
-                        help_text="Follows from the words; stored calls name it.", max_length=40
-                    ),
-                ),
-                (
-                    "note",
-                    models.CharField(
-                        blank=True, help_text="Why, in the words of who made it.", max_length=500
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="prompt_versions",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="prompt_versions",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('step', models.CharField(max_length=40)),
+                ('number', models.PositiveIntegerField(help_text='Counts the versions of a step, from 1.')),
+                ('system', models.TextField(help_text="The step's text.")),
+                ('parts', models.JSONField(blank=True, default=dict, help_text="Instructions of the step's parts that are reworded, by name.")),
+                ('version', models.CharField(help_text='Follows from the words; stored calls name it.', max_length=40)),
+                ('note', models.CharField(blank=True, help_text='Why, in the words of who made it.', max_length=500)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='prompt_versions', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='prompt_versions', to='annotation.project')),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('-id',),
             },
         ),
         migrations.AddField(
-            model_name="judge",
-            name="prompts",
-            field=models.ManyToManyField(
-                blank=True,
-                help_text="The project's own words that it is asked in; built-in ones for other steps.",
-                related_name="judges",
-                to="annotation.promptversion",
-            ),
+            model_name='judge',
+            name='prompts',
+            field=models.ManyToManyField(blank=True, help_text="The project's own words that it is asked in; built-in ones for other steps.", related_name='judges', to='annotation.promptversion'),
         ),
         migrations.CreateModel(
-            name="Question",
+            name='Question',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("position", models.PositiveIntegerField()),
-                ("text", models.TextField()),
-                (
-                    "origin",
-                    models.CharField(
-                        choices=[("imported", "Imported"), ("judge", "Judge"), ("person", "Person")],
-                        max_length=8,
-                    ),
-                ),
-                (
-                    "origin_name",
-                    models.CharField(
-                        blank=True, help_text="The file, the judge's signature or the person.", max_length=200
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("retired_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="questions",
-                        to="annotation.documentset",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('position', models.PositiveIntegerField()),
+                ('text', models.TextField()),
+                ('origin', models.CharField(choices=[('imported', 'Imported'), ('judge', 'Judge'), ('person', 'Person')], max_length=8)),
+                ('origin_name', models.CharField(blank=True, help_text="The file, the judge's signature or the person.", max_length=200)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('retired_at', models.DateTimeField(blank=True, null=True)),
+                ('document_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='questions', to='annotation.documentset')),
             ],
             options={
-                "ordering": ("document_set_id", "position"),
+                'ordering': ('document_set_id', 'position'),
             },
         ),
         migrations.CreateModel(
-            name="Reading",
+            name='Reading',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "position",
-                    models.PositiveIntegerField(default=1, help_text="Order within the assignment."),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[("open", "Open"), ("draft", "Draft"), ("submitted", "Submitted")],
-                        default="open",
-                        max_length=9,
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("submitted_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "assignment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="readings",
-                        to="annotation.assignment",
-                    ),
-                ),
-                (
-                    "comparison",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="readings",
-                        to="annotation.comparison",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('position', models.PositiveIntegerField(default=1, help_text='Order within the assignment.')),
+                ('state', models.CharField(choices=[('open', 'Open'), ('draft', 'Draft'), ('submitted', 'Submitted')], default='open', max_length=9)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('submitted_at', models.DateTimeField(blank=True, null=True)),
+                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='readings', to='annotation.assignment')),
+                ('comparison', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='readings', to='annotation.comparison')),
             ],
             options={
-                "ordering": ("assignment_id", "position", "id"),
+                'ordering': ('assignment_id', 'position', 'id'),
             },
         ),
         migrations.CreateModel(
-            name="Run",
+            name='Run',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("metrics", models.JSONField(default=list)),
-                (
-                    "n_questions",
-                    models.PositiveSmallIntegerField(
-                        blank=True,
-                        help_text="How many questions a document set should have: the judge makes up what is missing. Empty: it makes some up only where nobody has given any.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("active", "Under way"),
-                            ("cancelled", "Cancelled"),
-                            ("stopped", "Stopped"),
-                            ("failed", "Failed"),
-                            ("finished", "Finished"),
-                        ],
-                        default="active",
-                        max_length=9,
-                    ),
-                ),
-                ("stop_reason", models.CharField(blank=True, max_length=500)),
-                (
-                    "cost",
-                    models.FloatField(
-                        default=0.0,
-                        help_text="What its calls cost, at the judge's prices; with a cap also what those under way may cost.",
-                    ),
-                ),
-                (
-                    "max_cost",
-                    models.FloatField(
-                        blank=True,
-                        help_text="The run stops before its calls could cost more; empty for no cap.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "is_trial",
-                    models.BooleanField(
-                        default=False,
-                        help_text="It judges its own peer summaries alone, to see what its judge is worth.",
-                    ),
-                ),
-                (
-                    "decides_after",
-                    models.BooleanField(
-                        default=False, help_text="Its judge becomes the deciding one once it is finished."
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "judge",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="runs",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="runs",
-                        to="annotation.project",
-                    ),
-                ),
-                (
-                    "prompt_versions",
-                    models.ManyToManyField(
-                        blank=True,
-                        help_text="The versions that its judges used when it began; built-in ones for other steps.",
-                        related_name="runs",
-                        to="annotation.promptversion",
-                    ),
-                ),
-                (
-                    "started_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="runs",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('metrics', models.JSONField(default=list)),
+                ('n_questions', models.PositiveSmallIntegerField(blank=True, help_text='How many questions a document set should have: the judge makes up what is missing. Empty: it makes some up only where nobody has given any.', null=True)),
+                ('state', models.CharField(choices=[('active', 'Under way'), ('cancelled', 'Cancelled'), ('stopped', 'Stopped'), ('failed', 'Failed'), ('finished', 'Finished')], default='active', max_length=9)),
+                ('stop_reason', models.CharField(blank=True, max_length=500)),
+                ('cost', models.FloatField(default=0.0, help_text="What its calls cost, at the judge's prices; with a cap also what those under way may cost.")),
+                ('max_cost', models.FloatField(blank=True, help_text='The run stops before its calls could cost more; empty for no cap.', null=True)),
+                ('is_trial', models.BooleanField(default=False, help_text='It judges its own peer summaries alone, to see what its judge is worth.')),
+                ('decides_after', models.BooleanField(default=False, help_text='Its judge becomes the deciding one once it is finished.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='annotation.judge')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='annotation.project')),
+                ('prompt_versions', models.ManyToManyField(blank=True, help_text='The versions that its judges used when it began; built-in ones for other steps.', related_name='runs', to='annotation.promptversion')),
+                ('started_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('-id',),
             },
         ),
         migrations.CreateModel(
-            name="JudgeCall",
+            name='JudgeCall',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "key",
-                    models.CharField(
-                        help_text="Hash of judge, prompt version and input.", max_length=64, unique=True
-                    ),
-                ),
-                ("step", models.CharField(max_length=40)),
-                ("prompt_version", models.CharField(max_length=40)),
-                (
-                    "request",
-                    models.TextField(help_text="Canonical JSON of what was asked, without any secret."),
-                ),
-                ("reply", models.TextField(blank=True)),
-                ("finish_reason", models.CharField(blank=True, max_length=40)),
-                ("prompt_tokens", models.PositiveIntegerField(default=0)),
-                ("completion_tokens", models.PositiveIntegerField(default=0)),
-                ("seconds", models.FloatField(default=0.0)),
-                (
-                    "served_model",
-                    models.CharField(
-                        blank=True,
-                        help_text="The model's name in the reply, which may differ from the one asked.",
-                        max_length=200,
-                    ),
-                ),
-                (
-                    "erased_at",
-                    models.DateTimeField(
-                        help_text="Since when its words are gone; its question would be asked and paid for again.",
-                        null=True,
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "judge",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="calls",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="The run that paid for it.",
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="calls",
-                        to="annotation.run",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('key', models.CharField(help_text='Hash of judge, prompt version and input.', max_length=64, unique=True)),
+                ('step', models.CharField(max_length=40)),
+                ('prompt_version', models.CharField(max_length=40)),
+                ('request', models.TextField(help_text='Canonical JSON of what was asked, without any secret.')),
+                ('reply', models.TextField(blank=True)),
+                ('finish_reason', models.CharField(blank=True, max_length=40)),
+                ('prompt_tokens', models.PositiveIntegerField(default=0)),
+                ('completion_tokens', models.PositiveIntegerField(default=0)),
+                ('seconds', models.FloatField(default=0.0)),
+                ('served_model', models.CharField(blank=True, help_text="The model's name in the reply, which may differ from the one asked.", max_length=200)),
+                ('erased_at', models.DateTimeField(help_text='Since when its words are gone; its question would be asked and paid for again.', null=True)),
+                ('token', models.CharField(blank=True, help_text='Of the worker that asks.', max_length=32)),
+                ('lease_until', models.DateTimeField(help_text='Until when its worker may ask; null once it is answered.', null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='annotation.judge')),
+                ('run', models.ForeignKey(blank=True, help_text='The run that paid for it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='calls', to='annotation.run')),
             ],
             options={
-                "ordering": ("-id",),
+                'ordering': ('-id',),
             },
         ),
         migrations.CreateModel(
-            name="Job",
+            name='Job',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("waiting", "Waiting"),
-                            ("working", "Working"),
-                            ("done", "Done"),
-                            ("failed", "Failed"),
-                            ("cancelled", "Cancelled"),
-                        ],
-                        default="waiting",
-                        max_length=9,
-                    ),
-                ),
-                ("token", models.CharField(blank=True, max_length=32)),
-                ("lease_until", models.DateTimeField(blank=True, null=True)),
-                ("attempt", models.PositiveIntegerField(default=0)),
-                ("total", models.PositiveIntegerField(default=0, help_text="Peer summaries to judge.")),
-                ("done", models.PositiveIntegerField(default=0)),
-                ("unscored", models.PositiveIntegerField(default=0)),
-                ("error", models.CharField(blank=True, max_length=1000)),
-                (
-                    "request_id",
-                    models.CharField(
-                        blank=True,
-                        db_default="",
-                        default=annotation.models.base.current_request_id,
-                        help_text="Of the request that asked for it.",
-                        max_length=64,
-                    ),
-                ),
-                ("queued_at", models.DateTimeField(auto_now_add=True)),
-                ("started_at", models.DateTimeField(blank=True, null=True)),
-                ("finished_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="jobs",
-                        to="annotation.documentset",
-                    ),
-                ),
-                (
-                    "export",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="jobs",
-                        to="annotation.export",
-                    ),
-                ),
-                (
-                    "import_row",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="jobs",
-                        to="annotation.import",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="jobs",
-                        to="annotation.run",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('working', 'Working'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='waiting', max_length=9)),
+                ('token', models.CharField(blank=True, max_length=32)),
+                ('lease_until', models.DateTimeField(blank=True, null=True)),
+                ('attempt', models.PositiveIntegerField(default=0)),
+                ('total', models.PositiveIntegerField(default=0, help_text='Peer summaries to judge.')),
+                ('done', models.PositiveIntegerField(default=0)),
+                ('unscored', models.PositiveIntegerField(default=0)),
+                ('error', models.CharField(blank=True, max_length=1000)),
+                ('request_id', models.CharField(blank=True, db_default='', default=annotation.models.base.current_request_id, help_text='Of the request that asked for it.', max_length=64)),
+                ('queued_at', models.DateTimeField(auto_now_add=True)),
+                ('started_at', models.DateTimeField(blank=True, null=True)),
+                ('finished_at', models.DateTimeField(blank=True, null=True)),
+                ('document_set', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.documentset')),
+                ('export', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.export')),
+                ('import_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.import')),
+                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='annotation.run')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="Summary",
+            name='Summary',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("is_model", models.BooleanField(default=False)),
-                ("is_peer", models.BooleanField(default=False)),
-                (
-                    "external_id",
-                    models.CharField(
-                        blank=True,
-                        help_text="The reference_id of a model summary; may be empty.",
-                        max_length=200,
-                    ),
-                ),
-                (
-                    "target_words",
-                    models.PositiveIntegerField(
-                        blank=True, help_text="Target length in the project's length unit.", null=True
-                    ),
-                ),
-                (
-                    "names_references",
-                    models.BooleanField(
-                        default=False,
-                        help_text="Its rows name its references; otherwise it is compared with all of its document set.",
-                    ),
-                ),
-                ("text", models.TextField(blank=True)),
-                ("metadata", models.JSONField(blank=True, default=dict)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="summaries",
-                        to="annotation.documentset",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('is_model', models.BooleanField(default=False)),
+                ('is_peer', models.BooleanField(default=False)),
+                ('external_id', models.CharField(blank=True, help_text='The reference_id of a model summary; may be empty.', max_length=200)),
+                ('target_words', models.PositiveIntegerField(blank=True, help_text="Target length in the project's length unit.", null=True)),
+                ('names_references', models.BooleanField(default=False, help_text='Its rows name its references; otherwise it is compared with all of its document set.')),
+                ('text', models.TextField(blank=True)),
+                ('metadata', models.JSONField(blank=True, default=dict)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('document_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='annotation.documentset')),
             ],
             options={
-                "verbose_name_plural": "summaries",
-                "ordering": ("document_set_id", "id"),
+                'verbose_name_plural': 'summaries',
+                'ordering': ('document_set_id', 'id'),
             },
         ),
         migrations.CreateModel(
-            name="Score",
+            name='Score',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("peer_words", models.PositiveIntegerField()),
-                ("coverage", models.FloatField(null=True)),
-                ("coverage_judge", models.FloatField(null=True)),
-                ("coverage_human", models.FloatField(null=True)),
-                ("human_share", models.FloatField(null=True)),
-                ("claim_coverage", models.FloatField(null=True)),
-                ("alignment", models.FloatField(null=True)),
-                ("factual_alignment", models.FloatField(null=True)),
-                ("question_coverage", models.FloatField(null=True)),
-                ("summarization", models.FloatField(null=True)),
-                ("topic_preservation", models.FloatField(null=True)),
-                ("completeness", models.FloatField(null=True)),
-                ("redundancy", models.FloatField(null=True)),
-                ("conciseness", models.FloatField(null=True)),
-                ("coherence", models.FloatField(null=True)),
-                ("brevity", models.FloatField(null=True)),
-                ("composite_1", models.FloatField(null=True)),
-                ("composite_2_3", models.FloatField(null=True)),
-                ("composite_custom", models.FloatField(null=True)),
-                ("claims", models.PositiveIntegerField(default=0)),
-                ("claims_unscored", models.PositiveIntegerField(default=0)),
-                ("flags", models.JSONField(default=list)),
-                ("signature", models.CharField(max_length=300)),
-                (
-                    "revision",
-                    models.PositiveBigIntegerField(
-                        default=annotation.models.score.new_revision,
-                        help_text="Set again at every writing: the sum over a project tells whether any score was written since.",
-                    ),
-                ),
-                ("computed_at", models.DateTimeField(auto_now=True)),
-                (
-                    "project",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="scores",
-                        to="annotation.project",
-                    ),
-                ),
-                (
-                    "summary",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="score",
-                        to="annotation.summary",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('peer_words', models.PositiveIntegerField()),
+                ('coverage', models.FloatField(null=True)),
+                ('coverage_judge', models.FloatField(null=True)),
+                ('coverage_human', models.FloatField(null=True)),
+                ('human_share', models.FloatField(null=True)),
+                ('claim_coverage', models.FloatField(null=True)),
+                ('alignment', models.FloatField(null=True)),
+                ('factual_alignment', models.FloatField(null=True)),
+                ('question_coverage', models.FloatField(null=True)),
+                ('summarization', models.FloatField(null=True)),
+                ('topic_preservation', models.FloatField(null=True)),
+                ('completeness', models.FloatField(null=True)),
+                ('redundancy', models.FloatField(null=True)),
+                ('conciseness', models.FloatField(null=True)),
+                ('coherence', models.FloatField(null=True)),
+                ('brevity', models.FloatField(null=True)),
+                ('composite_1', models.FloatField(null=True)),
+                ('composite_2_3', models.FloatField(null=True)),
+                ('composite_custom', models.FloatField(null=True)),
+                ('claims', models.PositiveIntegerField(default=0)),
+                ('claims_unscored', models.PositiveIntegerField(default=0)),
+                ('flags', models.JSONField(default=list)),
+                ('signature', models.CharField(max_length=300)),
+                ('revision', models.PositiveBigIntegerField(default=annotation.models.score.new_revision, help_text='Set again at every writing: the sum over a project tells whether any score was written since.')),
+                ('computed_at', models.DateTimeField(auto_now=True)),
+                ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='annotation.project')),
+                ('summary', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='score', to='annotation.summary')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.AddField(
-            model_name="run",
-            name="peers",
-            field=models.ManyToManyField(
-                blank=True,
-                help_text="What a trial judges; empty for others.",
-                related_name="+",
-                to="annotation.summary",
-            ),
+            model_name='run',
+            name='peers',
+            field=models.ManyToManyField(blank=True, help_text='What a trial judges; empty for others.', related_name='+', to='annotation.summary'),
         ),
         migrations.CreateModel(
-            name="Rating",
+            name='Rating',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "name",
-                    models.CharField(
-                        choices=[
-                            ("conciseness", "Conciseness, by a judge"),
-                            ("coherence", "Coherence, by a judge"),
-                            ("topic_preservation", "Share of the source's topics dealt with, by a judge"),
-                            ("completeness", "Completeness, computed"),
-                            ("redundancy", "Freedom from repetition, computed"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "origin_name",
-                    models.CharField(
-                        help_text="The judge's signature, or the metric's version.", max_length=200
-                    ),
-                ),
-                ("value", models.FloatField(blank=True, null=True)),
-                ("reason", models.TextField(blank=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "judge",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="ratings",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="ratings",
-                        to="annotation.run",
-                    ),
-                ),
-                (
-                    "summary",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="ratings",
-                        to="annotation.summary",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('name', models.CharField(choices=[('conciseness', 'Conciseness, by a judge'), ('coherence', 'Coherence, by a judge'), ('topic_preservation', "Share of the source's topics dealt with, by a judge"), ('completeness', 'Completeness, computed'), ('redundancy', 'Freedom from repetition, computed')], max_length=20)),
+                ('origin_name', models.CharField(help_text="The judge's signature, or the metric's version.", max_length=200)),
+                ('value', models.FloatField(blank=True, null=True)),
+                ('reason', models.TextField(blank=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('judge', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='ratings', to='annotation.judge')),
+                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='ratings', to='annotation.run')),
+                ('summary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ratings', to='annotation.summary')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="QuestionAnswer",
+            name='QuestionAnswer',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("origin_name", models.CharField(help_text="The judge's signature.", max_length=200)),
-                (
-                    "label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "probability",
-                    models.FloatField(blank=True, help_text="Of yes, as the judge gave it.", null=True),
-                ),
-                (
-                    "evidence",
-                    models.JSONField(
-                        blank=True, default=list, help_text="Unit numbers of the text asked about."
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "judge",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="question_answers",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "question",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="answers",
-                        to="annotation.question",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="question_answers",
-                        to="annotation.run",
-                    ),
-                ),
-                (
-                    "summary",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="Empty for the answer from the source.",
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="question_answers",
-                        to="annotation.summary",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('origin_name', models.CharField(help_text="The judge's signature.", max_length=200)),
+                ('label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
+                ('probability', models.FloatField(blank=True, help_text='Of yes, as the judge gave it.', null=True)),
+                ('evidence', models.JSONField(blank=True, default=list, help_text='Unit numbers of the text asked about.')),
+                ('reason', models.TextField(blank=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='question_answers', to='annotation.judge')),
+                ('question', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='annotation.question')),
+                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='question_answers', to='annotation.run')),
+                ('summary', models.ForeignKey(blank=True, help_text='Empty for the answer from the source.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='question_answers', to='annotation.summary')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.AddField(
-            model_name="comparison",
-            name="model",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="comparisons_as_model",
-                to="annotation.summary",
-            ),
+            model_name='comparison',
+            name='model',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comparisons_as_model', to='annotation.summary'),
         ),
         migrations.AddField(
-            model_name="comparison",
-            name="peer",
-            field=models.ForeignKey(
-                db_index=False,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="comparisons_as_peer",
-                to="annotation.summary",
-            ),
+            model_name='comparison',
+            name='peer',
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='comparisons_as_peer', to='annotation.summary'),
         ),
         migrations.AddField(
-            model_name="claimset",
-            name="summary",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="claim_sets",
-                to="annotation.summary",
-            ),
+            model_name='claimset',
+            name='summary',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='claim_sets', to='annotation.summary'),
         ),
         migrations.CreateModel(
-            name="Check",
+            name='Check',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "side",
-                    models.CharField(choices=[("reference", "Reference"), ("peer", "Peer")], max_length=9),
-                ),
-                (
-                    "is_current",
-                    models.BooleanField(
-                        default=True, help_text="Its claim is in the active claims of its text."
-                    ),
-                ),
-                ("has_number", models.BooleanField(default=False, help_text="The claim holds a figure.")),
-                (
-                    "lease_until",
-                    models.DateTimeField(
-                        blank=True, help_text="Until then nobody else is handed it from a queue.", null=True
-                    ),
-                ),
-                (
-                    "judge_label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "judge_probability",
-                    models.FloatField(blank=True, help_text="Of yes, by the deciding judge.", null=True),
-                ),
-                (
-                    "human_label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "final_label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "final_source",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("adjudicator", "Adjudicator"),
-                            ("reviewer", "Reviewer"),
-                            ("rule", "Rule"),
-                            ("judge", "Judge"),
-                        ],
-                        max_length=11,
-                        null=True,
-                    ),
-                ),
-                ("unscored_reason", models.CharField(blank=True, max_length=500)),
-                ("is_disputed", models.BooleanField(default=False)),
-                (
-                    "doubt",
-                    models.FloatField(
-                        default=1.0, help_text="1 where the judge cannot say, 0 where it is certain."
-                    ),
-                ),
-                (
-                    "effect",
-                    models.FloatField(
-                        default=0.0, help_text="Change of the summary's coverage if the answer flips."
-                    ),
-                ),
-                (
-                    "queue_key",
-                    models.PositiveBigIntegerField(
-                        default=0, help_text="Random, for samples and tie-breaks."
-                    ),
-                ),
-                (
-                    "leased_to",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "claim",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="checks",
-                        to="annotation.claim",
-                    ),
-                ),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        db_constraint=False,
-                        db_index=False,
-                        on_delete=django.db.models.deletion.DO_NOTHING,
-                        related_name="checks",
-                        to="annotation.documentset",
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="checks",
-                        to="annotation.project",
-                    ),
-                ),
-                (
-                    "peer",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="checks",
-                        to="annotation.summary",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('side', models.CharField(choices=[('reference', 'Reference'), ('peer', 'Peer')], max_length=9)),
+                ('is_current', models.BooleanField(default=True, help_text='Its claim is in the active claims of its text.')),
+                ('has_number', models.BooleanField(default=False, help_text='The claim holds a figure.')),
+                ('lease_until', models.DateTimeField(blank=True, help_text='Until then nobody else is handed it from a queue.', null=True)),
+                ('judge_label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
+                ('judge_probability', models.FloatField(blank=True, help_text='Of yes, by the deciding judge.', null=True)),
+                ('human_label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
+                ('final_label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
+                ('final_source', models.CharField(blank=True, choices=[('adjudicator', 'Adjudicator'), ('reviewer', 'Reviewer'), ('rule', 'Rule'), ('judge', 'Judge')], max_length=11, null=True)),
+                ('unscored_reason', models.CharField(blank=True, max_length=500)),
+                ('is_disputed', models.BooleanField(default=False)),
+                ('doubt', models.FloatField(default=1.0, help_text='1 where the judge cannot say, 0 where it is certain.')),
+                ('effect', models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")),
+                ('queue_key', models.PositiveBigIntegerField(default=0, help_text='Random, for samples and tie-breaks.')),
+                ('leased_to', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('claim', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='checks', to='annotation.claim')),
+                ('document_set', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='checks', to='annotation.documentset')),
+                ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='checks', to='annotation.project')),
+                ('peer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='checks', to='annotation.summary')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="SummaryJudgment",
+            name='SummaryJudgment',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("quality_answers", models.JSONField(blank=True, default=dict)),
-                ("unmarked_percent", models.PositiveSmallIntegerField(blank=True, null=True)),
-                ("client_id", models.CharField(blank=True, max_length=36)),
-                ("seq", models.PositiveIntegerField(default=0)),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0,
-                        help_text="Time at the questions since the act before, in ms, idle time left out.",
-                    ),
-                ),
-                ("is_current", models.BooleanField(default=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "assignment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="summary_judgments",
-                        to="annotation.assignment",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "peer",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="summary_judgments",
-                        to="annotation.summary",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('quality_answers', models.JSONField(blank=True, default=dict)),
+                ('unmarked_percent', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('client_id', models.CharField(blank=True, max_length=36)),
+                ('seq', models.PositiveIntegerField(default=0)),
+                ('active_ms', models.PositiveIntegerField(default=0, help_text='Time at the questions since the act before, in ms, idle time left out.')),
+                ('is_current', models.BooleanField(default=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summary_judgments', to='annotation.assignment')),
+                ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
+                ('peer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summary_judgments', to='annotation.summary')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="System",
+            name='System',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("name", models.CharField(max_length=200)),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("summariser", "Summariser"),
-                            ("baseline", "Baseline"),
-                            ("person", "Person"),
-                        ],
-                        default="summariser",
-                        max_length=10,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="systems",
-                        to="annotation.project",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('name', models.CharField(max_length=200)),
+                ('kind', models.CharField(choices=[('summariser', 'Summariser'), ('baseline', 'Baseline'), ('person', 'Person')], default='summariser', max_length=10)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='systems', to='annotation.project')),
             ],
             options={
-                "ordering": ("project_id", "name"),
+                'ordering': ('project_id', 'name'),
             },
         ),
         migrations.AddField(
-            model_name="summary",
-            name="system",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="summaries",
-                to="annotation.system",
-            ),
+            model_name='summary',
+            name='system',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='summaries', to='annotation.system'),
         ),
         migrations.CreateModel(
-            name="Unit",
+            name='Unit',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("position", models.PositiveIntegerField()),
-                ("start", models.PositiveIntegerField(help_text="Offset of the first character.")),
-                ("end", models.PositiveIntegerField(help_text="Offset after the last character.")),
-                ("weight", models.FloatField(default=1.0)),
-                (
-                    "document",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="units",
-                        to="annotation.document",
-                    ),
-                ),
-                (
-                    "summary",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="units",
-                        to="annotation.summary",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('position', models.PositiveIntegerField()),
+                ('start', models.PositiveIntegerField(help_text='Offset of the first character.')),
+                ('end', models.PositiveIntegerField(help_text='Offset after the last character.')),
+                ('weight', models.FloatField(default=1.0)),
+                ('document', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='units', to='annotation.document')),
+                ('summary', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='units', to='annotation.summary')),
             ],
             options={
-                "ordering": ("summary_id", "document_id", "position"),
+                'ordering': ('summary_id', 'document_id', 'position'),
             },
         ),
         migrations.CreateModel(
-            name="Dispute",
+            name='Dispute',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[("open", "Open"), ("settled", "Resolved"), ("agreed", "Agreed since")],
-                        default="open",
-                        max_length=7,
-                    ),
-                ),
-                (
-                    "spread",
-                    models.FloatField(
-                        help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100."
-                    ),
-                ),
-                ("voices", models.PositiveIntegerField(help_text="How many answers there are.")),
-                ("queue_key", models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")),
-                ("lease_until", models.DateTimeField(blank=True, null=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="disputes",
-                        to="annotation.check",
-                    ),
-                ),
-                (
-                    "claim",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="disputes",
-                        to="annotation.claim",
-                    ),
-                ),
-                (
-                    "comparison",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="disputes",
-                        to="annotation.comparison",
-                    ),
-                ),
-                (
-                    "leased_to",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="disputes",
-                        to="annotation.project",
-                    ),
-                ),
-                (
-                    "unit",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="disputes",
-                        to="annotation.unit",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('state', models.CharField(choices=[('open', 'Open'), ('settled', 'Resolved'), ('agreed', 'Agreed since')], default='open', max_length=7)),
+                ('spread', models.FloatField(help_text='Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100.')),
+                ('voices', models.PositiveIntegerField(help_text='How many answers there are.')),
+                ('queue_key', models.PositiveBigIntegerField(help_text='Random, for tie-breaks.')),
+                ('lease_until', models.DateTimeField(blank=True, null=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('check_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='disputes', to='annotation.check')),
+                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='disputes', to='annotation.claim')),
+                ('comparison', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='disputes', to='annotation.comparison')),
+                ('leased_to', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='disputes', to='annotation.project')),
+                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='disputes', to='annotation.unit')),
             ],
             options={
-                "ordering": ("-spread", "queue_key"),
+                'ordering': ('-spread', 'queue_key'),
             },
         ),
         migrations.AddField(
-            model_name="claim",
-            name="unit",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="claims",
-                to="annotation.unit",
-            ),
+            model_name='claim',
+            name='unit',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='claims', to='annotation.unit'),
         ),
         migrations.CreateModel(
-            name="Adjudication",
+            name='Adjudication',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("percent", models.PositiveSmallIntegerField(blank=True, null=True)),
-                (
-                    "label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                (
-                    "error_type",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("hallucination", "Hallucination"),
-                            ("omission", "Omission"),
-                            ("wrong_number", "Wrong number"),
-                            ("wrong_entity", "Wrong entity"),
-                            ("contradiction", "Contradiction"),
-                            ("not_checkable", "Not checkable"),
-                            ("guideline_gap", "Guideline gap"),
-                        ],
-                        max_length=13,
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "decided_by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="adjudications",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="adjudications",
-                        to="annotation.check",
-                    ),
-                ),
-                (
-                    "claim",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="adjudications",
-                        to="annotation.claim",
-                    ),
-                ),
-                (
-                    "comparison",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="adjudications",
-                        to="annotation.comparison",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "unit",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="adjudications",
-                        to="annotation.unit",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('percent', models.PositiveSmallIntegerField(blank=True, null=True)),
+                ('label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
+                ('reason', models.TextField(blank=True)),
+                ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable')], max_length=13)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to=settings.AUTH_USER_MODEL)),
+                ('check_row', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.check')),
+                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.claim')),
+                ('comparison', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotation.comparison')),
+                ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
+                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='adjudications', to='annotation.unit')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="UnitJudgment",
+            name='UnitJudgment',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "percent",
-                    models.PositiveSmallIntegerField(blank=True, help_text="Empty while a draft.", null=True),
-                ),
-                (
-                    "marks",
-                    models.JSONField(blank=True, default=list, help_text="Numbers of the marked peer units."),
-                ),
-                ("note", models.TextField(blank=True)),
-                ("client_id", models.CharField(blank=True, max_length=36)),
-                ("seq", models.PositiveIntegerField(default=0)),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0,
-                        help_text="Time at the unit since the act before, in ms, idle time left out.",
-                    ),
-                ),
-                ("is_current", models.BooleanField(default=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "claim",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="judgments",
-                        to="annotation.claim",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "reading",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="unit_judgments",
-                        to="annotation.reading",
-                    ),
-                ),
-                (
-                    "unit",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="judgments",
-                        to="annotation.unit",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('percent', models.PositiveSmallIntegerField(blank=True, help_text='Empty while a draft.', null=True)),
+                ('marks', models.JSONField(blank=True, default=list, help_text='Numbers of the marked peer units.')),
+                ('note', models.TextField(blank=True)),
+                ('client_id', models.CharField(blank=True, max_length=36)),
+                ('seq', models.PositiveIntegerField(default=0)),
+                ('active_ms', models.PositiveIntegerField(default=0, help_text='Time at the unit since the act before, in ms, idle time left out.')),
+                ('is_current', models.BooleanField(default=True)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('claim', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='annotation.claim')),
+                ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
+                ('reading', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='unit_judgments', to='annotation.reading')),
+                ('unit', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='annotation.unit')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="Verdict",
+            name='Verdict',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "source",
-                    models.CharField(choices=[("judge", "Judge"), ("reviewer", "Reviewer")], max_length=8),
-                ),
-                (
-                    "origin_name",
-                    models.CharField(
-                        blank=True,
-                        help_text="Where an imported verdict came from, or the judge's signature.",
-                        max_length=200,
-                    ),
-                ),
-                (
-                    "label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "probability",
-                    models.FloatField(blank=True, help_text="Of yes, as the judge gave it.", null=True),
-                ),
-                ("confidence", models.FloatField(blank=True, help_text="A person's own, 0 to 1.", null=True)),
-                (
-                    "evidence",
-                    models.JSONField(
-                        blank=True, default=list, help_text="Unit numbers of the text compared with."
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                (
-                    "error_type",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("hallucination", "Hallucination"),
-                            ("omission", "Omission"),
-                            ("wrong_number", "Wrong number"),
-                            ("wrong_entity", "Wrong entity"),
-                            ("contradiction", "Contradiction"),
-                            ("not_checkable", "Not checkable"),
-                            ("guideline_gap", "Guideline gap"),
-                        ],
-                        max_length=13,
-                    ),
-                ),
-                (
-                    "doubt",
-                    models.FloatField(
-                        blank=True,
-                        help_text="Of a panel: the share of its votes that differ from the label.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "votes",
-                    models.JSONField(
-                        blank=True,
-                        default=list,
-                        help_text="Of a panel, or of raters in a file: names and labels.",
-                    ),
-                ),
-                (
-                    "had_seen",
-                    models.BooleanField(
-                        default=False, help_text="Its author had seen others' answers before."
-                    ),
-                ),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Time at the check before the answer, in ms, idle time left out."
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="verdicts",
-                        to="annotation.check",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "judge",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="verdicts",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="verdicts",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="verdicts",
-                        to="annotation.run",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('source', models.CharField(choices=[('judge', 'Judge'), ('reviewer', 'Reviewer')], max_length=8)),
+                ('origin_name', models.CharField(blank=True, help_text="Where an imported verdict came from, or the judge's signature.", max_length=200)),
+                ('label', models.CharField(blank=True, choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure')], max_length=6, null=True)),
+                ('probability', models.FloatField(blank=True, help_text='Of yes, as the judge gave it.', null=True)),
+                ('confidence', models.FloatField(blank=True, help_text="A person's own, 0 to 1.", null=True)),
+                ('evidence', models.JSONField(blank=True, default=list, help_text='Unit numbers of the text compared with.')),
+                ('reason', models.TextField(blank=True)),
+                ('error_type', models.CharField(blank=True, choices=[('hallucination', 'Hallucination'), ('omission', 'Omission'), ('wrong_number', 'Wrong number'), ('wrong_entity', 'Wrong entity'), ('contradiction', 'Contradiction'), ('not_checkable', 'Not checkable')], max_length=13)),
+                ('doubt', models.FloatField(blank=True, help_text='Of a panel: the share of its votes that differ from the label.', null=True)),
+                ('votes', models.JSONField(blank=True, default=list, help_text='Of a panel, or of raters in a file: names and labels.')),
+                ('had_seen', models.BooleanField(default=False, help_text="Its author had seen others' answers before.")),
+                ('active_ms', models.PositiveIntegerField(default=0, help_text='Time at the check before the answer, in ms, idle time left out.')),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('check_row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='annotation.check')),
+                ('guideline', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.guideline')),
+                ('judge', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to='annotation.judge')),
+                ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='verdicts', to=settings.AUTH_USER_MODEL)),
+                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='verdicts', to='annotation.run')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="DrawnCheck",
+            name='DrawnCheck',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("inclusion_probability", models.FloatField()),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="drawn",
-                        to="annotation.check",
-                    ),
-                ),
-                (
-                    "draw",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="drawn_checks",
-                        to="annotation.draw",
-                    ),
-                ),
-                (
-                    "verdict",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="drawn_for",
-                        to="annotation.verdict",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('inclusion_probability', models.FloatField()),
+                ('check_row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='drawn', to='annotation.check')),
+                ('draw', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='drawn_checks', to='annotation.draw')),
+                ('verdict', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='drawn_for', to='annotation.verdict')),
             ],
             options={
-                "ordering": ("draw_id", "id"),
+                'ordering': ('draw_id', 'id'),
             },
         ),
         migrations.CreateModel(
-            name="AccountEvent",
+            name='AccountEvent',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("sign in", "Signed in"),
-                            ("failure", "Wrong password or code"),
-                            ("lock", "Locked for a while"),
-                            ("sign out", "Signed out"),
-                            ("password", "Password changed"),
-                            ("reset link", "Reset link made"),
-                            ("reset", "Password reset by a link"),
-                            ("token", "Token made"),
-                            ("token end", "Token ended"),
-                            ("session end", "Session ended"),
-                            ("email", "E-mail address changed"),
-                            ("verified", "E-mail address verified"),
-                            ("factor", "Second factor set up"),
-                            ("factor end", "Second factor removed"),
-                            ("recovery", "Recovery codes replaced"),
-                            ("identity", "Single sign-on connected"),
-                            ("identity end", "Single sign-on disconnected"),
-                            ("refused", "Single sign-on refused"),
-                        ],
-                        max_length=12,
-                    ),
-                ),
-                (
-                    "name_key",
-                    models.CharField(
-                        blank=True, help_text="Keyed hash of the name that was typed.", max_length=64
-                    ),
-                ),
-                ("address", models.GenericIPAddressField(blank=True, null=True)),
-                ("network", models.CharField(blank=True, help_text="What limits count by.", max_length=50)),
-                ("agent", models.CharField(blank=True, max_length=300, verbose_name="browser")),
-                (
-                    "device",
-                    models.CharField(blank=True, help_text="Hash of the browser's cookie.", max_length=32),
-                ),
-                (
-                    "is_known",
-                    models.BooleanField(
-                        default=False,
-                        help_text="From a device or network that the person had signed in from.",
-                    ),
-                ),
-                ("note", models.CharField(blank=True, max_length=200)),
-                ("at", models.DateTimeField()),
-                (
-                    "person",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        help_text="Whose account; none where nobody has the name that was typed.",
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="account_events",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('sign in', 'Signed in'), ('failure', 'Wrong password or code'), ('lock', 'Locked for a while'), ('sign out', 'Signed out'), ('password', 'Password changed'), ('reset link', 'Reset link made'), ('reset', 'Password reset by a link'), ('token', 'Token made'), ('token end', 'Token ended'), ('session end', 'Session ended'), ('email', 'E-mail address changed'), ('verified', 'E-mail address verified'), ('factor', 'Second factor set up'), ('factor end', 'Second factor removed'), ('recovery', 'Recovery codes replaced'), ('identity', 'Single sign-on connected'), ('identity end', 'Single sign-on disconnected'), ('refused', 'Single sign-on refused')], max_length=12)),
+                ('name_key', models.CharField(blank=True, help_text='Keyed hash of the name that was typed.', max_length=64)),
+                ('address', models.GenericIPAddressField(blank=True, null=True)),
+                ('network', models.CharField(blank=True, help_text='What limits count by.', max_length=50)),
+                ('agent', models.CharField(blank=True, max_length=300, verbose_name='browser')),
+                ('device', models.CharField(blank=True, help_text="Hash of the browser's cookie.", max_length=32)),
+                ('is_known', models.BooleanField(default=False, help_text='From a device or network that the person had signed in from.')),
+                ('note', models.CharField(blank=True, max_length=200)),
+                ('at', models.DateTimeField()),
+                ('person', models.ForeignKey(blank=True, db_index=False, help_text='Whose account; none where nobody has the name that was typed.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='account_events', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("-id",),
-                "indexes": [
-                    models.Index(fields=["person", "-id"], name="account_event_of_person"),
-                    models.Index(fields=["name_key", "at"], name="account_event_by_name"),
-                    models.Index(fields=["network", "at"], name="account_event_by_network"),
-                ],
+                'ordering': ('-id',),
+                'indexes': [models.Index(fields=['person', '-id'], name='account_event_of_person'), models.Index(fields=['name_key', 'at'], name='account_event_by_name'), models.Index(fields=['network', 'at'], name='account_event_by_network')],
             },
         ),
         migrations.CreateModel(
-            name="CheckLook",
+            name='CheckLook',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("opened_at", models.DateTimeField(auto_now_add=True)),
-                ("revealed_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="looks",
-                        to="annotation.check",
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="check_looks",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.CharField(default=annotation.models.base.new_public_id, editable=False, max_length=16, unique=True)),
+                ('opened_at', models.DateTimeField(auto_now_add=True)),
+                ('revealed_at', models.DateTimeField(blank=True, null=True)),
+                ('check_row', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='looks', to='annotation.check')),
+                ('person', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='check_looks', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("id",),
-                "constraints": [
-                    models.UniqueConstraint(fields=("person", "check_row"), name="check_look_once")
-                ],
+                'ordering': ('id',),
+                'constraints': [models.UniqueConstraint(fields=('person', 'check_row'), name='check_look_once')],
             },
         ),
         migrations.AddConstraint(
-            model_name="document",
-            constraint=models.UniqueConstraint(fields=("document_set", "position"), name="document_position"),
+            model_name='document',
+            constraint=models.UniqueConstraint(fields=('document_set', 'position'), name='document_position'),
         ),
         migrations.AddIndex(
-            model_name="assignment",
-            index=models.Index(
-                condition=models.Q(("closed_at__isnull", True), ("unassigned_at__isnull", True)),
-                fields=["lease_until"],
-                name="assignment_leased",
-            ),
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('closed_at__isnull', True), ('unassigned_at__isnull', True)), fields=['lease_until'], name='assignment_leased'),
         ),
         migrations.AddConstraint(
-            model_name="assignment",
-            constraint=models.UniqueConstraint(fields=("assessor", "document_set"), name="assignment_once"),
+            model_name='assignment',
+            constraint=models.UniqueConstraint(fields=('assessor', 'document_set'), name='assignment_once'),
         ),
         migrations.AddConstraint(
-            model_name="assignment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("closed_at__isnull", True), ("unassigned_at__isnull", True), _connector="OR"
-                ),
-                name="assignment_closed_or_unassigned",
-            ),
+            model_name='assignment',
+            constraint=models.CheckConstraint(condition=models.Q(('closed_at__isnull', True), ('unassigned_at__isnull', True), _connector='OR'), name='assignment_closed_or_unassigned'),
         ),
         migrations.AddConstraint(
-            model_name="project",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("blend_human_weight__gte", 0), ("blend_human_weight__lte", 1)),
-                name="project_blend_human_weight_0_1",
-            ),
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('blend_human_weight__gte', 0), ('blend_human_weight__lte', 1)), name='project_blend_human_weight_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="project",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("composite_weight__gte", 0), ("composite_weight__lte", 1)),
-                name="project_composite_weight_0_1",
-            ),
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('composite_weight__gte', 0), ('composite_weight__lte', 1)), name='project_composite_weight_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="project",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("dispute_threshold__gte", 0), ("dispute_threshold__lte", 1)),
-                name="project_dispute_threshold_0_1",
-            ),
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('dispute_threshold__gte', 0), ('dispute_threshold__lte', 1)), name='project_dispute_threshold_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="project",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("summarization_threshold__gte", 0), ("summarization_threshold__lte", 1)),
-                name="project_summarization_threshold_0_1",
-            ),
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('summarization_threshold__gte', 0), ('summarization_threshold__lte', 1)), name='project_summarization_threshold_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="project",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("least_scored__gte", 0), ("least_scored__lte", 1)),
-                name="project_least_scored_0_1",
-            ),
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('least_scored__gte', 0), ('least_scored__lte', 1)), name='project_least_scored_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="project",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("lease_minutes__gte", 1)), name="project_lease_from_1"
-            ),
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('lease_minutes__gte', 1)), name='project_lease_from_1'),
         ),
         migrations.AddConstraint(
-            model_name="project",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("target_length__isnull", True), ("target_length__gte", 1), _connector="OR"
-                ),
-                name="project_target_from_1",
-            ),
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('target_length__isnull', True), ('target_length__gte', 1), _connector='OR'), name='project_target_from_1'),
         ),
         migrations.AddConstraint(
-            model_name="project",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("summarization_scale__gt", 0), ("summarization_scale__lte", 1)),
-                name="project_summarization_scale_above_0",
-            ),
+            model_name='project',
+            constraint=models.CheckConstraint(condition=models.Q(('summarization_scale__gt', 0), ('summarization_scale__lte', 1)), name='project_summarization_scale_above_0'),
         ),
         migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.UniqueConstraint(
-                fields=("project", "user"), name="membership_once_per_project"
-            ),
+            model_name='membership',
+            constraint=models.UniqueConstraint(fields=('project', 'user'), name='membership_once_per_project'),
         ),
         migrations.AddConstraint(
-            model_name="invitation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("accepted_at__isnull", True), ("accepted_by__isnull", True)),
-                    models.Q(("accepted_at__isnull", False), ("accepted_by__isnull", False)),
-                    _connector="OR",
-                ),
-                name="invitation_accepted_by_somebody",
-            ),
+            model_name='invitation',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('accepted_at__isnull', True), ('accepted_by__isnull', True)), models.Q(('accepted_at__isnull', False), ('accepted_by__isnull', False)), _connector='OR'), name='invitation_accepted_by_somebody'),
         ),
         migrations.AddConstraint(
-            model_name="invitation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("accepted_at__isnull", True), ("revoked_at__isnull", True), _connector="OR"
-                ),
-                name="invitation_accepted_or_revoked",
-            ),
+            model_name='invitation',
+            constraint=models.CheckConstraint(condition=models.Q(('accepted_at__isnull', True), ('revoked_at__isnull', True), _connector='OR'), name='invitation_accepted_or_revoked'),
         ),
         migrations.AddConstraint(
-            model_name="guideline",
-            constraint=models.UniqueConstraint(fields=("project", "version"), name="guideline_version_once"),
+            model_name='guideline',
+            constraint=models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once'),
         ),
         migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["project", "-id"], name="event_of_project"),
+            model_name='event',
+            index=models.Index(fields=['project', '-id'], name='event_of_project'),
         ),
         migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["project", "-created_at", "-id"], name="event_by_time"),
+            model_name='event',
+            index=models.Index(fields=['project', '-created_at', '-id'], name='event_by_time'),
         ),
         migrations.AddIndex(
-            model_name="event",
-            index=models.Index(fields=["target_id"], name="event_of_row"),
+            model_name='event',
+            index=models.Index(fields=['target_id'], name='event_of_row'),
         ),
         migrations.AddConstraint(
-            model_name="draw",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("share__gt", 0), ("share__lte", 1)), name="draw_share_0_1"
-            ),
+            model_name='draw',
+            constraint=models.CheckConstraint(condition=models.Q(('share__gt', 0), ('share__lte', 1)), name='draw_share_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="documentset",
-            constraint=models.UniqueConstraint(
-                fields=("project", "external_id"), name="document_set_external_id"
-            ),
+            model_name='documentset',
+            constraint=models.UniqueConstraint(fields=('project', 'external_id'), name='document_set_external_id'),
         ),
         migrations.AddConstraint(
-            model_name="comment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("text", ""), _negated=True), name="comment_has_text"
-            ),
+            model_name='comment',
+            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='comment_has_text'),
         ),
         migrations.AddConstraint(
-            model_name="analysis",
-            constraint=models.UniqueConstraint(fields=("project", "kind", "key"), name="analysis_once"),
+            model_name='analysis',
+            constraint=models.UniqueConstraint(fields=('project', 'kind', 'key'), name='analysis_once'),
         ),
         migrations.AddConstraint(
-            model_name="promptversion",
-            constraint=models.UniqueConstraint(
-                fields=("project", "step", "number"), name="prompt_version_number"
-            ),
+            model_name='promptversion',
+            constraint=models.UniqueConstraint(fields=('project', 'step', 'number'), name='prompt_version_number'),
         ),
         migrations.AddConstraint(
-            model_name="promptversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("number__gte", 1)), name="prompt_version_from_1"
-            ),
+            model_name='promptversion',
+            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='prompt_version_from_1'),
         ),
         migrations.AddConstraint(
-            model_name="promptversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("system", ""), _negated=True), name="prompt_version_has_words"
-            ),
+            model_name='promptversion',
+            constraint=models.CheckConstraint(condition=models.Q(('system', ''), _negated=True), name='prompt_version_has_words'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="judge_name_once_in_project"),
+            model_name='judge',
+            constraint=models.UniqueConstraint(fields=('project', 'name'), name='judge_name_once_in_project'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("project__isnull", True)), fields=("name",), name="judge_shared_name_once"
-            ),
+            model_name='judge',
+            constraint=models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('name',), name='judge_shared_name_once'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("kind", "openai"), _negated=True),
-                    models.Q(("model", ""), _negated=True),
-                    _connector="OR",
-                ),
-                name="judge_openai_has_model",
-            ),
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'openai'), _negated=True), models.Q(('model', ''), _negated=True), _connector='OR'), name='judge_openai_has_model'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("concurrency__gte", 1)), name="judge_concurrency_at_least_1"
-            ),
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('concurrency__gte', 1)), name='judge_concurrency_at_least_1'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("timeout_seconds__gt", 0)), name="judge_timeout_positive"
-            ),
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('timeout_seconds__gt', 0)), name='judge_timeout_positive'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("ask_next_below__isnull", True),
-                    models.Q(("ask_next_below__gte", 0), ("ask_next_below__lte", 1)),
-                    _connector="OR",
-                ),
-                name="judge_ask_next_below_0_1",
-            ),
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('ask_next_below__isnull', True), models.Q(('ask_next_below__gte', 0), ('ask_next_below__lte', 1)), _connector='OR'), name='judge_ask_next_below_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("max_tokens__gte", 1)), name="judge_max_tokens_at_least_1"
-            ),
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('max_tokens__gte', 1)), name='judge_max_tokens_at_least_1'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("calls_per_minute__isnull", True), ("calls_per_minute__gte", 1), _connector="OR"
-                    ),
-                    models.Q(
-                        ("tokens_per_minute__isnull", True), ("tokens_per_minute__gte", 1), _connector="OR"
-                    ),
-                ),
-                name="judge_limits_at_least_1",
-            ),
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('calls_per_minute__isnull', True), ('calls_per_minute__gte', 1), _connector='OR'), models.Q(('tokens_per_minute__isnull', True), ('tokens_per_minute__gte', 1), _connector='OR')), name='judge_limits_at_least_1'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("context_tokens__isnull", True),
-                    ("context_tokens__gt", models.F("max_tokens")),
-                    _connector="OR",
-                ),
-                name="judge_context_holds_a_reply",
-            ),
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('context_tokens__isnull', True), ('context_tokens__gt', models.F('max_tokens')), _connector='OR'), name='judge_context_holds_a_reply'),
         ),
         migrations.AddConstraint(
-            model_name="judge",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("completion_price__gte", 0), ("prompt_price__gte", 0)),
-                name="judge_prices_not_negative",
-            ),
+            model_name='judge',
+            constraint=models.CheckConstraint(condition=models.Q(('completion_price__gte', 0), ('prompt_price__gte', 0)), name='judge_prices_not_negative'),
         ),
         migrations.AddConstraint(
-            model_name="question",
-            constraint=models.UniqueConstraint(fields=("document_set", "position"), name="question_position"),
+            model_name='question',
+            constraint=models.UniqueConstraint(fields=('document_set', 'position'), name='question_position'),
         ),
         migrations.AddConstraint(
-            model_name="question",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("text", ""), _negated=True), name="question_has_text"
-            ),
+            model_name='question',
+            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='question_has_text'),
         ),
         migrations.AddConstraint(
-            model_name="reading",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "submitted"), _negated=True),
-                    ("submitted_at__isnull", False),
-                    _connector="OR",
-                ),
-                name="reading_submitted_has_time",
-            ),
+            model_name='reading',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'submitted'), _negated=True), ('submitted_at__isnull', False), _connector='OR'), name='reading_submitted_has_time'),
         ),
         migrations.AddConstraint(
-            model_name="reading",
-            constraint=models.UniqueConstraint(
-                fields=("assignment", "comparison"), name="reading_once_per_assignment"
-            ),
+            model_name='reading',
+            constraint=models.UniqueConstraint(fields=('assignment', 'comparison'), name='reading_once_per_assignment'),
         ),
         migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["state", "lease_until"], name="job_by_state"),
+            model_name='job',
+            index=models.Index(fields=['state', 'lease_until'], name='job_by_state'),
         ),
         migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("document_set__isnull", False),
-                        ("export__isnull", True),
-                        ("import_row__isnull", True),
-                        ("run__isnull", False),
-                    ),
-                    models.Q(
-                        ("document_set__isnull", True),
-                        ("export__isnull", False),
-                        ("import_row__isnull", True),
-                        ("run__isnull", True),
-                    ),
-                    models.Q(
-                        ("document_set__isnull", True),
-                        ("export__isnull", True),
-                        ("import_row__isnull", False),
-                        ("run__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="job_of_one_kind",
-            ),
+            model_name='job',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document_set__isnull', False), ('export__isnull', True), ('import_row__isnull', True), ('run__isnull', False)), models.Q(('document_set__isnull', True), ('export__isnull', False), ('import_row__isnull', True), ('run__isnull', True)), models.Q(('document_set__isnull', True), ('export__isnull', True), ('import_row__isnull', False), ('run__isnull', True)), _connector='OR'), name='job_of_one_kind'),
         ),
         migrations.AddConstraint(
-            model_name="job",
-            constraint=models.UniqueConstraint(
-                fields=("run", "document_set"), name="job_once_per_document_set"
-            ),
+            model_name='job',
+            constraint=models.UniqueConstraint(fields=('run', 'document_set'), name='job_once_per_document_set'),
         ),
         migrations.AddConstraint(
-            model_name="job",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "working"), _negated=True),
-                    models.Q(("lease_until__isnull", False), models.Q(("token", ""), _negated=True)),
-                    _connector="OR",
-                ),
-                name="job_working_has_lease",
-            ),
+            model_name='job',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'working'), _negated=True), models.Q(('lease_until__isnull', False), models.Q(('token', ''), _negated=True)), _connector='OR'), name='job_working_has_lease'),
         ),
         migrations.AddIndex(
-            model_name="score",
-            index=models.Index(fields=["project", "revision"], name="score_revisions"),
+            model_name='score',
+            index=models.Index(fields=['project', 'revision'], name='score_revisions'),
         ),
         migrations.AddConstraint(
-            model_name="run",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("cost__gte", 0)), name="run_cost_not_negative"
-            ),
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(('cost__gte', 0)), name='run_cost_not_negative'),
         ),
         migrations.AddConstraint(
-            model_name="run",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("max_cost__isnull", True), ("max_cost__gt", 0), _connector="OR"),
-                name="run_max_cost_positive",
-            ),
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(('max_cost__isnull', True), ('max_cost__gt', 0), _connector='OR'), name='run_max_cost_positive'),
         ),
         migrations.AddConstraint(
-            model_name="run",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("n_questions__isnull", True), ("n_questions__lte", 50), _connector="OR"),
-                name="run_n_questions_bounded",
-            ),
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(('n_questions__isnull', True), ('n_questions__lte', 50), _connector='OR'), name='run_n_questions_bounded'),
         ),
         migrations.AddConstraint(
-            model_name="rating",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("value__isnull", True), models.Q(("value__gte", 0), ("value__lte", 1)), _connector="OR"
-                ),
-                name="rating_0_1",
-            ),
+            model_name='rating',
+            constraint=models.CheckConstraint(condition=models.Q(('value__isnull', True), models.Q(('value__gte', 0), ('value__lte', 1)), _connector='OR'), name='rating_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="rating",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("judge__isnull", True),
-                        ("name__in", ("completeness", "redundancy")),
-                        ("value__isnull", False),
-                    ),
-                    models.Q(
-                        models.Q(("name__in", ("completeness", "redundancy")), _negated=True),
-                        ("judge__isnull", False),
-                    ),
-                    _connector="OR",
-                ),
-                name="rating_by_a_judge_or_computed",
-            ),
+            model_name='rating',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('judge__isnull', True), ('name__in', ('completeness', 'redundancy')), ('value__isnull', False)), models.Q(models.Q(('name__in', ('completeness', 'redundancy')), _negated=True), ('judge__isnull', False)), _connector='OR'), name='rating_by_a_judge_or_computed'),
         ),
         migrations.AddConstraint(
-            model_name="questionanswer",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("probability__isnull", True),
-                    models.Q(("probability__gte", 0), ("probability__lte", 1)),
-                    _connector="OR",
-                ),
-                name="question_answer_probability_0_1",
-            ),
+            model_name='questionanswer',
+            constraint=models.CheckConstraint(condition=models.Q(('probability__isnull', True), models.Q(('probability__gte', 0), ('probability__lte', 1)), _connector='OR'), name='question_answer_probability_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="comparison",
-            constraint=models.UniqueConstraint(fields=("peer", "model"), name="comparison_once"),
+            model_name='comparison',
+            constraint=models.UniqueConstraint(fields=('peer', 'model'), name='comparison_once'),
         ),
         migrations.AddConstraint(
-            model_name="comparison",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("peer", models.F("model")), _negated=True),
-                name="comparison_not_with_itself",
-            ),
+            model_name='comparison',
+            constraint=models.CheckConstraint(condition=models.Q(('peer', models.F('model')), _negated=True), name='comparison_not_with_itself'),
         ),
         migrations.AddConstraint(
-            model_name="claimset",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("document_set__isnull", True), ("summary__isnull", False)),
-                    models.Q(("document_set__isnull", False), ("summary__isnull", True)),
-                    _connector="OR",
-                ),
-                name="claim_set_of_one_text",
-            ),
+            model_name='claimset',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document_set__isnull', True), ('summary__isnull', False)), models.Q(('document_set__isnull', False), ('summary__isnull', True)), _connector='OR'), name='claim_set_of_one_text'),
         ),
         migrations.AddConstraint(
-            model_name="claimset",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_active", True), ("summary__isnull", False)),
-                fields=("summary",),
-                name="claim_set_one_active_per_summary",
-            ),
+            model_name='claimset',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_active', True), ('summary__isnull', False)), fields=('summary',), name='claim_set_one_active_per_summary'),
         ),
         migrations.AddConstraint(
-            model_name="claimset",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("document_set__isnull", False), ("is_active", True)),
-                fields=("document_set",),
-                name="claim_set_one_active_per_document_set",
-            ),
+            model_name='claimset',
+            constraint=models.UniqueConstraint(condition=models.Q(('document_set__isnull', False), ('is_active', True)), fields=('document_set',), name='claim_set_one_active_per_document_set'),
         ),
         migrations.AddConstraint(
-            model_name="claimset",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("summary__isnull", False)),
-                fields=("summary", "version"),
-                name="claim_set_version_of_summary",
-            ),
+            model_name='claimset',
+            constraint=models.UniqueConstraint(condition=models.Q(('summary__isnull', False)), fields=('summary', 'version'), name='claim_set_version_of_summary'),
         ),
         migrations.AddConstraint(
-            model_name="claimset",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("document_set__isnull", False)),
-                fields=("document_set", "version"),
-                name="claim_set_version_of_document_set",
-            ),
+            model_name='claimset',
+            constraint=models.UniqueConstraint(condition=models.Q(('document_set__isnull', False)), fields=('document_set', 'version'), name='claim_set_version_of_document_set'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                fields=["project", "document_set", "-doubt", "queue_key"], name="check_by_set"
-            ),
+            model_name='check',
+            index=models.Index(fields=['project', 'document_set', '-doubt', 'queue_key'], name='check_by_set'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(fields=["project", "-doubt", "queue_key"], name="check_by_doubt"),
+            model_name='check',
+            index=models.Index(fields=['project', '-doubt', 'queue_key'], name='check_by_doubt'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(fields=["project", "-effect", "queue_key"], name="check_by_effect"),
+            model_name='check',
+            index=models.Index(fields=['project', '-effect', 'queue_key'], name='check_by_effect'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("is_disputed", True)),
-                fields=["project", "document_set", "-doubt", "queue_key"],
-                name="check_disputed_by_set",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('is_disputed', True)), fields=['project', 'document_set', '-doubt', 'queue_key'], name='check_disputed_by_set'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("is_disputed", True)),
-                fields=["project", "-effect", "queue_key"],
-                name="check_disputed_by_effect",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('is_disputed', True)), fields=['project', '-effect', 'queue_key'], name='check_disputed_by_effect'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("is_disputed", True)),
-                fields=["project", "peer", "claim"],
-                name="check_disputed_by_peer",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('is_disputed', True)), fields=['project', 'peer', 'claim'], name='check_disputed_by_peer'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(fields=["project", "peer", "queue_key"], name="check_by_peer"),
+            model_name='check',
+            index=models.Index(fields=['project', 'peer', 'queue_key'], name='check_by_peer'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "document_set", "-doubt", "queue_key"],
-                name="check_waits_by_set",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('human_label__isnull', True), ('is_current', True)), fields=['project', 'document_set', '-doubt', 'queue_key'], name='check_waits_by_set'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "-doubt", "queue_key"],
-                name="check_waits_by_doubt",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('human_label__isnull', True), ('is_current', True)), fields=['project', '-doubt', 'queue_key'], name='check_waits_by_doubt'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "-effect", "queue_key"],
-                name="check_waits_by_effect",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('human_label__isnull', True), ('is_current', True)), fields=['project', '-effect', 'queue_key'], name='check_waits_by_effect'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "peer", "claim"],
-                name="check_waits_by_peer",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('human_label__isnull', True), ('is_current', True)), fields=['project', 'peer', 'claim'], name='check_waits_by_peer'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("human_label__isnull", False), ("is_current", True)),
-                fields=["project", "queue_key"],
-                name="check_answered",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('human_label__isnull', False), ('is_current', True)), fields=['project', 'queue_key'], name='check_answered'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(("has_number", True), ("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "document_set", "-doubt", "queue_key"],
-                name="check_waits_with_number",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('has_number', True), ('human_label__isnull', True), ('is_current', True)), fields=['project', 'document_set', '-doubt', 'queue_key'], name='check_waits_with_number'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(
-                    ("human_label__isnull", False),
-                    ("is_current", True),
-                    ("judge_label__isnull", False),
-                    models.Q(("human_label", models.F("judge_label")), _negated=True),
-                ),
-                fields=["project", "document_set", "-doubt", "queue_key"],
-                name="check_against_by_set",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('human_label__isnull', False), ('is_current', True), ('judge_label__isnull', False), models.Q(('human_label', models.F('judge_label')), _negated=True)), fields=['project', 'document_set', '-doubt', 'queue_key'], name='check_against_by_set'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(
-                    ("human_label__isnull", False),
-                    ("is_current", True),
-                    ("judge_label__isnull", False),
-                    models.Q(("human_label", models.F("judge_label")), _negated=True),
-                ),
-                fields=["project", "-effect", "queue_key"],
-                name="check_against_by_effect",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('human_label__isnull', False), ('is_current', True), ('judge_label__isnull', False), models.Q(('human_label', models.F('judge_label')), _negated=True)), fields=['project', '-effect', 'queue_key'], name='check_against_by_effect'),
         ),
         migrations.AddIndex(
-            model_name="check",
-            index=models.Index(
-                condition=models.Q(
-                    ("human_label__isnull", False),
-                    ("is_current", True),
-                    ("judge_label__isnull", False),
-                    models.Q(("human_label", models.F("judge_label")), _negated=True),
-                ),
-                fields=["project", "peer", "claim"],
-                name="check_against_by_peer",
-            ),
+            model_name='check',
+            index=models.Index(condition=models.Q(('human_label__isnull', False), ('is_current', True), ('judge_label__isnull', False), models.Q(('human_label', models.F('judge_label')), _negated=True)), fields=['project', 'peer', 'claim'], name='check_against_by_peer'),
         ),
         migrations.AddConstraint(
-            model_name="check",
-            constraint=models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
+            model_name='check',
+            constraint=models.UniqueConstraint(fields=('claim', 'peer'), name='check_once'),
         ),
         migrations.AddConstraint(
-            model_name="check",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("lease_until__isnull", True), ("leased_to__isnull", True)),
-                    ("lease_until__isnull", False),
-                    _connector="OR",
-                ),
-                name="check_lease_has_person",
-            ),
+            model_name='check',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_until__isnull', True), ('leased_to__isnull', True)), ('lease_until__isnull', False), _connector='OR'), name='check_lease_has_person'),
         ),
         migrations.AddConstraint(
-            model_name="check",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("final_label__isnull", True), ("final_source__isnull", True)),
-                    models.Q(("final_label__isnull", False), ("final_source__isnull", False)),
-                    _connector="OR",
-                ),
-                name="check_final_has_source",
-            ),
+            model_name='check',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('final_label__isnull', True), ('final_source__isnull', True)), models.Q(('final_label__isnull', False), ('final_source__isnull', False)), _connector='OR'), name='check_final_has_source'),
         ),
         migrations.AddConstraint(
-            model_name="check",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("judge_probability__isnull", True),
-                    models.Q(("judge_probability__gte", 0), ("judge_probability__lte", 1)),
-                    _connector="OR",
-                ),
-                name="check_judge_probability_0_1",
-            ),
+            model_name='check',
+            constraint=models.CheckConstraint(condition=models.Q(('judge_probability__isnull', True), models.Q(('judge_probability__gte', 0), ('judge_probability__lte', 1)), _connector='OR'), name='check_judge_probability_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="summaryjudgment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("unmarked_percent__isnull", True),
-                    models.Q(("unmarked_percent__gte", 0), ("unmarked_percent__lte", 100)),
-                    _connector="OR",
-                ),
-                name="summary_judgment_unmarked_0_100",
-            ),
+            model_name='summaryjudgment',
+            constraint=models.CheckConstraint(condition=models.Q(('unmarked_percent__isnull', True), models.Q(('unmarked_percent__gte', 0), ('unmarked_percent__lte', 100)), _connector='OR'), name='summary_judgment_unmarked_0_100'),
         ),
         migrations.AddConstraint(
-            model_name="summaryjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_current", True)),
-                fields=("assignment", "peer"),
-                name="summary_judgment_one_current",
-            ),
+            model_name='summaryjudgment',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('assignment', 'peer'), name='summary_judgment_one_current'),
         ),
         migrations.AddConstraint(
-            model_name="summaryjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("client_id", ""), _negated=True),
-                fields=("assignment", "client_id", "seq"),
-                name="summary_judgment_act_once",
-            ),
+            model_name='summaryjudgment',
+            constraint=models.UniqueConstraint(condition=models.Q(('client_id', ''), _negated=True), fields=('assignment', 'client_id', 'seq'), name='summary_judgment_act_once'),
         ),
         migrations.AddConstraint(
-            model_name="system",
-            constraint=models.UniqueConstraint(fields=("project", "name"), name="system_name"),
+            model_name='system',
+            constraint=models.UniqueConstraint(fields=('project', 'name'), name='system_name'),
         ),
         migrations.AddConstraint(
-            model_name="summary",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("is_model", True), ("is_peer", True), _connector="OR"),
-                name="summary_is_model_or_peer",
-            ),
+            model_name='summary',
+            constraint=models.CheckConstraint(condition=models.Q(('is_model', True), ('is_peer', True), _connector='OR'), name='summary_is_model_or_peer'),
         ),
         migrations.AddConstraint(
-            model_name="summary",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("is_peer", False), ("system__isnull", False), _connector="OR"),
-                name="summary_peer_has_system",
-            ),
+            model_name='summary',
+            constraint=models.CheckConstraint(condition=models.Q(('is_peer', False), ('system__isnull', False), _connector='OR'), name='summary_peer_has_system'),
         ),
         migrations.AddConstraint(
-            model_name="summary",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("target_words__isnull", True), ("target_words__gte", 1), _connector="OR"),
-                name="summary_target_at_least_1",
-            ),
+            model_name='summary',
+            constraint=models.CheckConstraint(condition=models.Q(('target_words__isnull', True), ('target_words__gte', 1), _connector='OR'), name='summary_target_at_least_1'),
         ),
         migrations.AddConstraint(
-            model_name="summary",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_peer", True), ("target_words__isnull", False)),
-                fields=("document_set", "system", "target_words"),
-                name="summary_peer_once_per_target",
-            ),
+            model_name='summary',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_peer', True), ('target_words__isnull', False)), fields=('document_set', 'system', 'target_words'), name='summary_peer_once_per_target'),
         ),
         migrations.AddConstraint(
-            model_name="summary",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_peer", True), ("target_words__isnull", True)),
-                fields=("document_set", "system"),
-                name="summary_peer_once_without_target",
-            ),
+            model_name='summary',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_peer', True), ('target_words__isnull', True)), fields=('document_set', 'system'), name='summary_peer_once_without_target'),
         ),
         migrations.AddConstraint(
-            model_name="summary",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_model", True), ("target_words__isnull", False)),
-                fields=("document_set", "external_id", "target_words"),
-                name="summary_model_once_per_target",
-            ),
+            model_name='summary',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_model', True), ('target_words__isnull', False)), fields=('document_set', 'external_id', 'target_words'), name='summary_model_once_per_target'),
         ),
         migrations.AddConstraint(
-            model_name="summary",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_model", True), ("target_words__isnull", True)),
-                fields=("document_set", "external_id"),
-                name="summary_model_once_without_target",
-            ),
+            model_name='summary',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_model', True), ('target_words__isnull', True)), fields=('document_set', 'external_id'), name='summary_model_once_without_target'),
         ),
         migrations.AddIndex(
-            model_name="unit",
-            index=models.Index(
-                condition=models.Q(("summary__isnull", False)), fields=["summary"], name="unit_of_summary"
-            ),
+            model_name='unit',
+            index=models.Index(condition=models.Q(('summary__isnull', False)), fields=['summary'], name='unit_of_summary'),
         ),
         migrations.AddConstraint(
-            model_name="unit",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("document__isnull", True), ("summary__isnull", False)),
-                    models.Q(("document__isnull", False), ("summary__isnull", True)),
-                    _connector="OR",
-                ),
-                name="unit_of_one_text",
-            ),
+            model_name='unit',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('document__isnull', True), ('summary__isnull', False)), models.Q(('document__isnull', False), ('summary__isnull', True)), _connector='OR'), name='unit_of_one_text'),
         ),
         migrations.AddConstraint(
-            model_name="unit",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("end__gt", models.F("start"))), name="unit_not_empty"
-            ),
+            model_name='unit',
+            constraint=models.CheckConstraint(condition=models.Q(('end__gt', models.F('start'))), name='unit_not_empty'),
         ),
         migrations.AddConstraint(
-            model_name="unit",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("weight__gt", 0)), name="unit_weight_positive"
-            ),
+            model_name='unit',
+            constraint=models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='unit_weight_positive'),
         ),
         migrations.AddConstraint(
-            model_name="unit",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("position__gte", 1)), name="unit_position_from_1"
-            ),
+            model_name='unit',
+            constraint=models.CheckConstraint(condition=models.Q(('position__gte', 1)), name='unit_position_from_1'),
         ),
         migrations.AddConstraint(
-            model_name="unit",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("summary__isnull", False)),
-                fields=("summary", "position"),
-                name="unit_position_in_summary",
-            ),
+            model_name='unit',
+            constraint=models.UniqueConstraint(condition=models.Q(('summary__isnull', False)), fields=('summary', 'position'), name='unit_position_in_summary'),
         ),
         migrations.AddConstraint(
-            model_name="unit",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("document__isnull", False)),
-                fields=("document", "position"),
-                name="unit_position_in_document",
-            ),
+            model_name='unit',
+            constraint=models.UniqueConstraint(condition=models.Q(('document__isnull', False)), fields=('document', 'position'), name='unit_position_in_document'),
         ),
         migrations.AddIndex(
-            model_name="dispute",
-            index=models.Index(
-                condition=models.Q(("state", "open")),
-                fields=["project", "-spread", "queue_key"],
-                name="dispute_open",
-            ),
+            model_name='dispute',
+            index=models.Index(condition=models.Q(('state', 'open')), fields=['project', '-spread', 'queue_key'], name='dispute_open'),
         ),
         migrations.AddIndex(
-            model_name="dispute",
-            index=models.Index(fields=["project", "state", "-id"], name="dispute_by_state"),
+            model_name='dispute',
+            index=models.Index(fields=['project', 'state', '-id'], name='dispute_by_state'),
         ),
         migrations.AddConstraint(
-            model_name="dispute",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("check_row__isnull", False),
-                        ("claim__isnull", True),
-                        ("comparison__isnull", True),
-                        ("unit__isnull", True),
-                    ),
-                    models.Q(
-                        ("check_row__isnull", True),
-                        ("comparison__isnull", False),
-                        models.Q(
-                            models.Q(("claim__isnull", True), ("unit__isnull", False)),
-                            models.Q(("claim__isnull", False), ("unit__isnull", True)),
-                            _connector="OR",
-                        ),
-                    ),
-                    _connector="OR",
-                ),
-                name="dispute_of_check_or_unit",
-            ),
+            model_name='dispute',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='dispute_of_check_or_unit'),
         ),
         migrations.AddConstraint(
-            model_name="dispute",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("spread__gte", 0), ("spread__lte", 1)), name="dispute_spread_0_1"
-            ),
+            model_name='dispute',
+            constraint=models.CheckConstraint(condition=models.Q(('spread__gte', 0), ('spread__lte', 1)), name='dispute_spread_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="dispute",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("check_row__isnull", False)),
-                fields=("check_row",),
-                name="dispute_once_per_check",
-            ),
+            model_name='dispute',
+            constraint=models.UniqueConstraint(condition=models.Q(('check_row__isnull', False)), fields=('check_row',), name='dispute_once_per_check'),
         ),
         migrations.AddConstraint(
-            model_name="dispute",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("unit__isnull", False)),
-                fields=("comparison", "unit"),
-                name="dispute_once_per_unit",
-            ),
+            model_name='dispute',
+            constraint=models.UniqueConstraint(condition=models.Q(('unit__isnull', False)), fields=('comparison', 'unit'), name='dispute_once_per_unit'),
         ),
         migrations.AddConstraint(
-            model_name="dispute",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("claim__isnull", False)),
-                fields=("comparison", "claim"),
-                name="dispute_once_per_claim",
-            ),
+            model_name='dispute',
+            constraint=models.UniqueConstraint(condition=models.Q(('claim__isnull', False)), fields=('comparison', 'claim'), name='dispute_once_per_claim'),
         ),
         migrations.AddConstraint(
-            model_name="claim",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("removed_at__isnull", True)),
-                fields=("claim_set", "position"),
-                name="claim_position_once",
-            ),
+            model_name='claim',
+            constraint=models.UniqueConstraint(condition=models.Q(('removed_at__isnull', True)), fields=('claim_set', 'position'), name='claim_position_once'),
         ),
         migrations.AddConstraint(
-            model_name="claim",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("weight__gt", 0)), name="claim_weight_positive"
-            ),
+            model_name='claim',
+            constraint=models.CheckConstraint(condition=models.Q(('weight__gt', 0)), name='claim_weight_positive'),
         ),
         migrations.AddConstraint(
-            model_name="claim",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("text", ""), _negated=True), name="claim_has_text"
-            ),
+            model_name='claim',
+            constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='claim_has_text'),
         ),
         migrations.AddConstraint(
-            model_name="claim",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("end__isnull", True), ("start__isnull", True)),
-                    models.Q(
-                        ("end__gt", models.F("start")), ("end__isnull", False), ("start__isnull", False)
-                    ),
-                    _connector="OR",
-                ),
-                name="claim_offsets_both_or_none",
-            ),
+            model_name='claim',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('end__isnull', True), ('start__isnull', True)), models.Q(('end__gt', models.F('start')), ('end__isnull', False), ('start__isnull', False)), _connector='OR'), name='claim_offsets_both_or_none'),
         ),
         migrations.AddConstraint(
-            model_name="adjudication",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("check_row__isnull", False),
-                        ("claim__isnull", True),
-                        ("comparison__isnull", True),
-                        ("label__isnull", False),
-                        ("percent__isnull", True),
-                        ("unit__isnull", True),
-                    ),
-                    models.Q(
-                        ("check_row__isnull", True),
-                        ("comparison__isnull", False),
-                        ("label__isnull", True),
-                        ("percent__gte", 0),
-                        ("percent__isnull", False),
-                        ("percent__lte", 100),
-                        models.Q(
-                            models.Q(("claim__isnull", True), ("unit__isnull", False)),
-                            models.Q(("claim__isnull", False), ("unit__isnull", True)),
-                            _connector="OR",
-                        ),
-                    ),
-                    _connector="OR",
-                ),
-                name="adjudication_of_check_or_unit",
-            ),
+            model_name='adjudication',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('check_row__isnull', False), ('claim__isnull', True), ('comparison__isnull', True), ('label__isnull', False), ('percent__isnull', True), ('unit__isnull', True)), models.Q(('check_row__isnull', True), ('comparison__isnull', False), ('label__isnull', True), ('percent__gte', 0), ('percent__isnull', False), ('percent__lte', 100), models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR')), _connector='OR'), name='adjudication_of_check_or_unit'),
         ),
         migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("claim__isnull", True), ("unit__isnull", False)),
-                    models.Q(("claim__isnull", False), ("unit__isnull", True)),
-                    _connector="OR",
-                ),
-                name="unit_judgment_of_unit_or_claim",
-            ),
+            model_name='unitjudgment',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('claim__isnull', True), ('unit__isnull', False)), models.Q(('claim__isnull', False), ('unit__isnull', True)), _connector='OR'), name='unit_judgment_of_unit_or_claim'),
         ),
         migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("percent__isnull", True),
-                    models.Q(("percent__gte", 0), ("percent__lte", 100)),
-                    _connector="OR",
-                ),
-                name="unit_judgment_percent_0_100",
-            ),
+            model_name='unitjudgment',
+            constraint=models.CheckConstraint(condition=models.Q(('percent__isnull', True), models.Q(('percent__gte', 0), ('percent__lte', 100)), _connector='OR'), name='unit_judgment_percent_0_100'),
         ),
         migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_current", True), ("unit__isnull", False)),
-                fields=("reading", "unit"),
-                name="unit_judgment_one_current_per_unit",
-            ),
+            model_name='unitjudgment',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True), ('unit__isnull', False)), fields=('reading', 'unit'), name='unit_judgment_one_current_per_unit'),
         ),
         migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("claim__isnull", False), ("is_current", True)),
-                fields=("reading", "claim"),
-                name="unit_judgment_one_current_per_claim",
-            ),
+            model_name='unitjudgment',
+            constraint=models.UniqueConstraint(condition=models.Q(('claim__isnull', False), ('is_current', True)), fields=('reading', 'claim'), name='unit_judgment_one_current_per_claim'),
         ),
         migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("client_id", ""), _negated=True),
-                fields=("reading", "client_id", "seq"),
-                name="unit_judgment_act_once",
-            ),
+            model_name='unitjudgment',
+            constraint=models.UniqueConstraint(condition=models.Q(('client_id', ''), _negated=True), fields=('reading', 'client_id', 'seq'), name='unit_judgment_act_once'),
         ),
         migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("judge__isnull", False), ("person__isnull", True), ("source", "judge")),
-                    models.Q(
-                        ("judge__isnull", True),
-                        ("source", "reviewer"),
-                        models.Q(
-                            ("person__isnull", False),
-                            models.Q(("origin_name", ""), _negated=True),
-                            _connector="OR",
-                        ),
-                    ),
-                    _connector="OR",
-                ),
-                name="verdict_source_is_named",
-            ),
+            model_name='verdict',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('judge__isnull', False), ('person__isnull', True), ('source', 'judge')), models.Q(('judge__isnull', True), ('source', 'reviewer'), models.Q(('person__isnull', False), models.Q(('origin_name', ''), _negated=True), _connector='OR')), _connector='OR'), name='verdict_source_is_named'),
         ),
         migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("label__isnull", False), ("source", "judge"), _connector="OR"),
-                name="verdict_only_judges_fail",
-            ),
+            model_name='verdict',
+            constraint=models.CheckConstraint(condition=models.Q(('label__isnull', False), ('source', 'judge'), _connector='OR'), name='verdict_only_judges_fail'),
         ),
         migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("probability__isnull", True),
-                    models.Q(("probability__gte", 0), ("probability__lte", 1)),
-                    _connector="OR",
-                ),
-                name="verdict_probability_0_1",
-            ),
+            model_name='verdict',
+            constraint=models.CheckConstraint(condition=models.Q(('probability__isnull', True), models.Q(('probability__gte', 0), ('probability__lte', 1)), _connector='OR'), name='verdict_probability_0_1'),
         ),
         migrations.AddConstraint(
-            model_name="verdict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("confidence__isnull", True),
-                    models.Q(("confidence__gte", 0), ("confidence__lte", 1)),
-                    _connector="OR",
-                ),
-                name="verdict_confidence_0_1",
-            ),
+            model_name='verdict',
+            constraint=models.CheckConstraint(condition=models.Q(('confidence__isnull', True), models.Q(('confidence__gte', 0), ('confidence__lte', 1)), _connector='OR'), name='verdict_confidence_0_1'),
         ),
         migrations.AddIndex(
-            model_name="drawncheck",
-            index=models.Index(
-                condition=models.Q(("verdict__isnull", True)),
-                fields=["check_row"],
-                name="drawn_check_waiting",
-            ),
+            model_name='drawncheck',
+            index=models.Index(condition=models.Q(('verdict__isnull', True)), fields=['check_row'], name='drawn_check_waiting'),
         ),
         migrations.AddConstraint(
-            model_name="drawncheck",
-            constraint=models.UniqueConstraint(fields=("draw", "check_row"), name="drawn_check_once"),
+            model_name='drawncheck',
+            constraint=models.UniqueConstraint(fields=('draw', 'check_row'), name='drawn_check_once'),
         ),
         migrations.AddConstraint(
-            model_name="drawncheck",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("inclusion_probability__gt", 0), ("inclusion_probability__lte", 1)),
-                name="drawn_check_probability_0_1",
-            ),
+            model_name='drawncheck',
+            constraint=models.CheckConstraint(condition=models.Q(('inclusion_probability__gt', 0), ('inclusion_probability__lte', 1)), name='drawn_check_probability_0_1'),
         ),
         migrations.RunPython(guard, release),
     ]
