@@ -169,7 +169,7 @@ class ExplanationRow(serializers.Serializer[Explanation]):
     target_words = serializers.IntegerField(source="summary.target_words", allow_null=True)
     signature = serializers.CharField(source="score.signature", help_text="Names the rules.")
     scores = FormulaRow(source="formulas", many=True)
-    flags = serializers.ListField(child=serializers.CharField(), help_text="In words.")
+    flags = serializers.ListField(source="score.flags", child=serializers.CharField())
     peer_units = serializers.SerializerMethodField()
     comparisons = ExplainedComparisonRow(many=True)
     document_claims = ExplainedClaimRow(many=True, help_text="The reference where there is no model summary.")

@@ -17,7 +17,7 @@ from evaluation.statistics.systems._significance import (
 SHARES = st.floats(0, 1)
 
 
-def test_all_flips_of_three_clusters_by_hand() -> None:
+def test_all_flips_of_three_clusters_worked_out() -> None:
     # Differences 1, 2 and 3. Of the eight flips only +++ and --- reach a mean of 2 either way: 2 / 8.
     test = permutation_test([1, 2, 3], [0, 0, 0])
     assert (test.difference, test.p, test.clusters, test.is_exact) == (2, 0.25, 3, True)
