@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
-from annotation.core.by_hand import unsaved
 from annotation.core.paging import batches
 from annotation.core.question_texts import MOST_QUESTIONS, question_key
 from annotation.imports.dataset import (
@@ -98,7 +97,7 @@ class _Planner:
                 self.systems[name] = there[name]
                 count.unchanged += 1
                 continue
-            self.systems[name] = unsaved(System, project=self.plan.project, name=name, kind=self._kind(name))
+            self.systems[name] = System(project=self.plan.project, name=name, kind=self._kind(name))
             self.plan.systems.append(self.systems[name])
             count.created += 1
 
@@ -142,8 +141,7 @@ class _Planner:
         count, row = self.plan.counts.document_sets, existing.sets.get(name)
         if row is None:
             count.created += 1
-            row = unsaved(
-                DocumentSet,
+            row = DocumentSet(
                 project=self.plan.project,
                 external_id=name,
                 group=one.group,
@@ -182,7 +180,7 @@ class _Planner:
         else:
             count.created += len(one.documents)
         for position, text in enumerate(one.documents, start=1):
-            document = unsaved(Document, document_set=row, position=position, text=text)
+            document = Document(document_set=row, position=position, text=text)
             self.plan.documents.append(document)
             self.plan.divide(document, row.language)
 
@@ -213,8 +211,7 @@ class _Planner:
         self.plan.retired_questions += [each.pk for each in made_up]
         last = max((each.position for each in there), default=0)
         self.plan.questions += [
-            unsaved(
-                Question,
+            Question(
                 document_set=row,
                 position=position,
                 text=text,
@@ -244,8 +241,7 @@ class _Planner:
                 count.created += 1
                 summary = self._second_role(row, name, target, peer, existing)
                 summary = summary or self._new_summary(
-                    unsaved(
-                        Summary,
+                    Summary(
                         document_set=row,
                         system=self.systems[name],
                         is_peer=True,
@@ -395,8 +391,7 @@ class _Planner:
     ) -> Summary:
         self.plan.counts.model_summaries.created += 1
         return self._new_summary(
-            unsaved(
-                Summary,
+            Summary(
                 document_set=row,
                 system=author,
                 is_model=True,
@@ -477,7 +472,7 @@ class _Planner:
                 count.unchanged += 1
                 continue
             count.created += 1
-            self.plan.comparisons.append(unsaved(Comparison, peer=peer, model=model))
+            self.plan.comparisons.append(Comparison(peer=peer, model=model))
 
 
 def _all_pairs(

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.core.by_hand import unsaved
 from annotation.imports.dataset import ClaimData, PeerKey, SetData, Side, Stretch, TargetWords, Votes
 from annotation.imports.existing import Existing, OwnerOfClaims
 from annotation.imports.planned import ImportedAnswer, ImportPlan, Replaced
@@ -76,8 +75,7 @@ class _ClaimPlanner:
             )
         else:
             count.created += len(claims)
-        claim_set = unsaved(
-            ClaimSet,
+        claim_set = ClaimSet(
             summary=owner if isinstance(owner, Summary) else None,
             document_set=owner if isinstance(owner, DocumentSet) else None,
             origin=ClaimOrigin.IMPORTED,
@@ -135,8 +133,7 @@ def _owner_name(owner: OwnerOfClaims) -> str:
 
 def _claim_row(claim_set: ClaimSet, claim: ClaimData, position: int, text: str) -> Claim:
     start = text.find(claim.text) if text else -1
-    return unsaved(
-        Claim,
+    return Claim(
         claim_set=claim_set,
         position=position,
         text=claim.text,

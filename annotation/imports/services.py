@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from django.db import IntegrityError, connection, models, transaction
 from django.utils import timezone
 
-from annotation.core.bulk_rows import create, insert, reserve
+from annotation.core.copy_rows import copy_rows
 from annotation.core.current_checks import put_in_force
 from annotation.core.events import log
 from annotation.core.paging import batches
@@ -37,6 +37,7 @@ from annotation.imports.read import FileReading, read_files
 from annotation.models import (
     Assignment,
     Check,
+    Claim,
     ClaimSet,
     Comparison,
     Document,
@@ -44,7 +45,9 @@ from annotation.models import (
     Project,
     Question,
     Reading,
+    Score,
     Summary,
+    System,
     Unit,
     Verdict,
 )
@@ -483,11 +486,11 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
     """Write a part; the keys of the sets that are to be scored from what the database holds by then."""
     _make_way(plan)
     try:
-        create(plan.systems)
-        create(plan.document_sets)
+        System.objects.bulk_create(plan.systems)
+        DocumentSet.objects.bulk_create(plan.document_sets)
         DocumentSet.objects.bulk_update(plan.regrouped, ["group"], batch_size=ROWS_WRITTEN_AT_ONCE)
-        create(plan.documents)
-        create(plan.summaries)
+        Document.objects.bulk_create(plan.documents)
+        Summary.objects.bulk_create(plan.summaries)
         # An upsert by key: an update by CASE, one branch a row and column, costs ten times as much.
         Summary.objects.bulk_create(
             list(plan.updated.values()),
@@ -498,13 +501,13 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
             ],
         )
         _part_from_itself([row.key for row in plan.replaced_summaries])
-        create(plan.comparisons)
+        Comparison.objects.bulk_create(plan.comparisons)
         if plan.retired_questions:
             Question.objects.filter(pk__in=plan.retired_questions).update(retired_at=timezone.now())
-        create(plan.questions)
+        Question.objects.bulk_create(plan.questions)
         _write_units(pieces)
-        create(plan.claim_sets)
-        create(plan.claims)
+        ClaimSet.objects.bulk_create(plan.claim_sets)
+        Claim.objects.bulk_create(plan.claims)
         _write_answers(plan, _score_new(plan, pieces))
     except IntegrityError as error:
         raise Conflict(
@@ -516,7 +519,7 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
 
 
 def _write_units(pieces: list[_Pieces]) -> None:
-    insert(
+    copy_rows(
         Unit,
         ("summary_id", "document_id", "position", "start", "end"),
         (
@@ -551,7 +554,7 @@ def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int],
         fresh.score.project_id = plan.project.pk
         scores.append(fresh.score)
         columns.update({(claim, peer.pk): derived for claim, derived in fresh.columns.items()})
-    create(scores)
+    Score.objects.bulk_create(scores)
     return columns
 
 
@@ -604,65 +607,37 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
     if not plan.answers:
         return
     asked = [answer for answer in plan.answers if answer.check_id is None]
-    keys = reserve(Check, len(asked))
     unscored = unscored_columns()
     with_number = {
         claim.id: has_number(claim.text) for claim in {id(a.claim): a.claim for a in asked}.values()
     }
-    insert(
-        Check,
-        (
-            "id",
-            "project_id",
-            "claim_id",
-            "peer_id",
-            "document_set_id",
-            "side",
-            "is_current",
-            "has_number",
-            "queue_key",
-            *DERIVED,
-        ),
-        (
-            (
-                key,
-                plan.project.pk,
-                claim.id,
-                peer.id,
-                peer.document_set_id,
-                side,
-                claim.removed_at is None,
-                with_number[claim.id],
-                new_queue_key(),
-                *derived.get((claim.id, peer.id), unscored),
+    made = iter(
+        Check.objects.bulk_create(
+            Check(
+                project=plan.project,
+                claim=claim,
+                peer=peer,
+                document_set_id=peer.document_set_id,
+                side=side,
+                is_current=claim.removed_at is None,
+                has_number=with_number[claim.id],
+                queue_key=new_queue_key(),
+                **dict(zip(DERIVED, derived.get((claim.id, peer.id), unscored), strict=True)),
             )
-            for key, (claim, peer, side, *_) in zip(keys, asked, strict=True)
-        ),
+            for claim, peer, side, *_ in asked
+        )
     )
     units = _units_of({answer.peer.pk for answer in plan.answers if answer.places})
-    made = iter(keys)
-    has_votes = any(answer.votes for answer in plan.answers)
-    insert(
-        Verdict,
-        (
-            "check_row_id",
-            "source",
-            "origin_name",
-            "label",
-            *(("evidence",) if units else ()),
-            *(("votes",) if has_votes else ()),
-        ),
-        (
-            (
-                next(made) if check is None else check,
-                Verdict.Source.REVIEWER.value,
-                plan.origin,
-                label,
-                *((_touched_units(places, units.get(peer.pk, ())),) if units else ()),
-                *((votes,) if has_votes else ()),
-            )
-            for _, peer, _, label, check, places, votes in plan.answers
-        ),
+    Verdict.objects.bulk_create(
+        Verdict(
+            check_row_id=next(made).pk if check is None else check,
+            source=Verdict.Source.REVIEWER,
+            origin_name=plan.origin,
+            label=label,
+            evidence=_touched_units(places, units.get(peer.pk, ())),
+            votes=votes,
+        )
+        for _, peer, _, label, check, places, votes in plan.answers
     )
 
 

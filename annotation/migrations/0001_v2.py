@@ -24,23 +24,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name="CallClaim",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("key", models.CharField(max_length=64, unique=True)),
-                ("token", models.CharField(max_length=32)),
-                ("lease_until", models.DateTimeField()),
-            ],
-            options={
-                "ordering": ("id",),
-            },
-        ),
-        migrations.CreateModel(
             name="ClaimSet",
             fields=[
                 (
@@ -1824,6 +1807,13 @@ class Migration(migrations.Migration):
                         null=True,
                     ),
                 ),
+                ("token", models.CharField(blank=True, help_text="Of the worker that asks.", max_length=32)),
+                (
+                    "lease_until",
+                    models.DateTimeField(
+                        help_text="Until when its worker may ask; null once it is answered.", null=True
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "judge",
@@ -2654,7 +2644,6 @@ class Migration(migrations.Migration):
                             ("wrong_entity", "Wrong entity"),
                             ("contradiction", "Contradiction"),
                             ("not_checkable", "Not checkable"),
-                            ("guideline_gap", "Guideline gap"),
                         ],
                         max_length=13,
                     ),
@@ -2873,7 +2862,6 @@ class Migration(migrations.Migration):
                             ("wrong_entity", "Wrong entity"),
                             ("contradiction", "Contradiction"),
                             ("not_checkable", "Not checkable"),
-                            ("guideline_gap", "Guideline gap"),
                         ],
                         max_length=13,
                     ),

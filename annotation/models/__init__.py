@@ -21,7 +21,6 @@ from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
 from annotation.models.guideline import Guideline
 from annotation.models.judge import (
-    CallClaim,
     Judge,
     JudgeCall,
     JudgeExamples,
@@ -51,7 +50,6 @@ __all__ = [
     "Analysis",
     "Assignment",
     "CachedValue",
-    "CallClaim",
     "Check",
     "CheckLook",
     "Claim",

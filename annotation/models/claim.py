@@ -281,7 +281,6 @@ class ErrorType(models.TextChoices):
     WRONG_ENTITY = "wrong_entity", "Wrong entity"
     CONTRADICTION = "contradiction", "Contradiction"
     NOT_CHECKABLE = "not_checkable", "Not checkable"
-    GUIDELINE_GAP = "guideline_gap", "Guideline gap"
 
 
 class Verdict(PublicRow):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.db import models
 from django.db.models import F, Q
 
 from annotation.models.base import PublicRow
 from annotation.models.constraints import bounded
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 
 class Judge(PublicRow):
@@ -164,8 +169,17 @@ class JudgeExamples(PublicRow):
         return f"examples of {self.judge}"
 
 
+class AnsweredCalls(models.Manager["JudgeCall"]):
+    def get_queryset(self) -> QuerySet[JudgeCall]:
+        return super().get_queryset().filter(lease_until=None)
+
+
 class JudgeCall(PublicRow):
-    """One question to a judge and the reply, kept so that it is never paid for twice, unless retention erased them."""
+    """One question to a judge and the reply, kept so that it is never paid for twice, unless retention erased them.
+
+    While a worker asks, the row has a lease, so that no other worker pays too; `objects` leaves it out. The reply
+    takes its place. If the worker dies, another takes the lease over.
+    """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")
     key = models.CharField(max_length=64, unique=True, help_text="Hash of judge, prompt version and input.")
@@ -193,27 +207,17 @@ class JudgeCall(PublicRow):
     erased_at = models.DateTimeField(
         null=True, help_text="Since when its words are gone; its question would be asked and paid for again."
     )
+    token = models.CharField(max_length=32, blank=True, help_text="Of the worker that asks.")
+    lease_until = models.DateTimeField(
+        null=True, help_text="Until when its worker may ask; null once it is answered."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = AnsweredCalls()
+    all_calls: models.Manager[JudgeCall] = models.Manager()
 
     class Meta:
         ordering = ("-id",)
 
     def __str__(self) -> str:
         return f"{self.step} of {self.judge}"
-
-
-class CallClaim(models.Model):
-    """A question that a worker is putting to a judge at this moment, so that no other one pays for it too.
-
-    Gone with the reply. A worker that dies lets its lease run out, and another one takes the claim.
-    """
-
-    key = models.CharField(max_length=64, unique=True)
-    token = models.CharField(max_length=32)
-    lease_until = models.DateTimeField()
-
-    class Meta:
-        ordering = ("id",)
-
-    def __str__(self) -> str:
-        return f"claim on {self.key[:8]}"

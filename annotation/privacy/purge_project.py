@@ -36,10 +36,10 @@ def purge(project: Project) -> Mapping[str, int]:
     if not overdue().filter(pk=project.pk).exists():
         return {}
     forget_files_of(project)
-    calls = JudgeCall.objects.filter(Q(run__project=project) | Q(judge__project=project))
+    calls = JudgeCall.all_calls.filter(Q(run__project=project) | Q(judge__project=project))
     keys = list(calls.order_by("-pk").values_list("pk", flat=True))
     for step in in_steps(keys):
-        JudgeCall.objects.filter(pk__in=step)._raw_delete(using=calls.db)
+        JudgeCall.all_calls.filter(pk__in=step)._raw_delete(using=calls.db)
     gone = {"annotation_judgecall": len(keys), **remove_in_steps(project)}
     logger.warning("The deleted project %s was removed: %d rows", project.public_id, sum(gone.values()))
     return gone

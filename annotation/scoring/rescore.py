@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.by_hand import unsaved
 from annotation.core.current_checks import put_in_force
 from annotation.core.shared.limits import count as count_turns
 from annotation.models import SCORES, Check, Project, Score
@@ -142,8 +141,7 @@ def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
 
 def score_row(*, project: Project, record: SummaryRecord, result: SummaryScore) -> Score:
     """The score of one summary as an unsaved row."""
-    return unsaved(
-        Score,
+    return Score(
         project=project,
         summary=record.summary,
         peer_words=record.value.peer_length,

@@ -41,20 +41,6 @@ SOURCES: dict[UnitSource, str] = {
     "rule": "the summary is empty",
 }
 
-FLAGS: dict[str, str] = {
-    "no_model_summary": "There is no model summary, so the claims come from the documents.",
-    "no_claims": "A reference has no claims, so claim coverage is 1 by definition and left out of averages.",
-    "few_claims": "A reference has fewer than 3 claims, so each has a large weight and some may be missing.",
-    "mostly_unscored": "Few claims or questions have a usable answer. Scores below the project's minimum share of "
-    "answers are blank.",
-    "unscored": "Claims without a usable answer, which count neither as expressed nor as missing:",
-    "empty_peer": "The summary is empty, so every claim counts as not expressed without a check.",
-    "no_word_breaks": "This script has no spaces between words, so words cannot be counted and brevity is unknown.",
-    "over_length": "The summary is longer than its target, so its brevity is 0.",
-    "partial": "Units without any answer, left out of the mean coverage:",
-    "comparisons_left_out": "Model summaries without any coverage, left out of the mean:",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class ExplainedClaim:
@@ -125,7 +111,7 @@ class Explanation:
     peer_claims: tuple[ExplainedClaim, ...]
     questions: tuple[AskedQuestion, ...]
     formulas: tuple[Formula, ...]
-    flags: tuple[str, ...]
+    flags: dict[str, str]
 
 
 def explain(
@@ -167,7 +153,7 @@ def explain(
             ratings={rating.name: rating for rating in ratings_of(project, summary)},
             terms=terms,
         ),
-        flags=tuple(_in_words(flag) for flag in score.flags),
+        flags={name: count for name, _, count in (flag.partition(":") for flag in score.flags)},
     )
 
 
@@ -257,12 +243,6 @@ def comments_on(**claims: object) -> dict[int, int]:
     """Number of comments on each claim, by its key."""
     rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
     return dict(rows.values_list("claim_id").annotate(Count("pk")))
-
-
-def _in_words(flag: str) -> str:
-    name, _, count = flag.partition(":")
-    words = FLAGS.get(name, name.replace("_", " "))
-    return f"{words} {count}." if count else words
 
 
 def _cut(text: str, unit: Unit) -> str:

@@ -8,7 +8,6 @@ from typing import NamedTuple, cast
 
 from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q
 
-from annotation.core.bulk_rows import create
 from annotation.judging.services.asked_texts import TextToJudge
 from annotation.models import Claim, ClaimOrigin, ClaimSet, DocumentSet, Summary
 from annotation.models.claim import CHANGED_BY_PEOPLE
@@ -128,7 +127,7 @@ def keep_claims(found: Sequence[FoundClaims], signature: str) -> list[KeptClaims
         )
         for each in new
     ]
-    create(made)
+    ClaimSet.objects.bulk_create(made)
     kept = [
         KeptClaims(
             claim_set,
@@ -139,7 +138,7 @@ def keep_claims(found: Sequence[FoundClaims], signature: str) -> list[KeptClaims
         )
         for claim_set, each in zip(made, new, strict=True)
     ]
-    create([claim for each in kept for claim in each.claims])
+    Claim.objects.bulk_create(claim for each in kept for claim in each.claims)
     return kept
 
 

@@ -10,14 +10,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import structlog
 from django.db import Error, InterfaceError, OperationalError, connection, transaction
 
 from annotation.core.shared.clock import shared_now
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
-from annotation.models import CallClaim, Judge, JudgeCall, Run
+from annotation.models import Judge, JudgeCall, Run
 from evaluation.judging.protocol import StoredCall
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 CLAIM_SECONDS = 10.0
 """How long a worker that says nothing keeps the right to ask a question."""
@@ -127,8 +131,6 @@ class RowCallStore:
             ours = self._claim(missing)
             # Whoever held a claim before us may have written the reply since we looked.
             late = self._read(list(ours))
-            if late:
-                CallClaim.objects.filter(key__in=late, token=self._token).delete()
             found |= late
             if ours:
                 self._keep_claims()
@@ -139,18 +141,26 @@ class RowCallStore:
         now = shared_now()
         until = now + timedelta(seconds=CLAIM_SECONDS)
         # In one order: two workers that ask the same never wait for each other in a circle.
-        claims = [CallClaim(key=key, token=self._token, lease_until=until) for key in sorted(keys)]
-        CallClaim.objects.bulk_create(claims, ignore_conflicts=True)
-        lapsed = CallClaim.objects.filter(key__in=keys, lease_until__lt=now)
-        lapsed.update(token=self._token, lease_until=until)
+        asking = [
+            JudgeCall(
+                judge_id=self._judge.pk, run_id=self._run_id, key=key, token=self._token, lease_until=until
+            )
+            for key in sorted(keys)
+        ]
+        JudgeCall.objects.bulk_create(asking, ignore_conflicts=True)
+        same = JudgeCall.all_calls.filter(key__in=keys)
+        same.filter(lease_until__lt=now).update(token=self._token, lease_until=until)
         # Two tasks of this store never ask the same question at once: the judge sees to that.
-        return set(CallClaim.objects.filter(key__in=keys, token=self._token).values_list("key", flat=True))
+        return set(same.filter(token=self._token, lease_until__isnull=False).values_list("key", flat=True))
+
+    def _own(self) -> QuerySet[JudgeCall]:
+        return JudgeCall.all_calls.filter(token=self._token, lease_until__isnull=False)
 
     def _give_up(self, key: str) -> None:
-        CallClaim.objects.filter(key=key, token=self._token).delete()
+        self._own().filter(key=key).delete()
 
     def _give_up_all(self) -> None:
-        CallClaim.objects.filter(token=self._token).delete()
+        self._own().delete()
 
     def _keep_claims(self) -> None:
         """Have the leases prolonged from now on."""
@@ -161,7 +171,7 @@ class RowCallStore:
     def _prolong(self) -> None:
         def later() -> None:
             until = shared_now() + timedelta(seconds=CLAIM_SECONDS)
-            CallClaim.objects.filter(token=self._token).update(lease_until=until)
+            self._own().update(lease_until=until)
 
         while not self._ended.wait(CLAIM_SECONDS / 3):
             try:
@@ -211,8 +221,9 @@ class RowCallStore:
         while True:
             try:
                 with transaction.atomic():
+                    asking = JudgeCall.all_calls.filter(key__in=[row.key for row in rows])
+                    asking.filter(lease_until__isnull=False).delete()
                     JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
-                    CallClaim.objects.filter(key__in=[row.key for row in rows], token=self._token).delete()
             except (OperationalError, InterfaceError):
                 # They are paid for; and while this thread waits for the database no further call begins.
                 connection.close()

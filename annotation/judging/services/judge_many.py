@@ -46,7 +46,6 @@ from annotation.models import DocumentSet, Job, Judge, Run, Score, Summary
 from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 from evaluation.judging.protocol import one_pass
-from evaluation.judging.turns import Turn, take_turn
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -68,16 +67,12 @@ StepKind = TypeVar("StepKind", bound=Step)
 
 @dataclass(slots=True)
 class _Flow:
-    """One job under way; `written` are the peers that are done, `unscored` and `usable` count their answers.
-
-    `context` tells its calls whose `turn` it is where money is short.
-    """
+    """One job under way; `written` are the peers that are done, `unscored` and `usable` count their answers."""
 
     claimed: jobs.Claimed
     work: DocumentSetWork
     steps: Steps
     context: contextvars.Context
-    turn: Turn
     written: set[int] = field(default_factory=set)
     unscored: int = 0
     usable: int = 0
@@ -86,8 +81,7 @@ class _Flow:
     def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
         context = contextvars.copy_context()
         context.run(bind_contextvars, **jobs.told_of(claimed.job))
-        turn = context.run(take_turn, claimed.job.pk)
-        return cls(claimed, work, work.steps(), context, turn)
+        return cls(claimed, work, work.steps(), context)
 
 
 _Due = tuple[_Flow, StepKind]
@@ -337,7 +331,6 @@ class _Turn:
         return held
 
     def _drop(self, flow: _Flow) -> None:
-        flow.turn.is_over = True
         flow.steps.close()
         if self._is_under_way(flow):
             del self.flows[flow.claimed.job.pk]

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from django.db.models import Q
 
-from annotation.core.bulk_rows import create
 from annotation.models import (
     Check,
     Claim,
@@ -167,7 +166,7 @@ def write(
         for claim, located in each.answers.items()
         if _is_new(given.verdicts.get((claim, each.peer.pk)), located.answer, signature)
     ]
-    create(verdicts)
+    Verdict.objects.bulk_create(verdicts)
     QuestionAnswer.objects.bulk_create(
         QuestionAnswer(
             question_id=question,
@@ -228,7 +227,7 @@ def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]
         )
         for claim, peer in missing
     ]
-    create(made)
+    Check.objects.bulk_create(made)
     return there | {(check.claim_id, check.peer_id): check.pk for check in made}
 
 

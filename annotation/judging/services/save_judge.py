@@ -22,7 +22,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.judging.queries.judges import address_of, judges_of, members_of
 from annotation.judging.services.judges import LEXICAL, is_allowed_url, key_fault, url_fault
-from annotation.models import Judge, JudgeExamples, Project, PromptVersion, Run
+from annotation.models import Judge, JudgeCall, JudgeExamples, Project, PromptVersion, Run
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -196,7 +196,7 @@ def restore_judge(*, judge: Judge, by: User | None) -> Judge:
 def is_used(judge: Judge) -> bool:
     """Whether the judge has answered anything, or is asked to."""
     return not judge._state.adding and (
-        judge.runs.exists() or judge.verdicts.exists() or judge.calls.exists()
+        judge.runs.exists() or judge.verdicts.exists() or JudgeCall.all_calls.filter(judge=judge).exists()
     )
 
 

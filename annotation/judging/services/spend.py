@@ -13,7 +13,6 @@ from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import JudgeCall, Run
 from evaluation.judging.errors import BudgetSpent
 from evaluation.judging.protocol import Price, cost_of_next_call
-from evaluation.judging.turns import Queue, Room
 
 LOOK_AGAIN_SECONDS = 0.1
 
@@ -29,7 +28,6 @@ class RunBudget:
         self._has_cap = run.max_cost is not None
         self._open = 0
         self._thread = DatabaseThread("run-budget")
-        self._queue = Queue(LOOK_AGAIN_SECONDS)
         self._settling = Grouped(self._thread, self._settle)
 
     def close(self) -> None:
@@ -41,11 +39,12 @@ class RunBudget:
 
         Whoever is cancelled meanwhile has held nothing back.
         """
-        if self._has_cap:
-            await self._queue.take(cost, self._take)
+        while self._has_cap and not await self._take(cost):  # noqa: ASYNC110 - see below
+            # Another worker may have made room: no event of this process says so.
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
-    async def _take(self, cost: float, beside: float) -> Room:
-        asked = self._thread.begin(lambda: self._hold(cost, beside))
+    async def _take(self, cost: float) -> bool:
+        asked = self._thread.begin(lambda: self._hold(cost))
         try:
             return await asyncio.wrap_future(asked)
         except asyncio.CancelledError:
@@ -53,28 +52,26 @@ class RunBudget:
                 self._thread.begin(lambda: self._take_back(asked, cost))
             raise
 
-    def _hold(self, cost: float, beside: float) -> Room:
-        if self._run.filter(max_cost__gte=F("cost") + cost + beside).update(cost=F("cost") + cost):
+    def _hold(self, cost: float) -> bool:
+        """Whether there was room; False while calls under way may give some back."""
+        if self._run.filter(max_cost__gte=F("cost") + cost).update(cost=F("cost") + cost):
             self._open += 1
-            return "taken"
+            return True
         if self._open:
-            return "busy"
-        run = self._run.get()
-        if run.max_cost is None or run.cost + cost <= run.max_cost:
-            return "idle"
+            return False
+        cap = self._run.get().max_cost or 0.0
         raise BudgetSpent(
-            f"The run may cost {run.max_cost:g}, which leaves no room for another call. {cost_of_next_call(cost)} "
+            f"The run may cost {cap:g}, which leaves no room for another call. {cost_of_next_call(cost)} "
             "Resume it with a higher cap; stored answers are not paid again."
         )
 
-    def _take_back(self, asked: Future[Room], cost: float) -> None:
+    def _take_back(self, asked: Future[bool], cost: float) -> None:
         # It stood before us in the one thread, so it has ended.
-        if asked.exception() is None and asked.result() == "taken":
+        if asked.exception() is None and asked.result():
             self._settle([(cost, 0.0)])
 
     async def settle(self, reserved: float, cost: float) -> None:
         """Put what the call did cost in the place of what was held back, also for a task that is cancelled."""
-        self._queue.settled(cost)
         await self._settling.do_surely((reserved, cost))
 
     def _settle(self, bills: Sequence[tuple[float, float]]) -> list[None]:

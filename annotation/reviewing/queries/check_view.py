@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from annotation.core.by_hand import kept_plan
+from django.db.models import Exists, OuterRef
+
 from annotation.core.refusals import NotFound
 from annotation.models import (
     Adjudication,
     Check,
+    Comparison,
     Label,
     Project,
-    Reading,
+    UnitJudgment,
     Verdict,
 )
-from annotation.reviewing.queries import sql
+from annotation.models.judgment import COUNTING
 from annotation.reviewing.queries.sight import may_see
 from annotation.texts.queries.check_text import (
     WHOLE_TEXT_UP_TO,
@@ -358,17 +360,13 @@ def _why_coverage_stays(check: Check) -> str:
     if check.side != Check.Side.REFERENCE or model is None:
         return ""
     claim = check.claim
-    unit, key = ("unit_id", claim.unit_id) if claim.unit_id else ("claim_id", claim.pk)
-    values: list[int | str | None] = [
-        key,
-        key,
-        Reading.State.SUBMITTED.value,
-        check.peer_id,
-        model.pk,
-    ]
-    with kept_plan() as cursor:
-        cursor.execute(sql.UNIT_SETTLED.format(unit=unit), values)
-        is_adjudicated, has_percents = cursor.fetchone() or (False, False)
+    place: dict[str, Any] = {"unit": claim.unit_id} if claim.unit_id else {"claim": claim.pk}
+    decided = Adjudication.objects.filter(comparison=OuterRef("pk"), withdrawn_at=None, **place)
+    judged = UnitJudgment.objects.filter(COUNTING, reading__comparison=OuterRef("pk"), **place)
+    settled = Comparison.objects.filter(peer=check.peer_id, model=model).values_list(
+        Exists(decided), Exists(judged)
+    )
+    is_adjudicated, has_percents = settled.first() or (False, False)
     if is_adjudicated:
         return "adjudicated"
     return "percents" if has_percents and check.project.blend == Project.Blend.HUMAN_FIRST else ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from annotation.core.known_checks import answered, knows
 from annotation.core.permissions import Verb, roles_with
@@ -29,7 +29,6 @@ from annotation.models import (
     Project,
     Verdict,
 )
-from annotation.reviewing.queries import sql
 from annotation.reviewing.queries.sight import keeps_back, with_known
 from annotation.sampling.queries.check_samples import (
     CheckSample,
@@ -212,7 +211,11 @@ def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> 
     it would be waded through.
     """
     if filters.draw:
-        return (waiting.filter(Q(drawn_as__gt=_PlaceInSample(filters.draw, check.pk))),)
+        here = DrawnCheck.objects.filter(draw__public_id=filters.draw, check_row=check).values_list(
+            "pk", flat=True
+        )
+        # What is not in the sample comes before all that is.
+        return (waiting.filter(Q(drawn_as__gt=here.first() or 0)),)
     if filters.order == Order.DOCUMENT:
         beyond = Q(peer_id__gt=check.peer_id) | Q(claim_id__gt=check.claim_id)
         return (waiting.filter(beyond, peer_id__gte=check.peer_id),)
@@ -359,19 +362,6 @@ def by_system(asked: str) -> Q:
 def count(waiting: QuerySet[Check]) -> int:
     """How many there are, counted no further than a person wants to know."""
     return waiting.order_by().values("pk")[: CHECKS_COUNTED_UP_TO + 1].count()
-
-
-class _PlaceInSample(Func):
-    """The place of a check in a draw of that public id; what is not in it comes before all that is."""
-
-    output_field = BigIntegerField()
-
-    def __init__(self, draw: str, check: int) -> None:
-        super().__init__()
-        self.keys = (check, draw)
-
-    def as_sql(self, *_: Any, **__: Any) -> tuple[str, tuple[int, str]]:
-        return sql.PLACE_IN_DRAW, self.keys
 
 
 def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:

@@ -15,7 +15,6 @@ from annotation.models import (
     AccountSession,
     Analysis,
     CachedValue,
-    CallClaim,
     Draw,
     DrawnCheck,
     Import,
@@ -77,7 +76,6 @@ def _fill_what_is_worked_on(world: World) -> None:
     PromptVersion.objects.create(
         project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"
     )
-    CallClaim.objects.create(key="k", token="secret-token", lease_until=timezone.now())
     question = Question.objects.create(
         document_set=world.sets["port"], position=1, text="Did it rain?", origin="judge"
     )

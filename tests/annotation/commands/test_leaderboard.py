@@ -20,7 +20,7 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_the_table_by_hand(world: World) -> None:
+def test_the_table_worked_out(world: World) -> None:
     # One set is judged, so there is no interval; X at 2/3: 2/3 * 0.75 + 1/3 * 0.35 = 0.616667 of alder,
     # 1/3 * 0.45 = 0.15 of birch.
     title, *lines = run().splitlines()[:4]

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.models import CallClaim, Job, Judge, JudgeCall, Project, Run, Verdict
+from annotation.models import Job, Judge, JudgeCall, Project, Run, Verdict
 from tests.annotation.judging.doing import add_document_set
 from tests.annotation.judging.processes import ROOT, start_manage, wait_until, workers
 from tests.llm_server import faults
@@ -77,8 +77,7 @@ def test_of_two_processes_that_ask_the_same_one_pays(
         second.ask()
         assert (first.answer(), second.answer()) == ("yes", "yes")
     assert len(llm_server.calls) == 1
-    assert JudgeCall.objects.count() == 1
-    assert not CallClaim.objects.exists()
+    assert (JudgeCall.objects.count(), JudgeCall.all_calls.count()) == (1, 1)
 
 
 def test_what_a_killed_process_was_asking_is_paid_for_once_by_who_waits_for_it(
@@ -90,14 +89,15 @@ def test_what_a_killed_process_was_asking_is_paid_for_once_by_who_waits_for_it(
         llm_server.wait_for_calls(1)
         # SIGKILL: it can give nothing back.
         first.end()
-        claim = CallClaim.objects.get()
+        claim = JudgeCall.all_calls.get()
+        assert not JudgeCall.objects.exists()
         second.ask()
         llm_server.wait_for_calls(2)
+        assert claim.lease_until is not None
         assert timezone.now() >= claim.lease_until
         assert second.answer() == "yes"
     assert len(llm_server.calls) == 2
-    assert JudgeCall.objects.count() == 1
-    assert not CallClaim.objects.exists()
+    assert (JudgeCall.objects.count(), JudgeCall.all_calls.count()) == (1, 1)
 
 
 def test_two_processes_that_wait_for_a_dead_one_pay_once_together(

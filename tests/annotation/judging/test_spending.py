@@ -18,9 +18,8 @@ from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.spend import RunBudget
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import ClaimSet, Judge, JudgeCall, Run, Verdict
-from evaluation.judging import turns
 from evaluation.judging.errors import BudgetSpent
-from tests.annotation.judging.doing import add_document_set, judge_to_end, perform_all, run_to_end
+from tests.annotation.judging.doing import perform_all, run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,56 +213,6 @@ def test_of_many_calls_at_once_only_those_that_fit_are_let_go_ahead(budget: RunB
 def _cost_in_thread() -> float:
     with closing(connection):
         return cost()
-
-
-# A cap and many at once
-
-
-LONGEST_REPLY = 400 * 8 / 1_000_000
-
-
-@pytest.mark.parametrize("share", [0.5, 0.7])
-def test_a_cap_scores_many_at_once_too(
-    world: World, priced: Judge, share: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # On a busy machine a set that was begun may be long between two of its calls.
-    monkeypatch.setattr(turns, "IDLE_SECONDS", 20.0)
-    # Its longest reply would cost far more than the one it gives: who waits for what comes back has room again.
-    priced.max_tokens = 400
-    priced.save()
-    for number in range(10):
-        add_document_set(
-            world.project,
-            external_id=f"set {number}",
-            documents=[f"Dam {number} was finished. Crew {number} stayed. The mayor left."],
-            peers={"alder": f"Dam {number} was finished."},
-        )
-    whole = judge_to_end(world.project, priced, ["factual_alignment"]).cost
-
-    def scored(calls: int) -> int:
-        JudgeCall.objects.all().delete()
-        Verdict.objects.filter(judge=priced).delete()
-        ClaimSet.objects.filter(origin="judge", origin_name__startswith="openai").delete()
-        # On the row at hand, which the run goes by.
-        priced.concurrency = calls
-        priced.save()
-        run = start_run(
-            project=world.project,
-            judge=priced,
-            metrics=["factual_alignment"],
-            max_cost=whole * share,
-            by=None,
-        )
-        judge_run(run)
-        run.refresh_from_db()
-        assert run.cost <= whole * share + calls * LONGEST_REPLY
-        assert run.cost == pytest.approx(paid_by(run))
-        return run.jobs.filter(state="done").count()
-
-    alone = scored(1)
-    assert 2 < alone < 12
-    # Sets whose first call found room may find none for their second.
-    assert [calls for calls in (4, 16) if scored(calls) < alone / 2] == []
 
 
 def cost() -> float:

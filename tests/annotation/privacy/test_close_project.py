@@ -173,7 +173,7 @@ LEFT = {
     "Project": 1,
     "Membership": 1,
     # The shared judge, and what workers and it have under way.
-    **dict.fromkeys(("Judge", "JudgeCall", "CallClaim", "Worker"), 1),
+    **dict.fromkeys(("Judge", "JudgeCall", "Worker"), 1),
     # What hangs on accounts, or on the installation.
     **dict.fromkeys(
         (

@@ -90,7 +90,7 @@ def test_published_values(table: Table, level: Level, published: float) -> None:
     assert krippendorff_alpha(table, level) == pytest.approx(published, abs=5e-7)
 
 
-def test_a_table_by_hand() -> None:
+def test_a_table_worked_out() -> None:
     # Observed: 2 of 8 ordered pairs within items differ. Five 1 and three 2: 2 * 5 * 3 = 30 of 8 * 7 pairs differ.
     assert krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal") == pytest.approx(
         1 - (2 / 8) / (30 / 56)

@@ -33,7 +33,7 @@ def test_the_confusion_keeps_every_answer() -> None:
     assert (report.checks, report.scored, report.left_out) == (10, 9, 1)
 
 
-def test_every_figure_by_hand() -> None:
+def test_every_figure_worked_out() -> None:
     # Of nine scored: both yes 3, judge alone 1, person alone 2, neither 3.
     report = judge_report(JUDGE, HUMAN)
     assert report.answered.value == pytest.approx(9 / 10)

@@ -40,7 +40,7 @@ def test_the_textbook_table() -> None:
     assert cohen_kappa(*rated(20, 5, 10, 15)) == pytest.approx(0.4)
 
 
-def test_weights_by_hand() -> None:
+def test_weights_worked_out() -> None:
     # Disagreement 1 - 2 - 1 over scale 1 2 3: items (1,1) (1,2) (3,1) (3,3). Seen, linear: 0 + 1 + 2 + 0 = 3;
     # by chance: of 16 pairs of {1,1,3,3} and {1,2,1,3}: 1s give 0+1+0+2 = 3 each, 3s give 2+1+2+0 = 5 each: 16.
     # Linear 1 - 3 * 4 / 16 = .25. Quadratic: seen 5; 1s give 0+1+0+4 = 5, 3s give 4+1+4+0 = 9: 28; 1 - 20 / 28.

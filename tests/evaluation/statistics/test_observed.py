@@ -20,7 +20,7 @@ def slow_agreement(table: list[list[int | None]]) -> float | None:
     return sum(shares) / len(shares) if shares else None
 
 
-def test_agreement_by_hand() -> None:
+def test_agreement_worked_out() -> None:
     # Item 1: yes yes no, one of three pairs. Item 2: no no, one of one. Item 3: one rating, left out.
     table = [["yes", "no", None], ["yes", "no", None], ["no", None, "yes"]]
     assert observed_agreement(table) == pytest.approx((1 / 3 + 1) / 2)

@@ -17,7 +17,7 @@ NAMES = "abcdef"
 DIFFERENT = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
 
 
-def test_letters_by_hand() -> None:
+def test_letters_worked_out() -> None:
     assert compact_letters("abc", [("a", "b"), ("b", "c")]) == {"a": "a", "b": "ab", "c": "b"}
     assert indistinct_groups("abc", [("c", "a")]) == (("a", "b"), ("b", "c"))
 

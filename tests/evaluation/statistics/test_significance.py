@@ -24,7 +24,7 @@ def pair_of(first: list[float], second: list[float], draws: int | None = None) -
     return compare_systems(values, draws=draws)[0]
 
 
-def test_all_flips_of_three_sets_by_hand() -> None:
+def test_all_flips_of_three_sets_worked_out() -> None:
     # Differences 1, 2 and 3. Of the eight flips only +++ and --- reach a mean of 2 either way: 2 / 8.
     pair = pair_of([1, 2, 3], [0, 0, 0])
     assert (pair.difference, pair.p, pair.sets, pair.is_exact) == (2, 0.25, 3, True)

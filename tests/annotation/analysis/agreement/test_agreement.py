@@ -39,7 +39,7 @@ def test_without_answers_there_are_no_scales(world: World) -> None:
     assert (found.scales, found.touched, found.imported) == ((), 0, 0)
 
 
-def test_verdicts_by_hand(world: World) -> None:
+def test_verdicts_worked_out(world: World) -> None:
     answer_fourteen(world)
     of = scale(world, VERDICTS)
     # Rex and Cleo both answered 12 of the 14, and 9 alike. 9 of 24 answers are no: of the 24 * 23 ordered pairs 270
@@ -81,7 +81,7 @@ def test_answers_that_knew_the_judges_are_counted_and_left_out(world: World) -> 
     assert agreement(world.project).touched == 4
 
 
-def test_percents_by_hand(world: World) -> None:
+def test_percents_worked_out(world: World) -> None:
     judged_by_two(world)
     of = scale(world, "percents")
     (pair,) = of.pairs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.template.loader import render_to_string
 
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
 from annotation.analysis.explanation.explanation import Explanation, explain
@@ -140,7 +141,28 @@ def test_without_a_model_summary_the_documents_claims_are_shown(world: World) ->
         ("asked", None),
         ("not asked yet", None),
     ]
-    assert any("no model summary" in flag for flag in made.flags)
+    assert "no_model_summary" in made.flags
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "no_model_summary",
+        "no_claims",
+        "few_claims",
+        "mostly_unscored",
+        "unscored",
+        "empty_peer",
+        "no_word_breaks",
+        "over_length",
+        "partial",
+        "comparisons_left_out",
+    ],
+)
+def test_every_flag_of_a_score_has_a_sentence(name: str) -> None:
+    said = render_to_string("analysis/explanation/flag.html", {"name": name, "count": "3"}).strip()
+    assert said.endswith(".")
+    assert ("3." in said) is (name in {"unscored", "partial", "comparisons_left_out"})
 
 
 def test_a_summary_of_another_project_is_not_found(world: World) -> None:

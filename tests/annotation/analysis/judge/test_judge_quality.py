@@ -68,7 +68,7 @@ def test_without_people_there_is_nothing_to_hold_a_judge_against(world: World) -
     assert (found.checks, found.versions) == (0, ())
 
 
-def test_a_judge_by_hand(world: World, checks: list[Check]) -> None:
+def test_a_judge_worked_out(world: World, checks: list[Check]) -> None:
     version = first(world)
     report = version.report
     assert (version.id, version.is_deciding, version.kind) == ("lexical", True, "lexical")

@@ -27,7 +27,7 @@ def test_every_score_has_a_caption() -> None:
 
 
 @pytest.mark.django_db
-def test_the_world_by_hand(world: World) -> None:
+def test_the_world_worked_out(world: World) -> None:
     board = leaderboard(world.project)
     (table,) = board.tables
     assert table.target_words == 20

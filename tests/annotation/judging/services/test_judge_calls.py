@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.judging.services import judge_calls
 from annotation.judging.services.judge_calls import RowCallStore
 from annotation.judging.services.judges import at_work
-from annotation.models import CallClaim, Judge, JudgeCall, Run
+from annotation.models import Judge, JudgeCall, Run
 from evaluation.judging.errors import JudgeUnavailable
 from evaluation.judging.protocol import StoredCall, Text
 from tests.annotation.judging.services.test_judges import openai_row
@@ -130,7 +130,7 @@ def test_workers_that_ask_the_same_thing_at_the_same_time_pay_once(
     assert len(llm_server.calls) == 1
     assert [[verdict.label for verdict in answer] for answer in answers] == [["yes"]] * 4
     assert JudgeCall.objects.count() == 1
-    assert not CallClaim.objects.exists()
+    assert not JudgeCall.all_calls.exclude(lease_until=None).exists()
 
 
 def test_a_claim_whose_worker_lives_is_waited_for(llm_judge: Judge, llm_server: LLMServer) -> None:
@@ -147,13 +147,13 @@ def test_a_dead_worker_s_claim_is_taken_when_its_lease_has_run_out(
 ) -> None:
     key = key_of_the_question(llm_judge)
     until = timezone.now() + timedelta(seconds=0.4)
-    CallClaim.objects.create(key=key, token="of a worker that died", lease_until=until)
+    JudgeCall.all_calls.create(judge=llm_judge, key=key, token="of a worker that died", lease_until=until)
     began = timezone.now()
     [[verdict]] = ask(llm_judge)
     assert verdict.label == "yes"
     assert timezone.now() >= until > began
     assert len(llm_server.calls) == 2
-    assert not CallClaim.objects.exists()
+    assert not JudgeCall.all_calls.exclude(lease_until=None).exists()
 
 
 def key_of_the_question(judge: Judge) -> str:
@@ -170,8 +170,7 @@ def test_a_question_that_got_no_reply_is_free_for_others_at_once(
 ) -> None:
     llm_server.always(fault)
     ask(llm_judge)
-    assert not CallClaim.objects.exists()
-    assert not JudgeCall.objects.exists()
+    assert not JudgeCall.all_calls.exists()
 
 
 def test_a_question_that_failed_is_asked_by_whoever_waited_for_it(
@@ -188,7 +187,7 @@ def test_a_question_that_failed_is_asked_by_whoever_waited_for_it(
 
 def test_questions_are_claimed_in_one_order(store: RowCallStore) -> None:
     store._claim(["b", "a"])
-    assert list(CallClaim.objects.order_by("pk").values_list("key", flat=True)) == ["a", "b"]
+    assert list(JudgeCall.all_calls.order_by("pk").values_list("key", flat=True)) == ["a", "b"]
 
 
 # Cancelled in the middle
@@ -217,7 +216,7 @@ def test_a_task_that_is_cancelled_while_it_claims_leaves_no_claim(store: RowCall
         await store.put(call(key="other"))
 
     asyncio.run(claim())
-    assert not CallClaim.objects.exists()
+    assert not JudgeCall.all_calls.exclude(lease_until=None).exists()
 
 
 def test_a_reply_that_is_paid_for_waits_for_a_database_that_restarts(
