@@ -13,14 +13,15 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import AnyContent, ApiView, PageQuery, only
-from annotation.api.fields import JobStateField, WordChoice
+from annotation.api.access import AnyContent, ApiView, only
+from annotation.api.fields import WordChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
-from annotation.exports.queries import exports_of, job_of, rows_of, state_of
+from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
     cancel_export,
@@ -28,7 +29,6 @@ from annotation.exports.services import (
     open_export,
     request_export,
 )
-from annotation.models import Export
 
 DOWNLOAD_HEADERS = {
     "Range": "Requested bytes, such as `bytes=1000-` for everything after the first thousand.",
@@ -53,24 +53,7 @@ class NoSuchPart(APIException):
         self.headers = {"Content-Range": content_range}
 
 
-class ExportRow(serializers.Serializer[Export]):
-    id = serializers.CharField(source="public_id")
-    level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(choices=FORMAT_NAMES)
-    named_people = serializers.BooleanField(help_text="Whether it contains people's names; owners only.")
-    state = JobStateField(state_of, help_text="State of the job that writes it.")
-    error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
-    rows_written = serializers.SerializerMethodField()
-    requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
-    created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-
-    def get_error(self, export: Export) -> str:
-        job = job_of(export)
-        return job.error if job else ""
-
-    def get_rows_written(self, export: Export) -> int:
-        return rows_of(export)
+ExportRow = shape_of(EXPORTS, "ExportRow")
 
 
 class NewExport(serializers.Serializer[Any]):
@@ -86,11 +69,7 @@ class NewExport(serializers.Serializer[Any]):
 class Exports(ApiView):
     tag = "exports"
 
-    @operation("list_exports", parameters=[PageQuery], responses=ExportRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the exports of a project, newest first."""
-        project = self.enter(Verb.EXPORT)
-        return self.page(exports_of(project), ExportRow, query=self.query(PageQuery), order=("-pk",))
+    get = operation_of(EXPORTS, ExportRow, "List the exports of a project, newest first.")
 
     @operation("request_export", request=NewExport, responses={201: ExportRow})
     def post(self, request: Request, slug: str) -> Response:
