@@ -32,17 +32,27 @@ TYPES: dict[Kind, type] = {Kind.TEXT: str, Kind.COUNT: int, Kind.FLAG: bool}
 
 
 class Row(serializers.Serializer[Any]):
-    """A row of a list, by its columns."""
+    """A row of a list, by its columns and by the fields of a subclass.
+
+    Columns that are not for everybody need the `viewer` in the context.
+    """
 
     columns: tuple[Column, ...] = ()
 
     def to_representation(self, row: Any) -> dict[str, Any]:
-        shown, look = {}, self.context.get("look")
-        for column in look.columns if look else self.columns:
-            value = column.of(row)
+        columns = {column.name: column for column in self.columns}
+        viewer, shown = self.context.get("viewer"), {}
+        for name, field in self.fields.items():
+            column = columns.get(name)
+            if column is None:
+                value = field.get_attribute(row)
+            elif column.is_for_all or (viewer is not None and column.seen_by(viewer)):
+                value = column.of(row)
+            else:
+                continue
             # A choice is told as its value, which the field would look up.
-            is_plain = value is None or column.choices is not None
-            shown[column.name] = value if is_plain else self.fields[column.name].to_representation(value)
+            is_plain = value is None or (column is not None and column.choices is not None)
+            shown[name] = value if is_plain else field.to_representation(value)
         return shown
 
 
@@ -59,7 +69,7 @@ def operation_of(listed: List, shape: type[Row], told: str) -> Callable[..., Res
         viewer = view.viewer(*listed.verbs)
         look = listed.look(viewer, request.query_params.dict(), is_strict=True)
         rows, after = look.page()
-        return view.rows(shape(rows, many=True, context={"look": look}).data, after)
+        return view.rows(shape(rows, many=True, context={"viewer": viewer}).data, after)
 
     get.__doc__ = told
     described = operation(f"list_{listed.name}", parameters=_parameters(listed), responses=shape(many=True))
@@ -71,8 +81,11 @@ def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
     options: dict[str, Any] = {
         "help_text": column.help,
         "allow_null": column.nullable,
-        "required": column.seen_by is Column.__dataclass_fields__["seen_by"].default,
+        "required": column.is_for_all,
     }
+    if column.choices and column.kind == Kind.TEXTS:
+        child = NamedChoice(column.choices.name, column.choices.words)
+        return serializers.ListField(child=child, **options)
     if column.choices:
         return NamedChoice(column.choices.name, column.choices.words, **options)
     return FIELDS[column.kind](**options)

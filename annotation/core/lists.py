@@ -107,6 +107,10 @@ class Column(_Part):
     cell: str = field(default="", kw_only=True)
 
     @property
+    def is_for_all(self) -> bool:
+        return self.seen_by is _everybody
+
+    @property
     def is_number(self) -> bool:
         return self.kind in (Kind.COUNT, Kind.NUMBER)
 

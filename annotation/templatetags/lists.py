@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from annotation.core.lists import Column, Kind
-from annotation.templatetags.numbers import NOTHING, short
+from annotation.templatetags.numbers import NOTHING, in_words, short
 
 register = template.Library()
 
@@ -39,9 +39,10 @@ def cell(context: Context, column: Column, row: Any) -> str | SafeString:
 def _words(column: Column, value: Any) -> str | SafeString:
     if value is None or value in ("", []):
         return format_html('<span class="muted">{}</span>', NOTHING)
-    if column.choices:
-        return dict(column.choices.words).get(value, str(value))
+    words = dict(column.choices.words) if column.choices else {}
     match column.kind:
+        case Kind.TEXTS:
+            return ", ".join(words.get(each, in_words(each)) for each in value)
         case Kind.MOMENT:
             told = date_format(value, "j M Y, H:i")
             return format_html('<time datetime="{0}" title="{0}">{1}</time>', value.isoformat(), told)
@@ -51,6 +52,6 @@ def _words(column: Column, value: Any) -> str | SafeString:
             return f"{value:,}"
         case Kind.FLAG:
             return "yes" if value else "no"
-        case Kind.TEXTS:
-            return ", ".join(value)
+    if value in words:
+        return words[value]
     return format_html('<span dir="auto">{}</span>', Truncator(str(value)).chars(LONGEST_SHOWN))

@@ -15,23 +15,29 @@ if TYPE_CHECKING:
     from annotation.web.rooms import Room
 
 
-def listed(request: Request, room: Room, what: List, *, address: str = "") -> dict[str, Any]:
-    """What `_list.html` shows. The `address` is the list's own, if the request's is another."""
-    look = look_of(request, room, what)
+def listed(
+    request: Request, room: Room, what: List, *, address: str = "", is_beside: bool = False
+) -> dict[str, Any]:
+    """What `_list.html` shows. The `address` is the list's own, if the request's is another.
+
+    A list that stands beside the page's own shows its first rows, and its address says nothing of it.
+    """
+    look = look_of(request, room, what, {} if is_beside else request.GET.dict())
     rows, following = look.page()
     return {
         "look": look,
         "rows": rows,
-        "more": look.query(after=following) if following else "",
+        "more": look.query(after=following) if following and not is_beside else "",
         "address": address or request.path,
         "polls": what.polls(rows) if what.polls else 0,
+        "is_beside": is_beside,
         "room": room,
     }
 
 
-def look_of(request: Request, room: Room, what: List) -> Look:
+def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Look:
     """The look that an address takes at a list. Raises as `List.look`."""
-    return what.look(Viewer(request.user, room.project, room.verbs), request.GET.dict())
+    return what.look(Viewer(request.user, room.project, room.verbs), given)
 
 
 def list_page(
@@ -40,7 +46,7 @@ def list_page(
     """The page that includes `_list.html`, the list alone for htmx, or with `file=csv` all of its rows as a file."""
     if request.GET.get("file") == "csv":
         name = f"{room.project.slug}-{what.name}.csv"
-        look = look_of(request, room, what)
+        look = look_of(request, room, what, request.GET.dict())
         return streamed_file(look.as_csv(), content_type="text/csv; charset=utf-8", name=name)
     shown = {**listed(request, room, what), **(context or {})}
     return page_or_fragment(request, page=page, fragment="_list.html", context=shown)
