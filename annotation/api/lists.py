@@ -72,7 +72,9 @@ def operation_of(listed: List, shape: type[Row], told: str) -> Callable[..., Res
         return view.rows(shape(rows, many=True, context={"viewer": viewer}).data, after)
 
     get.__doc__ = told
-    described = operation(f"list_{listed.name}", parameters=_parameters(listed), responses=shape(many=True))
+    described = operation(
+        f"list_{listed.name.replace(' ', '_')}", parameters=_parameters(listed), responses=shape(many=True)
+    )
     return described(get)
 
 
@@ -107,4 +109,5 @@ def _parameters(listed: List) -> list[OpenApiParameter]:
 
 def _parameter(each: Filter) -> OpenApiParameter:
     words = [value for value, _ in each.choices.words] if each.choices else None
-    return OpenApiParameter(each.name, TYPES[each.kind], enum=words, description=each.help)
+    default = each.default or None
+    return OpenApiParameter(each.name, TYPES[each.kind], enum=words, default=default, description=each.help)

@@ -93,8 +93,8 @@ class Column(_Part):
     """One column. `value` is a path of attributes (default: the name) or a function of the row.
 
     On the page it has the `head`; without one it is in JSON and CSV alone. `order` is the database's column that it is
-    sorted by, never null; `search` one that the search field looks in. `link` names the page of the row, by its id;
-    `cell` the template that shows it otherwise than its kind says.
+    sorted by, never null, `order_down` the one for falling if it is another; `search` one that the search field looks
+    in. `link` names the page of the row, by its id; `cell` the template that shows it otherwise than its kind says.
     """
 
     name: str
@@ -102,6 +102,7 @@ class Column(_Part):
     head: str = field(default="", kw_only=True)
     nullable: bool = field(default=False, kw_only=True)
     order: str = field(default="", kw_only=True)
+    order_down: str = field(default="", kw_only=True)
     search: str = field(default="", kw_only=True)
     link: str = field(default="", kw_only=True)
     cell: str = field(default="", kw_only=True)
@@ -127,12 +128,14 @@ class Column(_Part):
 class Filter(_Part):
     """One filter. `where` is a lookup (default: the name) or a function of the viewer and the value.
 
-    On the page it is a select of its `choices`, under its `title`; without one it is the API's alone.
+    On the page it is a select of its `choices`, under its `title`; without one it is the API's alone. Where nothing
+    is chosen, the `default` is; without one all rows are kept.
     """
 
     name: str
     where: str | Callable[[Viewer, Any], Q] = ""
     title: str = field(default="", kw_only=True)
+    default: str = field(default="", kw_only=True)
 
     def read(self, text: str) -> Any:
         """The value that a text names. Raises Invalid."""
@@ -194,7 +197,7 @@ class List:
             told = f"There is no parameter {unknown[0]!r}. Known are: {', '.join(sorted(names))}."
             raise Invalid(told, field=unknown[0])
         limit = whole_number(given.get("limit") or str(ROWS_ON_A_PAGE), "limit", least=1, most=LARGEST_PAGE)
-        chosen = {each.name: given[each.name] for each in self.filters if given.get(each.name)}
+        wanted = {each.name: given.get(each.name) or each.default for each in self.filters}
         look = Look(
             of=self,
             viewer=viewer,
@@ -202,7 +205,7 @@ class List:
             sort=given.get("sort", ""),
             after=given.get("after", ""),
             limit=limit,
-            chosen=chosen,
+            chosen={name: value for name, value in wanted.items() if value},
         )
         _ = look.order, look.condition
         return look
@@ -244,7 +247,8 @@ class Look:
             known = ", ".join(one.name for one in self.columns if one.order) or "nothing"
             raise Invalid(f"This list is sorted by {known}, not by {name!r}.", field="sort")
         _need(column, self.viewer)
-        return tuple(dict.fromkeys((f"{sign}{column.order}", f"{sign}pk")))
+        database = (sign and column.order_down) or column.order
+        return tuple(dict.fromkeys((f"{sign}{database}", f"{sign}pk")))
 
     @cached_property
     def condition(self) -> Q:
@@ -299,7 +303,16 @@ class Look:
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.q or self.chosen)
+        return bool(self.q or self._said)
+
+    @property
+    def _limit(self) -> str:
+        return "" if self.limit == ROWS_ON_A_PAGE else str(self.limit)
+
+    @property
+    def _said(self) -> dict[str, str]:
+        plain = {each.name: each.default for each in self.of.filters}
+        return {name: value for name, value in self.chosen.items() if value != plain[name]}
 
     @property
     def longest(self) -> int:
@@ -307,7 +320,7 @@ class Look:
 
     def query(self, **changed: str) -> str:
         """The address's query with these parts changed."""
-        said = {**self.chosen, "q": self.q, "sort": self.sort, **changed}
+        said = {**self._said, "q": self.q, "sort": self.sort, "limit": self._limit, **changed}
         kept = {name: value for name, value in said.items() if value}
         return f"?{urlencode(kept)}" if kept else ""
 

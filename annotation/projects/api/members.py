@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
 from django.urls import reverse
 from rest_framework import serializers, status
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.access import ApiView, only
 from annotation.api.fields import NamedChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
 from annotation.core.permissions import Verb
-from annotation.models import Invitation, Membership, Project, Role
-from annotation.projects.queries.members import Left, as_invited, invitations_of, what_stays
+from annotation.models import Membership, Role
+from annotation.projects.queries.members import (
+    INVITATIONS,
+    MEMBERS,
+    Left,
+    invitations_of,
+    members_of,
+    what_stays,
+)
 from annotation.projects.services import accept_invitation as accepting
 from annotation.projects.services import change_members as service
 from annotation.projects.services.invite import LONGEST_NOTE, invite, revoke_invitation
@@ -37,12 +44,7 @@ class RoleList(serializers.ListField):
         super().__init__(max_length=len(Role), **kwargs)
 
 
-class MemberRow(serializers.Serializer[Membership]):
-    id = serializers.CharField(source="public_id")
-    username = serializers.CharField(source="user.username")
-    full_name = serializers.CharField(source="user.get_full_name")
-    roles = RoleList()
-    since = serializers.DateTimeField(source="created_at")
+MemberRow = shape_of(MEMBERS, "MemberRow")
 
 
 class StaysRow(serializers.Serializer[Left]):
@@ -57,7 +59,7 @@ class StaysRow(serializers.Serializer[Left]):
     invitations = serializers.IntegerField(help_text="Pending, and revoked with the member.")
 
 
-class MemberDetail(MemberRow):
+class MemberDetail(MemberRow):  # type: ignore[valid-type, misc]
     stays = serializers.SerializerMethodField()
 
     def get_stays(self, membership: Membership) -> dict[str, Any]:
@@ -80,28 +82,7 @@ class NewRoles(serializers.Serializer[Any]):
     )
 
 
-class StateOfInvitation(NamedChoice):
-    """Whether somebody may still come in by an invitation."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__("InvitationState", ("waiting", "accepted", "revoked", "expired"), **kwargs)
-
-    def to_representation(self, invitation: Any) -> str:
-        return as_invited(invitation).state
-
-
-class InvitationRow(serializers.Serializer[Invitation]):
-    id = serializers.CharField(source="public_id")
-    note = serializers.CharField(help_text="For whom it is meant.")
-    email = serializers.CharField(help_text="Where its link is mailed; empty if it was shown.")
-    mailed_at = serializers.DateTimeField(allow_null=True)
-    roles = RoleList()
-    state = StateOfInvitation(source="*")
-    by = serializers.CharField(source="by.username")
-    created_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField()
-    accepted_by = serializers.CharField(source="accepted_by.username", allow_null=True, default=None)
-    accepted_at = serializers.DateTimeField(allow_null=True)
+InvitationRow = shape_of(INVITATIONS, "InvitationRow")
 
 
 class IssuedRow(serializers.Serializer[Any]):
@@ -151,15 +132,7 @@ class PerLink(PerAddress):
 class Members(ApiView):
     tag = "members"
 
-    @operation("list_members", parameters=[PageQuery], responses=MemberRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the members of a project.
-
-        In the order of their names.
-        """
-        project = self.enter(Verb.MANAGE_MEMBERS)
-        query = self.query(PageQuery)
-        return self.page(_members_of(project), MemberRow, query=query, order=("user__username", "pk"))
+    get = operation_of(MEMBERS, MemberRow, "List the members of a project, in the order of their names.")
 
     @operation("add_member", request=NewMember, responses={201: MemberRow})
     def post(self, request: Request, slug: str) -> Response:
@@ -179,7 +152,7 @@ class OneMember(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a member, and what would stay if they went."""
         project = self.enter(Verb.MANAGE_MEMBERS)
-        return Response(MemberDetail(only(_members_of(project), public_id, "member")).data)
+        return Response(MemberDetail(only(members_of(project), public_id, "member")).data)
 
     @operation("change_roles", request=NewRoles, responses=MemberRow)
     def patch(self, request: Request, slug: str, public_id: str) -> Response:
@@ -188,7 +161,7 @@ class OneMember(ApiView):
         Needs the verb "manage members". A project keeps an owner.
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
-        member = only(_members_of(project), public_id, "member")
+        member = only(members_of(project), public_id, "member")
         changed = service.change_roles(membership=member, by=self.person, **self.body(NewRoles))
         return Response(MemberRow(changed).data)
 
@@ -199,18 +172,14 @@ class OneMember(ApiView):
         Needs the verb "manage members". A project keeps an owner.
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
-        service.remove_member(membership=only(_members_of(project), public_id, "member"), by=self.person)
+        service.remove_member(membership=only(members_of(project), public_id, "member"), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class Invitations(ApiView):
     tag = "members"
 
-    @operation("list_invitations", parameters=[PageQuery], responses=InvitationRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the invitations of a project, newest first."""
-        project = self.enter(Verb.MANAGE_MEMBERS)
-        return self.page(invitations_of(project), InvitationRow, query=self.query(PageQuery), order=("-pk",))
+    get = operation_of(INVITATIONS, InvitationRow, "List the invitations of a project, newest first.")
 
     @operation("invite", request=NewInvitation, responses={201: IssuedRow})
     def post(self, request: Request, slug: str) -> Response:
@@ -275,7 +244,3 @@ class InvitationAccount(ApiView):
         """
         _, membership = accepting.accept_with_new_account(**self.body(NewAccount))
         return Response(Joined(membership).data, status=status.HTTP_201_CREATED)
-
-
-def _members_of(project: Project) -> QuerySet[Membership]:
-    return project.memberships.select_related("user", "project")
