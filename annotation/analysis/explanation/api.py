@@ -17,6 +17,7 @@ from annotation.analysis.explanation.explanation import (
     explain,
 )
 from annotation.analysis.explanation.formulas import Formula
+from annotation.analysis.explanation.side_by_side import DOCUMENT_SETS
 from annotation.analysis.explanation.statements import (
     ExplainedAnswer,
     ExplainedPercent,
@@ -24,6 +25,7 @@ from annotation.analysis.explanation.statements import (
 )
 from annotation.api.access import ApiView
 from annotation.api.fields import LabelField, NamedChoice, WordChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.summaries import summary_of
@@ -199,3 +201,12 @@ class SummaryExplanation(ApiView):
         made = explain(project, summary, record.value, result, record.conciseness_terms)
         see_summary(project=project, summary=summary, by=self.person)
         return Response(ExplanationRow(made).data)
+
+
+DocumentSetRow = shape_of(DOCUMENT_SETS, "DocumentSetRow")
+
+
+class DocumentSets(ApiView):
+    tag = "document sets"
+
+    get = operation_of(DOCUMENT_SETS, DocumentSetRow, "List the document sets of a project.")
