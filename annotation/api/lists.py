@@ -26,7 +26,6 @@ FIELDS: dict[Kind, Callable[..., serializers.Field[Any, Any, Any, Any]]] = {
     Kind.FLAG: serializers.BooleanField,
     Kind.MOMENT: serializers.DateTimeField,
     Kind.TEXTS: lambda **options: serializers.ListField(child=serializers.CharField(), **options),
-    Kind.DATA: serializers.DictField,
 }
 TYPES: dict[Kind, type] = {Kind.TEXT: str, Kind.COUNT: int, Kind.FLAG: bool}
 

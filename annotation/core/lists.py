@@ -1,19 +1,5 @@
 """Lists: one declaration of columns and filters gives a page, the JSON of the API and a CSV.
 
-```python
-EXPORTS = List(
-    name="exports",
-    verbs=(Verb.EXPORT,),
-    rows=lambda viewer: exports_of(viewer.project),
-    order=("-pk",),
-    columns=(
-        Column("id", "public_id"),
-        Column("created_at", kind=Kind.MOMENT, head="Requested", order="pk"),
-        Column("requested_by", "requested_by.username", head="By", search="requested_by__username"),
-    ),
-)
-```
-
 A column that a viewer may not see is not in their page, JSON or CSV, and they cannot sort, filter or search by it.
 """
 
@@ -32,7 +18,7 @@ from django.utils.http import urlencode
 
 from annotation.core.paging import ROWS_ON_A_PAGE, batches, page_after
 from annotation.core.refusals import Invalid, NotAllowed
-from annotation.core.search import LONGEST_SEARCH, holds, searched_for
+from annotation.core.search import holds, searched_for
 from annotation.core.tables.as_csv import cell
 
 if TYPE_CHECKING:
@@ -54,7 +40,6 @@ class Kind(StrEnum):
     FLAG = "flag"
     MOMENT = "moment"
     TEXTS = "texts"
-    DATA = "data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +79,20 @@ class Column(_Part):
 
     On the page it has the `head`; without one it is in JSON and CSV alone. `order` is the database's column that it is
     sorted by, never null, `order_down` the one for falling if it is another; `search` one that the search field looks
-    in. `link` names the page of the row, by its id; `cell` the template that shows it otherwise than its kind says.
+    in; True is the column of the value itself. `link` names the page of the row, by its id; `cell` the template that
+    shows it otherwise than its kind says; `missing` what the page says in place of no value.
     """
 
     name: str
     value: str | Callable[[Any], Any] = ""
     head: str = field(default="", kw_only=True)
     nullable: bool = field(default=False, kw_only=True)
-    order: str = field(default="", kw_only=True)
+    order: str | bool = field(default="", kw_only=True)
     order_down: str = field(default="", kw_only=True)
-    search: str = field(default="", kw_only=True)
+    search: str | bool = field(default="", kw_only=True)
     link: str = field(default="", kw_only=True)
     cell: str = field(default="", kw_only=True)
+    missing: str = field(default="", kw_only=True)
 
     @property
     def is_for_all(self) -> bool:
@@ -114,6 +101,11 @@ class Column(_Part):
     @property
     def is_number(self) -> bool:
         return self.kind in (Kind.COUNT, Kind.NUMBER)
+
+    def in_database(self, way: str | bool) -> str:
+        """The database's column of a way to sort or search; True is the value's own."""
+        own = self.value if isinstance(self.value, str) and self.value else self.name
+        return own.replace(".", "__") if way is True else str(way or "")
 
     def of(self, row: Any) -> Any:
         """The value of a row; None where the path ends early."""
@@ -173,8 +165,8 @@ class List:
     order: tuple[str, ...]
     filters: tuple[Filter, ...] = ()
     key: str = "public_id"
-    prepare: Callable[[Viewer, Sequence[Any]], object] | None = None
-    polls: Callable[[Sequence[Any]], int] | None = None
+    prepare: Callable[[Viewer, Sequence[Any]], object] = lambda viewer, rows: None
+    polls: Callable[[Sequence[Any]], int] = lambda rows: 0
     below: str = ""
     title: str = ""
     empty: str = ""
@@ -196,6 +188,8 @@ class List:
         if is_strict and (unknown := sorted(set(given) - names)):
             told = f"There is no parameter {unknown[0]!r}. Known are: {', '.join(sorted(names))}."
             raise Invalid(told, field=unknown[0])
+        if broken := [name for name in names if "\x00" in given.get(name, "")]:
+            raise Invalid(f"{broken[0]} holds a character that no text has.", field=broken[0])
         limit = whole_number(given.get("limit") or str(ROWS_ON_A_PAGE), "limit", least=1, most=LARGEST_PAGE)
         wanted = {each.name: given.get(each.name) or each.default for each in self.filters}
         look = Look(
@@ -247,7 +241,7 @@ class Look:
             known = ", ".join(one.name for one in self.columns if one.order) or "nothing"
             raise Invalid(f"This list is sorted by {known}, not by {name!r}.", field="sort")
         _need(column, self.viewer)
-        database = (sign and column.order_down) or column.order
+        database = (sign and column.order_down) or column.in_database(column.order)
         return tuple(dict.fromkeys((f"{sign}{database}", f"{sign}pk")))
 
     @cached_property
@@ -258,7 +252,7 @@ class Look:
             if each.name in self.chosen:
                 _need(each, self.viewer)
                 found &= each.condition(self.viewer, each.read(self.chosen[each.name]))
-        searched = [column.search for column in self.columns if column.search]
+        searched = [column.in_database(column.search) for column in self.columns if column.search]
         if self.q and not searched:
             raise Invalid("This list has no search.", field="q")
         return found & holds(self.q, *searched)
@@ -274,7 +268,7 @@ class Look:
             scope=scope,
             id_path=self.of.key,
         )
-        self._prepare(shown)
+        self.of.prepare(self.viewer, shown)
         return shown, following
 
     def as_csv(self) -> Iterator[str]:
@@ -282,12 +276,8 @@ class Look:
         yield _lines([[column.name for column in self.columns]])
         found = self.of.rows(self.viewer).filter(self.condition).order_by(*self.order)
         for some in batches(found.iterator(chunk_size=ROWS_AT_ONCE), ROWS_AT_ONCE):
-            self._prepare(some)
-            yield _lines([[_written(column.of(row)) for column in self.columns] for row in some])
-
-    def _prepare(self, rows: Sequence[Any]) -> None:
-        if self.of.prepare is not None and rows:
-            self.of.prepare(self.viewer, rows)
+            self.of.prepare(self.viewer, some)
+            yield _lines([[cell(column.of(row)) for column in self.columns] for row in some])
 
     # What the page shows of it.
 
@@ -306,27 +296,21 @@ class Look:
         return bool(self.q or self._said)
 
     @property
-    def _limit(self) -> str:
-        return "" if self.limit == ROWS_ON_A_PAGE else str(self.limit)
+    def hides_some(self) -> bool:
+        """Whether a filter of the page leaves out rows where nothing is chosen."""
+        return any(each.default for each, _ in self.selects)
 
     @property
     def _said(self) -> dict[str, str]:
         plain = {each.name: each.default for each in self.of.filters}
         return {name: value for name, value in self.chosen.items() if value != plain[name]}
 
-    @property
-    def longest(self) -> int:
-        return LONGEST_SEARCH
-
     def query(self, **changed: str) -> str:
         """The address's query with these parts changed."""
-        said = {**self._said, "q": self.q, "sort": self.sort, "limit": self._limit, **changed}
+        limit = "" if self.limit == ROWS_ON_A_PAGE else str(self.limit)
+        said = {**self._said, "q": self.q, "sort": self.sort, "limit": limit, **changed}
         kept = {name: value for name, value in said.items() if value}
         return f"?{urlencode(kept)}" if kept else ""
-
-    @property
-    def as_it_is(self) -> str:
-        return self.query()
 
     @property
     def as_file(self) -> str:
@@ -335,10 +319,8 @@ class Look:
     def _head(self, column: Column) -> Head:
         if not column.order:
             return Head(column, "", "")
-        now = self.sort or next(
-            (f"-{column.name}" for first in self.of.order[:1] if first == f"-{column.order}"), ""
-        )
-        now = now or next((column.name for first in self.of.order[:1] if first == column.order), "")
+        first = {f"{sign}{column.in_database(column.order)}": f"{sign}{column.name}" for sign in ("", "-")}
+        now = self.sort or first.get(self.of.order[0], "")
         turned = f"-{column.name}" if now == column.name else column.name
         aria_sort = {column.name: "ascending", f"-{column.name}": "descending"}.get(now, "")
         return Head(column, self.query(sort=turned), aria_sort)
@@ -346,7 +328,7 @@ class Look:
 
 def whole_number(text: str, name: str, *, least: int = 0, most: int) -> int:
     """The number that a parameter names. Raises Invalid."""
-    if not text.isascii() or not text.isdigit() or not least <= int(text[:12]) <= most:
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise Invalid(f"{name} is a whole number from {least} to {most:,}, not {text!r}.", field=name)
     return int(text)
 
@@ -354,10 +336,6 @@ def whole_number(text: str, name: str, *, least: int = 0, most: int) -> int:
 def _need(part: Column | Filter, viewer: Viewer) -> None:
     if not part.seen_by(viewer):
         raise NotAllowed(f"{part.name} is hidden from you here, so this list cannot go by it.")
-
-
-def _written(value: Any) -> Any:
-    return cell(str(value) if isinstance(value, dict) else value)
 
 
 def _lines(rows: Iterable[Sequence[Any]]) -> str:

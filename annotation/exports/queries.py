@@ -66,10 +66,10 @@ EXPORTS = List(
     columns=(
         Column("created_at", kind=Kind.MOMENT, head="Requested", order="pk"),
         Column("id", "public_id"),
-        Column("level", choices=LEVELS, head="Content", order="level"),
-        Column("format", choices=FORMATS, head="Format", order="format"),
+        Column("level", choices=LEVELS, head="Content", order=True),
+        Column("format", choices=FORMATS, head="Format", order=True),
         Column("named_people", kind=Kind.FLAG, help="Whether it contains people's names; owners only."),
-        Column("requested_by", "requested_by.username", nullable=True, head="By"),
+        Column("requested_by", "requested_by.username", nullable=True, head="By", missing="the operator"),
         Column(
             "state",
             state_of,

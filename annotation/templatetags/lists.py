@@ -38,7 +38,7 @@ def cell(context: Context, column: Column, row: Any) -> str | SafeString:
 
 def _words(column: Column, value: Any) -> str | SafeString:
     if value is None or value in ("", []):
-        return format_html('<span class="muted">{}</span>', NOTHING)
+        return column.missing or format_html('<span class="muted">{}</span>', NOTHING)
     words = dict(column.choices.words) if column.choices else {}
     match column.kind:
         case Kind.TEXTS:

@@ -29,7 +29,7 @@ def listed(
         "rows": rows,
         "more": look.query(after=following) if following and not is_beside else "",
         "address": address or request.path,
-        "polls": what.polls(rows) if what.polls else 0,
+        "polls": what.polls(rows),
         "is_beside": is_beside,
         "room": room,
     }

@@ -1,6 +1,6 @@
 """Judges: those that a project may use, its own to add and change, and whether a server answers.
 
-Addresses and the names of keys' variables are told to those who may change the project, and of its own judges alone.
+Addresses are told to those who may run judges, the names of keys' variables of the project's own judges alone.
 """
 
 from __future__ import annotations

@@ -64,12 +64,10 @@ JUDGES = List(
     order=("is_archived", "name", "pk"),
     empty="No judges yet.",
     columns=(
-        Column("name", head="Judge", order="name", search="name", cell="judging/judges/_name.html"),
+        Column("name", head="Judge", order=True, search=True, cell="judging/judges/_name.html"),
         Column("id", "public_id"),
-        Column("kind", choices=Choices("JudgeKind", Judge.Kind.choices), head="Kind", order="kind"),
-        Column(
-            "model", head="Model", order="model", search="model", help="The model's name at the provider."
-        ),
+        Column("kind", choices=Choices("JudgeKind", Judge.Kind.choices), head="Kind", order=True),
+        Column("model", head="Model", order=True, search=True, help="The model's name at the provider."),
         Column(
             "is_deciding",
             kind=Kind.FLAG,

@@ -312,7 +312,7 @@ RUNS = List(
     columns=(
         Column("created_at", kind=Kind.MOMENT, head="Started", order="pk", link="run"),
         Column("id", "public_id"),
-        Column("judge", "judge.name", head="Judge", order="judge__name", search="judge__name"),
+        Column("judge", "judge.name", head="Judge", order=True, search=True),
         Column("metrics", kind=Kind.TEXTS, head="Metrics"),
         Column(
             "n_questions",
@@ -320,7 +320,7 @@ RUNS = List(
             nullable=True,
             help="Number of questions per document set. Null: the judge generates some only if none were added.",
         ),
-        Column("state", choices=RUN_STATES, head="State", order="state", cell="judging/runs/_state.html"),
+        Column("state", choices=RUN_STATES, head="State", order=True, cell="judging/runs/_state.html"),
         Column("unusable", kind=Kind.COUNT, nullable=True, help="Unusable answers; null outside of lists."),
         Column("stop_reason", help="Reason for an early stop; empty otherwise."),
         Column("cost", kind=Kind.NUMBER, help="What its calls cost, at the judge's prices."),
@@ -329,7 +329,9 @@ RUNS = List(
         Column(
             "decides_after", kind=Kind.FLAG, help="Its judge becomes the deciding judge when it finishes."
         ),
-        Column("started_by", "started_by.username", nullable=True, head="By", search="started_by__username"),
+        Column(
+            "started_by", "started_by.username", nullable=True, head="By", missing="the operator", search=True
+        ),
         Column("finished_at", kind=Kind.MOMENT, nullable=True),
     ),
 )

@@ -26,10 +26,10 @@ EVENTS = List(
     empty="No entries yet.",
     columns=(
         Column("created_at", kind=Kind.MOMENT, head="When (UTC)", order="pk"),
-        Column("actor", "actor.username", head="Who", search="actor__username"),
-        Column("verb", head="Action", search="verb"),
-        Column("target_kind", head="Object", search="target_kind"),
-        Column("target_id", head="Id", search="target_id"),
+        Column("actor", "actor.username", head="Who", search=True, missing="the system"),
+        Column("verb", head="Action", search=True),
+        Column("target_kind", head="Object", search=True),
+        Column("target_id", head="Id", search=True),
         Column("data", _details, head="Details"),
     ),
 )

@@ -115,14 +115,14 @@ MEMBERS = List(
             "username",
             "user.username",
             head="Name",
-            order="user__username",
-            search="user__username",
+            order=True,
+            search=True,
             cell="projects/people/_who.html",
         ),
         Column("id", "public_id"),
-        Column("full_name", lambda row: row.user.get_full_name(), search="full_name"),
+        Column("full_name", lambda row: row.user.get_full_name(), search=True),
         Column("roles", _roles, kind=Kind.TEXTS, choices=ROLES, head="Roles"),
-        Column("since", "created_at", kind=Kind.MOMENT, head="Since", order="created_at"),
+        Column("since", "created_at", kind=Kind.MOMENT, head="Since", order=True),
         Column(
             "differs",
             "answers.differ",
@@ -161,8 +161,7 @@ INVITATIONS = List(
             "state",
             state_of,
             choices=Choices(
-                "InvitationState",
-                [(state, state) for state in ("waiting", "accepted", "revoked", "expired")],
+                "InvitationState", [(state, state) for state in ("waiting", "accepted", "revoked", "expired")]
             ),
             head="State",
             cell="projects/people/_state.html",

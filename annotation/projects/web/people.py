@@ -143,11 +143,7 @@ def _member(room: Room, member_id: str) -> Membership:
 
 
 def _show(
-    request: Request,
-    room: Room,
-    *,
-    typed: Typed | None = None,
-    issued: Issued | None = None,
+    request: Request, room: Room, *, typed: Typed | None = None, issued: Issued | None = None
 ) -> HttpResponse:
     members = listed(request, room, MEMBERS, address=reverse("people", args=[room.project.slug]))
     context = {**members, **_context(request, room, typed, issued)}

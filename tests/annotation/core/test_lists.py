@@ -61,7 +61,16 @@ def test_rows_are_sorted_searched_and_paged(viewer: Viewer) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [{"sort": "verb__x"}, {"limit": "0"}, {"limit": "501"}, {"limit": "x"}, {"after": "nowhere"}]
+    "given",
+    [
+        {"sort": "verb__x"},
+        {"limit": "0"},
+        {"limit": "501"},
+        {"limit": "x"},
+        {"after": "nowhere"},
+        {"q": "\x00"},
+        {"limit": "0" * 5000 + "1"},
+    ],
 )
 def test_an_address_that_makes_no_sense_is_refused(viewer: Viewer, given: dict[str, str]) -> None:
     with pytest.raises(Invalid) as refusal:
