@@ -8,37 +8,19 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery
+from annotation.api.access import ApiView
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Summary
-from annotation.texts.queries.unit_texts import (
-    Cut,
-    CutUnit,
-    UnitText,
-    cut_of,
-    list_texts,
-    own_open_sets,
-    text_to_cut,
-)
+from annotation.texts.queries.unit_texts import UNIT_TEXTS, Cut, CutUnit, cut_of, text_to_cut
 from annotation.texts.services import change_units
 
 LARGEST_OFFSET = 2_147_483_647
 SEEN = "The `cut` that you saw: refused (`newer_cut`) with both versions if it has changed."
 
 
-class TextRow(serializers.Serializer[UnitText]):
-    """A summary and how it is cut. Sets that one has open to judge are left out."""
-
-    id = serializers.CharField(source="summary_id")
-    document_id = serializers.CharField(source="document_set")
-    is_model = serializers.BooleanField()
-    is_peer = serializers.BooleanField()
-    reference_id = serializers.CharField(help_text="Name of a model summary, or empty; empty to the blind.")
-    target_words = serializers.IntegerField(allow_null=True)
-    system = serializers.CharField(allow_null=True, help_text="Null where unknown, and to the blind.")
-    units = serializers.IntegerField()
-    is_judged = serializers.BooleanField(help_text="Its units are locked.")
+TextRow = shape_of(UNIT_TEXTS, "TextRow")
 
 
 class CutUnitRow(serializers.Serializer[CutUnit]):
@@ -79,20 +61,14 @@ class Splitting(serializers.Serializer[Any]):
 class Texts(ApiView):
     tag = "units"
 
-    @operation("list_unit_texts", parameters=[PageQuery], responses=TextRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the summaries of a project with how they are cut."""
-        project = self.enter(Verb.CHANGE_UNITS)
-        scope = Summary.objects.filter(document_set__project=project)
-        own = own_open_sets(project, self.person)
-        return self.page(
-            scope.exclude(document_set__in=own).select_related("document_set", "system").defer("metadata"),
-            TextRow,
-            query=self.query(PageQuery),
-            scope=scope,
-            order=("document_set__external_id", "public_id"),
-            looked_up=lambda rows: list_texts(project, self.person, rows),
-        )
+    get = operation_of(
+        UNIT_TEXTS,
+        TextRow,
+        """List the summaries of a project with how they are cut.
+
+        Sets that one has open to judge are left out, and to the blind who wrote a summary.
+        """,
+    )
 
 
 class _OfSummary(ApiView):
