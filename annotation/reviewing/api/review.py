@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, only
-from annotation.api.fields import LabelField, NamedChoice, WordChoice
+from annotation.api.fields import NamedChoice, WordChoice
 from annotation.api.rows import HeldShape
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
@@ -20,8 +20,6 @@ from annotation.reviewing.queries.review_queue import (
     Filter,
     Only,
     Order,
-    QueuedCheckRow,
-    queue,
     waiting_checks,
 )
 from annotation.reviewing.services.lease_check import hand_out, let_go
@@ -77,12 +75,6 @@ class QueueFilter(serializers.Serializer[Any]):
     )
 
 
-class QueueQuery(QueueFilter):
-    after = serializers.CharField(
-        default="", allow_blank=True, max_length=1000, help_text="Where the page begins."
-    )
-
-
 class NextQuery(QueueFilter):
     after = serializers.CharField(
         default="",
@@ -92,52 +84,11 @@ class NextQuery(QueueFilter):
     )
 
 
-class QueuedCheck(serializers.Serializer[QueuedCheckRow]):
-    id = serializers.CharField(source="check_id")
-    claim_text = serializers.CharField(source="claim")
-    document_set = serializers.CharField(source="set_id")
-    document_id = serializers.CharField(source="document_set")
-    side = WordChoice(choices=Check.Side.choices)
-    doubt = serializers.FloatField(
-        allow_null=True,
-        help_text="Judge uncertainty, 0 to 1; null if the project hides the verdict.",
-    )
-    effect = serializers.FloatField()
-    human_label: Any = LabelField(allow_null=True, help_text="Null also if hidden from the caller.")
-    is_disputed = serializers.BooleanField(allow_null=True, help_text="Null if hidden from the caller.")
-
-
-class QueuePageShape(serializers.Serializer[Any]):
-    """One page. Counted no further than a person wants to know: then `is_counted_out` is false."""
-
-    count = serializers.IntegerField(source="counted")
-    is_counted_out = serializers.BooleanField()
-    after = serializers.CharField(allow_null=True, help_text="The next page's beginning; null at the end.")
-    results = QueuedCheck(many=True, source="rows")
-
-
 class HandedOut(serializers.Serializer[Any]):
     check = CheckDetail(allow_null=True, help_text="Null if nothing is open, or everything is in progress.")
     held = HeldShape(
         allow_null=True, help_text="If there is no check: what is in progress with other people."
     )
-
-
-class ReviewQueue(ApiView):
-    tag = "checks"
-    pagination_class = None
-
-    @operation("list_review_queue", parameters=[QueueQuery], responses=QueuePageShape, refusals=("422",))
-    def get(self, request: Request, slug: str) -> Response:
-        """Show a page of a queue of checks for reviewers.
-
-        Needs the verb "review".
-        """
-        project = self.enter(Verb.REVIEW)
-        query = self.query(QueueQuery)
-        after = query.pop("after")
-        page = queue(project, self.reader(project), _filters(query), after=after)
-        return Response(QueuePageShape(page).data)
 
 
 class CheckNext(ApiView):

@@ -100,7 +100,6 @@ IN_PROJECT = (
     ),
     Route("post", _in("checks/next/"), (Verb.REVIEW,)),
     Route("post", _in("checks/{check}/looks/"), (Verb.REVIEW,)),
-    Route("get", _in("review-queue/"), (Verb.REVIEW,)),
     Route("get", _in("check-draws/"), (Verb.ASSIGN,)),
     Route("post", _in("check-draws/"), (Verb.ASSIGN,), {"share": 0.5}),
     Route("post", _in("check-draws/{draw}/cancel/"), (Verb.ASSIGN,)),

@@ -214,17 +214,15 @@ class TestReveal:
         assert results(client, "?label=yes") == results(client, "?label=no") == []
         assert len(results(client, "?label=unscored")) == 6
 
-    def test_how_sure_the_judge_is_is_kept_back_alike_in_the_list_the_detail_and_the_queue(
+    def test_how_sure_the_judge_is_is_kept_back_alike_in_the_list_and_the_detail(
         self, world: World, client_of: ApiDoor
     ) -> None:
         # The judge is surer of one answer than of the other, so the figure would tell which it gave.
         client = client_of("rex")
         public_id = world.check("alder", 2).public_id
         listed = next(row for row in results(client, "?order=doubt") if row["id"] == public_id)
-        queued = client.get(f"{HERE}review-queue/").json()["results"]
-        waiting = next(row for row in queued if row["id"] == public_id)
         shown = client.get(at(world, "alder", 2)).json()
-        assert [listed["doubt"], shown["doubt"], waiting["doubt"]] == [None] * 3
+        assert [listed["doubt"], shown["doubt"]] == [None] * 2
 
     def test_who_wrote_a_summary_is_not_told_even_after_the_own_answer(
         self, world: World, client_of: ApiDoor
@@ -244,18 +242,6 @@ class TestReveal:
     ) -> None:
         Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
         assert {row["system"] for row in results(client_of("rex"), "?system=alder")} == {"alder"}
-
-    def test_no_queue_tells_a_reviewer_who_views_scores_what_others_said(
-        self, world: World, client_of: ApiDoor
-    ) -> None:
-        Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
-        # The judge says no of this one, so that it stands among those answered against it.
-        override(check=world.check("alder", 2), by=world.cleo, label="yes")
-        told = [
-            client_of(name).get(f"{HERE}review-queue/?only=against").json()["results"]
-            for name in ("rex", "cleo")
-        ]
-        assert [len(rows) for rows in told] == [0, 1]
 
     def test_the_own_answer_reveals_it(self, world: World, client_of: ApiDoor) -> None:
         client = client_of("rex")

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from annotation.models import Check, CheckLook, Draw, Project
-from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -21,15 +20,6 @@ def at(world: World, system: str, position: int, rest: str = "") -> str:
 
 def post(client: Any, path: str, body: dict[str, object] | None = None) -> Any:
     return client.post(path if path.startswith("/") else HERE + path, body or {}, format="json")
-
-
-def test_the_queue_is_that_of_the_screen(world: World, client_of: ApiDoor) -> None:
-    override(check=world.check("alder", 1), by=world.cleo, label="yes")
-    page = client_of("rex").get(f"{HERE}review-queue/?only=all").json()
-    assert (page["count"], page["is_counted_out"], page["after"]) == (6, True, None)
-    answered = next(row for row in page["results"] if row["id"] == world.check("alder", 1).public_id)
-    assert answered["human_label"] is None
-    assert client_of("rex").get(f"{HERE}review-queue/?system=x").status_code == 403
 
 
 def test_checks_are_handed_out_to_one_person_each(world: World, client_of: ApiDoor) -> None:

@@ -20,7 +20,7 @@ from django.urls import reverse
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.readers import CheckReader
 from annotation.models import Check, Project
-from annotation.reviewing.queries.review_queue import Filter, waiting_checks
+from annotation.reviewing.queries.review_queue import Filter, queue, waiting_checks
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override, withdraw_verdict
 
@@ -111,13 +111,10 @@ def seen(world: World, check: Check, reader: User) -> Iterator[str]:
     with taken_back():
         listed = client.get(project + "checks/").json()["results"]
         yield "list: " + told_by_api(next(row for row in listed if row["id"] == check.public_id))
-    with taken_back():
-        queued = client.get(project + "review-queue/?only=all&label=").json()["results"]
-        row = next(row for row in queued if row["id"] == check.public_id)
-        yield " ".join(
-            ["queue:", str(row["human_label"]), str(row["is_disputed"]), *_with_value(row, "doubt")]
-        )
     reading = CheckReader(reader, must_wait=reader.username == "rex")
+    queued = queue(world.project, reading, Filter.read({"only": "all"})).rows
+    row = next(row for row in queued if row.check_id == check.public_id)
+    yield " ".join(["queue:", str(row.human_label), str(row.is_disputed), *(["doubt"] if row.doubt else [])])
     found = [
         f"{only}{label}"
         for only, label in product(("waiting", "disputed", "against", "answered", "all"), ("", "yes", "no"))
