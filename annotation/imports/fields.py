@@ -45,10 +45,10 @@ NESTED_FIELDS = (
 )
 NESTED_OPTIONAL = ("group", "language", "metadata", "questions")
 
-_NOT_WRITTEN_EMPTY = frozenset({
-    "document", "reference", "summary", "source_text", "reference_text", "summary_text", "reference_id", "group",
+_WRITTEN_FOR_EMPTY = frozenset({
+    "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
+    "#value!", "#ref!", "#name?",
 })  # fmt: skip
-_WRITTEN_FOR_EMPTY = frozenset({"nan", "none", "null", "n/a", "na", "<na>", "#n/a"})
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_LANGUAGE = 12
@@ -205,7 +205,10 @@ class Fields:
             return ()
         wrong = next((text for text in value if not isinstance(text, str)), None)
         texts = tuple(text.strip() for text in value if isinstance(text, str))
-        reason = questions_fault(texts) if len(texts) == len(value) else f"holds {_shown(wrong)}, not a text."
+        empty = next(filter(None, map(_empty_fault, texts)), "")
+        reason = empty or (
+            questions_fault(texts) if len(texts) == len(value) else f"holds {_shown(wrong)}, not a text."
+        )
         if reason:
             self.complain("questions", reason)
             return ()
@@ -218,7 +221,7 @@ class Fields:
             joined = f" Choose {column}[] to join its texts." if is_plain_list else ""
             self.complain(name, f"is {_shown(value)}, not a text.{joined}")
             return ""
-        reason = text_fault(value) or (_empty_fault(value) if name in _NOT_WRITTEN_EMPTY else "")
+        reason = text_fault(value) or ("" if name == "language" else _empty_fault(value))
         if reason:
             self.complain(name, reason)
             return ""
@@ -242,8 +245,8 @@ def _empty_fault(text: str) -> str:
     if text.strip().casefold() not in _WRITTEN_FOR_EMPTY:
         return ""
     return (
-        f"is {_shown(text.strip())}, which tables hold in place of an empty cell. Empty the cell (a row may lack a "
-        "reference or a group, and a summary may be empty), or remove the row."
+        f"is {_shown(text.strip())}, which tables hold in place of an empty cell. Write the text or another name, "
+        "empty the cell (a row may lack a reference or a group, and a summary may be empty), or remove the row."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -50,6 +51,7 @@ _FOREIGN = {
     b"\xd0\xcf\x11\xe0": "is a file of an old Excel or Word. Save its table as CSV in UTF-8.",
     b"%PDF": "is a PDF. Import the table that it was made of, as CSV in UTF-8.",
 }
+_IS_OPEN = re.compile(rb"[{\[]$|[^}],$")
 _WEB_PAGE = (b"<!doctype html", b"<html")
 NAMED = {
     ".csv": Format.CSV,
@@ -88,7 +90,7 @@ def recognise(path: Path, *, name: str) -> Format:
         )
     else:
         found = _text_format(head.removeprefix(BYTE_ORDER_MARK).lstrip(), name=name, named=named)
-    if found is Format.JSONL and Path(name).suffix.lower() == ".json" and _is_one_object(path):
+    if found is Format.JSONL and _is_one_object(path, ends_soon=Path(name).suffix.lower() == ".json"):
         found = Format.JSON_LIST
     if named not in {None, found} and not (named is Format.JSONL and found is Format.JSON_LIST):
         raise unreadable(
@@ -116,11 +118,12 @@ def _is_of_one_byte(head: bytes) -> bool:
     return len(lines) > 1 and not any(as_text(line)[1] for line in lines)
 
 
-def _is_one_object(path: Path) -> bool:
-    """Whether a file is one JSON object, over several lines or alone in its line, and not one a line."""
+def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
+    """Whether JSON is written over several lines, or `ends_soon` and there is a single line."""
     with path.open("rb") as stream:
-        first = stream.readline(MAX_LINE_BYTES).removeprefix(BYTE_ORDER_MARK).strip()
-        return first == b"{" or not stream.read(HEAD_BYTES).strip()
+        lines = iter(lambda: stream.readline(MAX_LINE_BYTES).removeprefix(BYTE_ORDER_MARK), b"")
+        first = next(filter(None, map(bytes.strip, lines)), b"")
+        return bool(_IS_OPEN.search(first[-2:])) or (ends_soon and not stream.read(HEAD_BYTES).strip())
 
 
 def _text_format(head: bytes, *, name: str, named: Format | None) -> Format:

@@ -123,7 +123,12 @@ def listed_records(path: Path, problems: Problems, *, name: str) -> Iterator[Rec
     except UnicodeDecodeError as error:
         raise unreadable(f"{name} {_not_utf8(error.object[error.start], error.start + 1)}") from error
     except NotJson as error:
-        raise unreadable(f"{name} {error}") from error
+        several = (
+            " Several objects stand one a line (JSONL), as jq -c . writes them."
+            if "Extra" in str(error)
+            else ""
+        )
+        raise unreadable(f"{name} {error}{several}") from error
     for number, item in enumerate(_items(items), start=1):
         values = _object(item, number, problems, "Each item")
         if values is not None:
@@ -301,7 +306,7 @@ def _broken_csv(error: csv.Error) -> str:
         return "holds a bare carriage return outside of quotes. Save the file with line feeds as line ends."
     return (
         f"is not CSV that can be read ({error}). Look for a quote that is not closed or not doubled in the "
-        "row that begins here."
+        "row that begins here; cells stand between commas, semicolons or tabs."
     )
 
 
@@ -310,6 +315,11 @@ def _header(cells: list[str], line: int, wanted: Collection[str]) -> tuple[str, 
     _require_few(len(cells), line=line)
     if cells and cells[0].strip().casefold().startswith("sep="):
         raise unreadable("names the separator to Excel and is no header. Remove this line.", line=line)
+    if len(cells) == 1 and "|" in cells[0]:
+        raise unreadable(
+            "separates its names by “|”. Commas, semicolons and tabs are read: save the file as CSV with one of these.",
+            line=line,
+        )
     columns: list[str] = []
     for cell in cells:
         column = cell.strip()

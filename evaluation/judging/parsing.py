@@ -2,8 +2,9 @@
 
 Nothing here raises on any reply, and nothing guesses: an answer counts only if it stands in JSON, names a
 known id once (or several times alike) and carries a label that can be read one way only. A model's thinking is no
-answer and is dropped first. What is certain is repaired: code fences and prose around the JSON, JSON inside a JSON
-string, raw line breaks in strings, a comma after the last item, letter case, "Yes.", numbers in place of strings.
+answer: all up to its last closing tag is dropped, but a tag that stands inside the JSON is a quotation. What is certain
+is repaired: code fences and prose around the JSON, JSON inside a JSON string, raw line breaks in strings, a comma after
+the last item, letter case, "Yes.", numbers in place of strings.
 """
 
 import json
@@ -11,7 +12,8 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,37 +22,29 @@ from evaluation._labels import LABELS, Label
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
 
-# A reply of nothing but brackets must not cost a parse from each of them.
+# A reply of nothing but brackets must not cost a parse from each of them; a bracket of prose is none of JSON's.
 _MOST_STARTS = 200
-_START = re.compile(r"[{\[]")
 # Tags around the thinking of open models: DeepSeek, Qwen and others; Magistral; Seed; Kimi; Command; Sky; gpt-oss.
-_THOUGHT = re.compile(
-    r"</(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|longcat_think)>|\[/THINK\]|◁/think▷"
-    r"|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|channel\|>\s*final\b[^<]*<\|message\|>",
-    re.IGNORECASE,
-)
-_THINKING = re.compile(
-    r"<(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|longcat_think)>|\[THINK\]|◁think▷"
-    r"|<\|START_THINKING\|>|<\|begin_of_thought\|>|<\|channel\|>\s*(?:analysis|commentary)\b",
+_NAMES = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|longcat_think|scratchpad|analysis)\b[^<>]{0,99}>"
+_PLACE = re.compile(
+    rf"(?P<end><\s?/\s?{_NAMES}|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
+    r"|<\|channel\|>\s*final\b|assistantfinal)"
+    rf"|(?P<begin><{_NAMES}|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
+    r"|<\|channel\|>\s*(?:analysis|commentary)\b)"
+    r"|(?<!\":)(?<!\": )\{(?=\s*[\"}])|\[(?=\s*(?:[\[{\"\]\d-]|true|false|null|NaN|Inf))",
     re.IGNORECASE,
 )
 # A string is taken to its end, or to the reply's, so that a reply of nothing but quotes is read once.
 _TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])""", re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\s]+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
-_AROUND_LABEL = " \t\r\n.,;:!?\"'`*_()[]«»„“”¡¿。！、「」،؟।"
-_IN_OTHER_LANGUAGES: Mapping[Label, str] = {
-    "yes": "ja oui sí si sì sim да так tak ano áno igen da jo kyllä jah taip evet ναι はい 是 是的 예 네 نعم כן có ya",
-    "no": "nein non não nee nej nei нет не ні nie ne nem nu ei hayır όχι いいえ 否 不 不是 아니요 아니오 لا לא không",
-    "unsure": "unsicher unklar incertain incerto incierto inseguro onzeker osäker usikker неясно неизвестно niepewne "
-    "belirsiz 不明 不確か 不确定 不確定 불확실 غير‌مؤكد",
+_AROUND_LABEL = " \t\r\n.,;:!\"'`*_()[]«»„“”。！「」"
+_LABELS: dict[str, Label] = {
+    **{label: label for label in LABELS},
+    **dict.fromkeys(("true", "1", "supported"), "yes"),
+    **dict.fromkeys(("false", "0", "unsupported", "not supported", "contradicted"), "no"),
+    **dict.fromkeys(("partial", "partially", "partly", "uncertain"), "unsure"),
 }
-_LABELS: dict[str, Label] = (
-    {label: label for label in LABELS}
-    | {word: label for label, words in _IN_OTHER_LANGUAGES.items() for word in words.split()}
-    | {"true": "yes", "false": "no", "partial": "unsure", "partially": "unsure", "partly": "unsure"}
-)
-"""Judges that are told in another language may answer in it. No word means another label in another of them."""
 
 _A = TypeVar("_A")
 
@@ -193,14 +187,14 @@ def parse_reason(reply: str) -> str:
 def read_label(value: object) -> Label | None:
     """The label that a value means beyond doubt, or None.
 
-    Example: `read_label("Yes.")`, `read_label("はい")`, `read_label(True)` and `read_label(1)` are "yes";
-    `read_label("partially")` is "unsure"; "not yes" is None.
+    Example: `read_label("Yes.")`, `read_label("supported")`, `read_label(True)` and `read_label(1)` are "yes";
+    `read_label("partially")` is "unsure"; "not yes" and "ja" are None.
     """
     if isinstance(value, int | float) and value in (0, 1):
         return "yes" if value else "no"
     if not isinstance(value, str):
         return None
-    return _LABELS.get(unicodedata.normalize("NFKC", value[:40]).strip(_AROUND_LABEL).casefold())
+    return _LABELS.get(unicodedata.normalize("NFKC", value).strip(_AROUND_LABEL).casefold())
 
 
 def one_line(text: str, longest: int) -> str:
@@ -266,50 +260,47 @@ def _units(reply: str) -> list[dict[str, Any]]:
     return [] if any(_whole_number(entry.get("unit")) == 0 for entry in entries) else entries
 
 
-class _DuplicateKey(ValueError):
-    pass
-
-
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     # {"label": "no", "label": "yes"} has no one meaning, and the json module would quietly take the last.
     members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _DuplicateKey
+    if len(members) < len(pairs):
+        times = Counter(name for name, _ in pairs)
+        members |= {name: ... for name in members if times[name] > 1}
     return members
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 
-def _json_values(reply: str) -> Iterator[Any]:
-    """The outermost JSON objects and arrays of an answer, in order."""
-    reply = _without_thinking(_TRAILING_COMMA.sub(r"\1", reply))
-    position = 0
-    for _ in range(_MOST_STARTS):
-        start = _START.search(reply, position)
-        if start is None:
-            return
-        try:
-            value, position = _DECODER.raw_decode(reply, start.start())
-        except _DuplicateKey:
-            return
-        # ValueError: not JSON here, or an integer too long to read; RecursionError: brackets nested too deep.
-        except (ValueError, RecursionError):
-            position = start.end()
+def _json_values(reply: str) -> list[Any]:
+    """The outermost JSON objects and arrays of an answer, in order: those after the last thinking.
+
+    A tag inside a JSON value is a quotation; any other one ends or begins thinking, and no draft counts.
+    """
+    with suppress(ValueError, RecursionError):
+        while isinstance(held := _DECODER.decode(reply.strip(" \t\r\n\ufeff")), str):
+            reply = held
+    reply = _TRAILING_COMMA.sub(r"\1", reply)
+    values: list[Any] = []
+    thinks, position, left = False, 0, _MOST_STARTS
+    for place in _PLACE.finditer(reply):
+        if place.start() < position:
             continue
-        yield value
-
-
-def _without_thinking(reply: str) -> str:
-    """The answer itself: what stands after the thinking, out of the string if it is one JSON string."""
-    try:
-        # A tag inside the strings of a whole answer is a quotation.
-        value = _DECODER.decode(reply.strip())
-    except (ValueError, RecursionError):
-        after = reply[max((found.end() for found in _THOUGHT.finditer(reply)), default=0) :]
-        begun = _THINKING.search(after)
-        return after[: begun.start()] if begun else after
-    return value if isinstance(value, str) else reply
+        if place.lastgroup == "end":
+            values, thinks = [], False
+        elif place.lastgroup == "begin":
+            thinks = True
+        elif not left:
+            return []
+        else:
+            # ValueError: not JSON here, or an integer too long to read; RecursionError: brackets nested too deep.
+            try:
+                value, position = _DECODER.raw_decode(reply, place.start())
+            except (ValueError, RecursionError):
+                left -= 1
+            else:
+                values += [] if thinks else [value]
+    return values
 
 
 def _by_spelling(ids: Collection[str]) -> dict[str, str]:
@@ -336,7 +327,9 @@ def _number(value: object) -> float | None:
         return None
     scale = 1.0
     if isinstance(value, str):
-        value = value.strip()[:40]
+        value = value.strip()
+        if len(value) > 40:
+            return None
         if value.endswith("%"):
             value, scale = value[:-1], 100.0
     try:

@@ -22,7 +22,7 @@ from evaluation.statistics.agreement._alpha import (
 )
 from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation.statistics.agreement._observed import observed_agreement, observed_agreement_interval
-from evaluation.statistics.estimates._compared import compare_estimates
+from evaluation.statistics.estimates._compared import best_estimates, compare_estimates
 from evaluation.statistics.estimates._draw_estimates import (
     FEW_DOCUMENTS,
     TOO_FEW_DOCUMENTS,
@@ -46,10 +46,8 @@ from evaluation.statistics.systems._rank import compact_letters, indistinct_grou
 from evaluation.statistics.systems._settled import settled_order
 from evaluation.statistics.systems._significance import (
     PairComparison,
-    PermutationTest,
     compare_systems,
-    holm,
-    permutation_test,
+    may_be_best,
 )
 
 __all__ = [
@@ -67,9 +65,9 @@ __all__ = [
     "KappaWeights",
     "Level",
     "PairComparison",
-    "PermutationTest",
     "PredictionPoweredMean",
     "alpha_interval",
+    "best_estimates",
     "bootstrap_interval",
     "bootstrap_means",
     "cohen_kappa",
@@ -80,16 +78,15 @@ __all__ = [
     "expanded_tails",
     "fixed_size_draw",
     "forecast_intervals",
-    "holm",
     "inclusion_probabilities",
     "indistinct_groups",
     "judge_report",
     "judge_reports",
     "kappa_interval",
     "krippendorff_alpha",
+    "may_be_best",
     "observed_agreement",
     "observed_agreement_interval",
-    "permutation_test",
     "prediction_powered_mean",
     "settled_order",
 ]

@@ -6,116 +6,95 @@ the routes of the API and the admin's registry, so that a new door is tried with
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from django.db import transaction
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from annotation.assessing.services.assign import assign
-from annotation.assessing.services.save_acts import judge_unit
-from annotation.config.web_urls import project_urls
-from annotation.models import Assignment, Check, Comparison, Reading, Role, Summary, System, Verdict
-from tests.annotation.api.routes import IN_PROJECT, body_of, ids_of
-from tests.annotation.web.places import Ids
+from annotation.models import Assignment, Membership, Role
+from annotation.reviewing.services.review import override
+from tests.annotation.hidden import WORDS, kept_from, plant, told
+from tests.annotation.test_permission_matrix import (
+    BLIND,
+    Ask,
+    api_asks,
+    client_of,
+    verbs_of,
+    web_asks,
+)
 
 if TYPE_CHECKING:
-    from django.http import HttpResponse
+    from collections.abc import Callable, Sequence
 
     from tests.annotation.cast import World
 
-HIDDEN = ("hidden-system", "hidden-reason", "hidden-note", "hidden-reference")
-ROLES = {"assessor": ["assessor"], "all": list(Role.values)}
 HTMX = {"HX-Request": "true"}
+AFTER = ("olga", "cleo", "rex")
+"""Those who review, and so have an answer of their own to give."""
+OF_ANSWERS = ("only=against", "only=disputed", "only=all&label=no", "only=all&label=yes")
 
 
-@pytest.fixture
-def hidden(world: World) -> World:
-    """The world with telling names in it, and Ben's judgments, with notes, beside Ana's open work."""
-    for number, system in enumerate(world.systems.values()):
-        System.objects.filter(pk=system.pk).update(name=f"hidden-system-{number}")
-    Summary.objects.filter(is_model=True).update(external_id="hidden-reference")
-    Verdict.objects.update(reason="hidden-reason")
-    others = assign(document_set=world.sets["port"], assessor=world.ben, by=None)
-    for reading in others.readings.select_related(
-        "assignment__document_set__project", "comparison__peer", "comparison__model"
-    ):
-        for unit in world.units("port"):
-            judge_unit(reading=reading, by=world.ben, unit_id=unit.public_id, percent=80, note="hidden-note")
-    return world
+@pytest.fixture(params=[web_asks, api_asks], ids=["web", "api"])
+def asks(request: pytest.FixtureRequest, world: World) -> list[Ask]:
+    """What reads, of every route, in a world with telling words in it."""
+    reads = [ask for ask in request.param(world) if ask.method == "get"]
+    plant(world)
+    return reads
 
 
-def telling() -> list[str]:
-    """What no answer may hold: hidden names, and public ids that would link summaries across sets.
-
-    Summaries of sets that Ana is not judging have addresses in the list of units to review, without a system.
-    """
-    rows = (System.objects, Comparison.objects, Check.objects)
-    judging = Summary.objects.filter(document_set__assignments__assessor__username="ana")
-    ids = [public_id for row in (*rows, judging) for public_id in row.values_list("public_id", flat=True)]
-    theirs = Reading.objects.exclude(assignment__assessor__username="ana")
-    return [*HIDDEN, *ids, *theirs.values_list("public_id", flat=True)]
+def heard(client: Client, asks: list[Ask], words: Callable[[Ask], Sequence[str]]) -> dict[str, list[str]]:
+    """What the routes tell in fragments."""
+    found = {ask.name: told(client.get(ask.path, headers=HTMX), list(words(ask)), ask.path) for ask in asks}
+    return {name: hears for name, hears in found.items() if hears}
 
 
-def told(answer: HttpResponse, words: list[str], asked: str) -> list[str]:
-    """Which of the words an answer holds, in its body or headers, that were not in the question."""
-    body = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
-    said = body.decode(errors="replace") + str(answer.headers)
-    return [word for word in words if word in said and word not in asked]
+@pytest.mark.parametrize("name", ["rex", "ana", BLIND, "root"])
+def test_no_fragment_tells(world: World, asks: list[Ask], name: str) -> None:
+    if name == "root":
+        world.users["root"] = User.objects.create_superuser("root")
+        assign(document_set=world.sets["bridge"], assessor=world.users["root"], by=None)
+    client = client_of(world, name)
+    if name == "rex":
+        verbs = verbs_of(name)
+        assert heard(client, asks, lambda ask: kept_from(verbs, ask.name, has_answered=False)) == {}
+    else:
+        assert heard(client, asks, lambda _: WORDS) == {}
 
 
-def taken_back(client: Client, method: str, path: str, **more: Any) -> HttpResponse:
-    """The answer to a request whose effect is taken back."""
-    with transaction.atomic():
-        answer: Any = getattr(client, method)(path, **more)
-        transaction.set_rollback(True)
-    return answer
+@pytest.mark.parametrize("name", AFTER)
+def test_ones_own_answer_shows_that_check_alone(world: World, asks: list[Ask], name: str) -> None:
+    override(check=world.check("alder", 1), by=world.users[name], label="yes")
+    check = next(ask for ask in asks if ask.name in ("check", "projects/{slug}/checks/{check}/"))
+    client = client_of(world, name)
+    assert "hidden-said" in client.get(check.path).content.decode()
+    kept = {ask: kept_from(verbs_of(name), ask.name, has_answered=True) for ask in asks}
+    assert heard(client, asks, kept.__getitem__) == {}
 
 
-@pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
-@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
-def test_no_page_tells(hidden: World, roles: list[str], headers: dict[str, str]) -> None:
-    ids = Ids.of(hidden)
-    Verdict.objects.update(reason="hidden-reason")
-    hidden.ana.memberships.update(roles=roles)
-    client, words = Client(), telling()
-    client.force_login(hidden.ana, backend="django.contrib.auth.backends.ModelBackend")
-    found = {}
-    for path in [reverse("projects"), *(ids.address(route) for route in project_urls)]:
-        for method in ("get", "post"):
-            answer = taken_back(client, method, path, headers=headers)
-            assert answer.status_code < 500, (method, path)
-            found[method, path] = told(answer, words, path)
-    assert {where: what for where, what in found.items() if what} == {}
+@pytest.mark.parametrize("name", AFTER)
+@pytest.mark.parametrize("door", ["/p/harbour/review/", "/api/v1/projects/harbour/review-queue/"])
+def test_no_filter_of_the_queue_tells_what_others_said(world: World, name: str, door: str) -> None:
+    # Mona, who reviews too, said yes where the judge said no.
+    Membership.objects.filter(user=world.mona).update(roles=["manager", "reviewer"])
+    override(check=world.check("birch", 1), by=world.mona, label="yes")
+    check = world.check("birch", 1).public_id
+    client = client_of(world, name)
+    assert check in client.get(f"{door}?only=all").content.decode()
+    told_by = [asked for asked in OF_ANSWERS if check in client.get(f"{door}?{asked}").content.decode()]
+    assert told_by == []
 
 
-@pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
-def test_no_route_tells(hidden: World, roles: list[str]) -> None:
-    ids = ids_of(hidden)
-    Verdict.objects.update(reason="hidden-reason")
-    hidden.ana.memberships.update(roles=roles)
-    client, words = Client(), telling()
-    client.force_login(hidden.ana, backend="django.contrib.auth.backends.ModelBackend")
-    found = {}
-    for route in IN_PROJECT:
-        path, more = route.address(ids), {}
-        if route.method != "get":
-            more = {"data": body_of(route, ids), "content_type": "application/json"}
-        answer = taken_back(client, route.method, path, **more)
-        assert answer.status_code < 500, route
-        found[route.method, path] = told(answer, words, f"{path} {more}")
-    assert {where: what for where, what in found.items() if what} == {}
-
-
-def test_the_admin_is_closed(hidden: World) -> None:
-    hidden.ana.memberships.update(roles=list(Role.values))
-    hidden.ana.is_staff = True
-    hidden.ana.save(update_fields=["is_staff"])
+def test_the_admin_is_closed(world: World) -> None:
+    world.ana.memberships.update(roles=list(Role.values))
+    world.ana.is_staff = True
+    world.ana.save(update_fields=["is_staff"])
     client = Client()
-    client.force_login(hidden.ana, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(world.ana, backend="django.contrib.auth.backends.ModelBackend")
     assert client.get("/admin/", follow=True).status_code == 200
-    assign(document_set=hidden.sets["bridge"], assessor=hidden.ana, by=None)
+    assign(document_set=world.sets["bridge"], assessor=world.ana, by=None)
     paths = ["/admin/", *(reverse(f"admin:annotation_{name}_changelist") for name in ("dispute", "summary"))]
     for path in paths:
         assert client.get(path, follow=True).status_code == 403

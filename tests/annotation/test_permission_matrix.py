@@ -26,6 +26,7 @@ from tests.annotation.admin.rows import address, fill
 from tests.annotation.admin.test_disputes import disputed
 from tests.annotation.api import routes as api
 from tests.annotation.cast import MEMBERS, World
+from tests.annotation.hidden import kept_from, plant, telling, told
 from tests.annotation.route_verbs import (
     ALSO_READ,
     NAMED_IN_FORM,
@@ -109,15 +110,21 @@ def got(status: int) -> str:
 
 
 def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
-    """What was answered otherwise than the tables say, by person and route."""
+    """What was answered otherwise than the tables say, or told to whom it is kept from, by person and route."""
+    plant(world)
     wrong = {}
     for name in INSIDE:
         client = client_of(world, name)
         for ask in asks:
-            wanted, status = expected(ask, name), ask.sent_by(client).status_code
+            answer = ask.sent_by(client)
+            wanted, status = expected(ask, name), answer.status_code
             is_right = status in KEPT_OUT if wanted == "kept out" else got(status) == wanted
             if not is_right:
                 wrong[f"{name}: {ask.method} {ask.name}"] = f"{wanted} expected, {status} came"
+            is_at_work = name in ("ana", BLIND)
+            words = telling("ana") if is_at_work else kept_from(verbs_of(name), ask.name, has_answered=False)
+            if heard := told(answer, words, f"{ask.path} {ask.body}"):
+                wrong[f"{name}: {ask.method} {ask.name} tells"] = str(heard)
     return wrong
 
 

@@ -97,6 +97,10 @@ class RankingShape(serializers.Serializer[Any]):
     """
 
     sentence = serializers.CharField()
+    may_be_best = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Systems that may be best by comparisons with the best, with fewer tests than all pairs.",
+    )
     pairs = serializers.IntegerField(help_text="Pairs of systems that were compared.")
     holding = serializers.IntegerField(help_text="Significantly different pairs.")
     level = serializers.FloatField()

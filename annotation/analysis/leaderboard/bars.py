@@ -51,10 +51,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
-    """A system with its rank by the score that is drawn; None where it has no mean."""
+    """A system with its rank by the score that is drawn; None where it has no mean.
+
+    `may_be_best` is false for all systems unless the tests rule some out.
+    """
 
     rank: int | None
     row: SystemRow
+    may_be_best: bool
     average: Average
     bar: Bar | None
 
@@ -89,6 +93,8 @@ def league(
     shown = rows[:most]
     axis = axis_over(row.scores[column] for row in shown)
     means = sorted((_mean(row.scores[column]) for row in rows), reverse=True)
+    front = table.ranking.front if table.ranking else None
+    best = front.may_be_best if front and len(front.may_be_best) <= front.others else ()
     return League(
         target_words=table.target_words,
         column=column,
@@ -97,6 +103,7 @@ def league(
             LeagueRow(
                 rank=None if row.scores[column].mean is None else means.index(_mean(row.scores[column])) + 1,
                 row=row,
+                may_be_best=row.system in best,
                 average=row.scores[column],
                 bar=bar(row.scores[column], axis, is_made=is_made),
             )

@@ -1,4 +1,4 @@
-"""Group letters and the leader, both from the differences that are significant."""
+"""The systems that may be best, and groups of systems that are not significantly different."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import SEED
 from evaluation.statistics import (
     PairComparison,
+    best_estimates,
     compact_letters,
     compare_systems,
     indistinct_groups,
+    may_be_best,
     settled_order,
 )
 
@@ -36,16 +39,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """Who is first, and what the tests say of that.
+    """The systems at the top of a ranking.
 
-    `level` are the systems with the highest mean over `sets` document sets, `others` counts the further ones, `near`
-    are those of them that the first is not significantly better than.
+    `level` are the systems with the highest mean over `sets` document sets, `others` counts the further ones.
+    `may_be_best`, best mean first, are `level` and every system that no test shows to be worse than another one: by the
+    comparison with the best, of two systems by the comparison of the pair.
     """
 
     level: tuple[str, ...]
     others: int
     sets: int
-    near: tuple[str, ...]
+    may_be_best: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence
     """
     values = {system: of_system for system, of_system in found.of(score).items() if system in order}
     compared = compare_systems(values, found.clusters_by_set(), seed=SEED)
-    return ranking_from(compared, averages, order, score)
+    best = may_be_best(values, found.clusters_by_set(), level=SIGNIFICANCE_LEVEL, seed=SEED)
+    return _ranking(compared, averages, order, score, level=SIGNIFICANCE_LEVEL, best=best)
 
 
 def ranking_from(
@@ -86,12 +91,25 @@ def ranking_from(
     order: Sequence[str],
     score: str,
     *,
-    level: float = SIGNIFICANCE_LEVEL,
+    level: float,
 ) -> Ranking:
-    """The order of the systems by a score as comparisons leave it."""
+    """The order of the systems by an estimate, from the comparisons of all pairs."""
+    best = best_estimates(compared, level=level)
+    return _ranking(compared, averages, order, score, level=level, best=best)
+
+
+def _ranking(
+    compared: Sequence[PairComparison],
+    averages: Mapping[str, Average],
+    order: Sequence[str],
+    score: str,
+    *,
+    level: float,
+    best: frozenset[str],
+) -> Ranking:
     settled = settled_order({system: averages[system].mean or 0.0 for system in order}, compared, level=level)
     groups = indistinct_groups(order, settled)
-    letters = compact_letters(order, settled)
+    letters = compact_letters(order, groups)
     return Ranking(
         score=score,
         places={
@@ -104,20 +122,28 @@ def ranking_from(
         groups=groups,
         pairs=len(compared),
         holding=len(settled),
-        front=_front(order, averages, settled) if order else None,
+        front=_front(order, averages, settled, best) if order else None,
         level=level,
     )
 
 
 def _front(
-    order: Sequence[str], averages: Mapping[str, Average], settled: frozenset[tuple[str, str]]
+    order: Sequence[str],
+    averages: Mapping[str, Average],
+    settled: frozenset[tuple[str, str]],
+    best: frozenset[str],
 ) -> Front:
     first, *others = order
+    sets = averages[first].n
+    level = tuple(system for system in order if _is_same(averages[system], averages[first]))
+    # Of two systems all pairs are one: a one-sided test beside its two-sided one would say another thing.
+    is_compared = len(order) > 2 and has_interval(sets)
+    left = (best if is_compared else frozenset(order)) - {worse for _, worse in settled}
     return Front(
-        level=tuple(system for system in order if _is_same(averages[system], averages[first])),
+        level=level,
         others=len(others),
-        sets=averages[first].n,
-        near=tuple(other for other in others if (first, other) not in settled),
+        sets=sets,
+        may_be_best=tuple(system for system in order if system in level or system in left),
     )
 
 

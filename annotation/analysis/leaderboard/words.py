@@ -50,21 +50,23 @@ def mixed_in_words(table: TargetTable) -> dict[str, str]:
 
 
 def ranking_in_words(ranking: Ranking) -> str:
-    """Who leads, and whom the tests cannot tell from the leader."""
+    """Who is ahead, and which other systems may be best."""
     front = ranking.front
     if front is None:
         return "No system has this score yet."
     first = front.level[0]
     if not front.others:
         return f"{first} is the only system with this score."
+    near = [system for system in front.may_be_best if system not in front.level]
     if len(front.level) > 1:
-        return f"{listed(front.level)} are tied for first."
+        tied = f"{listed(front.level)} are tied for first"
+        return f"{tied}, and {listed(near)} could be as good." if near else f"{tied}."
     if not has_interval(front.sets):
         return f"{first} is ahead, but there are too few document sets to test it."
-    if not front.near:
-        return f"{first} leads: its difference from every other system is significant."
-    near = "any other system" if len(front.near) == front.others else listed(front.near)
-    return f"{first} is ahead, but not significantly better than {near}."
+    if not near:
+        return f"{first} is best: every other system is significantly worse than the best."
+    named = "any other system" if len(near) == front.others else listed(near)
+    return f"{first} is ahead, but {named} could be as good."
 
 
 def headline(table: TargetTable, judge: Judge | None, *, is_made: bool = True) -> str:
@@ -110,6 +112,7 @@ def _told_table(table: TargetTable) -> dict[str, Any]:
     plain = asdict(table) | {"mixed": mixed_in_words(table)}
     if table.ranking is not None:
         plain["ranking"]["sentence"] = ranking_in_words(table.ranking)
+        plain["ranking"]["may_be_best"] = table.ranking.front.may_be_best if table.ranking.front else ()
     for name, estimate in (("estimate", table.estimate), ("alignment_estimate", table.alignment_estimate)):
         if estimate is not None:
             plain[name] |= _told_estimate(estimate)

@@ -78,8 +78,8 @@ class Filter:
     """Which checks a queue holds and in which order.
 
     `split` holds what a panel's votes differ on, `disputed` what reviewers differ on, `against` what people
-    answered otherwise than the judge; to whoever must not know yet what others said, both and `label` hold only
-    what they have answered. `set` goes through the document sets as they were imported, and in each
+    answered otherwise than the judge. Unless the project shows verdicts at once, both and `label` hold only what the
+    reader has answered, whatever their roles. `set` goes through the document sets as they were imported, and in each
     begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
     order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
     `document_set` is a public id, `system` one or a name; `q` is searched for in claims and names of sets. With
@@ -239,7 +239,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     waiting = _only(waiting, project, filters.only)
     if filters.label:
         waiting = waiting.filter(human_label=filters.label)
-    if filters.is_of_answers and keeps_back(project, reader):
+    if filters.is_of_answers and project.reveal != Project.Reveal.SHOWN:
         waiting = waiting.filter(answered(reader.person))
     if filters.side:
         waiting = waiting.filter(side=filters.side)

@@ -76,7 +76,7 @@ def review(request: Request, slug: str) -> HttpResponse:
         "order": OPTIONS["order"][filters.order],
         "hides_judge": hides_judge,
         "has_panel": has_panel(room.project),
-        "is_kept_back": filters.is_of_answers and hides_judge,
+        "is_kept_back": filters.is_of_answers and room.project.reveal != Project.Reveal.SHOWN,
         "query": urlencode(filters.as_query()),
         "page": queue(room.project, reader, filters, after=after),
     }

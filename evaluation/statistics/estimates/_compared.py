@@ -44,6 +44,25 @@ def compare_estimates(found: Mapping[str, DrawEstimate]) -> list[PairComparison]
     ]
 
 
+def best_estimates(compared: Sequence[PairComparison], *, level: float = 0.05) -> frozenset[str]:
+    """The systems of these pairs that may be best: the best one is among them in 1 - `level` of studies.
+
+    `compared` holds every pair of k systems. A system is left out if another one is ahead of it with a one-sided p of
+    at most `level` / (k - 1), which is Bonferroni's correction over its rivals. A pair without a p leaves none out.
+    Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984.
+    Example: of three systems, one that is behind another with a two-sided p of .05 is left out: .05 / 2 <= .05 / 2.
+    """
+    systems = {name for pair in compared for name in (pair.first, pair.second)}
+    return frozenset(
+        systems
+        - {
+            pair.second if (pair.difference or 0.0) > 0 else pair.first
+            for pair in compared
+            if pair.p is not None and pair.p / 2 * (len(systems) - 1) <= level
+        }
+    )
+
+
 def _as_rows(parts: Sequence[Mapping[Hashable, float]]) -> NDArray[np.float64]:
     """What each document adds to each error; nothing where it has no part."""
     names = dict.fromkeys(name for own in parts for name in own)

@@ -69,10 +69,9 @@ class DrawEstimate:
     Estimates and bounds are None until all that was drawn is answered (`answered` of `drawn`), bounds also where
     fewer than two documents hold an answer. Bounds lie in [0, 1]. `error` is the standard error of the
     estimate and `degrees` the degrees of freedom of what documents show of it. `tuning` is the mean slope on the
-    judge's answers, 0 where the judge does harm and people alone stand. `simple_error` is the standard error that
-    people alone would have in a simple random sample of as many items, whatever the draw; `labels_saved` is how many
-    more such answers they would need for the estimate's, below 0 where judge and draw widen it. `parts` is what each
-    document adds to the error: their squares add up to that of `error`.
+    judge's answers, 0 where the judge does harm and people alone stand. `labels_saved` is how many
+    more answers people alone would need in a simple random sample for the same error, below 0 where judge and draw
+    widen it. `parts` is what each document adds to the error: their squares add up to that of `error`.
     """
 
     estimate: float | None
@@ -84,7 +83,6 @@ class DrawEstimate:
     classical_estimate: float | None
     classical_low: float | None
     classical_high: float | None
-    simple_error: float | None
     labels_saved: float | None
     answered: int
     drawn: int
@@ -425,7 +423,6 @@ def _estimate(
         classical_estimate=None,
         classical_low=None,
         classical_high=None,
-        simple_error=None,
         labels_saved=None,
         answered=frame.answered,
         drawn=frame.drawn,
@@ -462,7 +459,6 @@ def _estimate(
         low=low,
         high=high,
         error=math.sqrt(variance),
-        simple_error=math.sqrt(simple),
         parts=dict(zip(frame.names, parts.tolist(), strict=True)),
         classical_low=people_low,
         classical_high=people_high,

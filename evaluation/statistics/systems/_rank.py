@@ -21,36 +21,32 @@ def indistinct_groups(
     Example: of a, b and c with only a and c different: (a, b) and (b, c).
     """
     _check_order(order, [name for pair in different for name in pair])
-    groups = [frozenset(order)] if order else []
-    for one, other in different:
-        split = [group for group in groups if {one, other} <= group]
-        kept = [group for group in groups if not {one, other} <= group]
-        parts = {part for group in split for part in (group - {one}, group - {other})}
-        groups = _absorbed([*kept, *parts])
-    places = {system: place for place, system in enumerate(order)}
-    ordered = sorted(tuple(sorted(places[system] for system in group)) for group in groups)
-    return tuple(tuple(order[place] for place in group) for group in ordered)
+    bit = {system: 1 << place for place, system in enumerate(order)}
+    groups = [(1 << len(order)) - 1] if order else []
+    # In the order of the systems: few groups come up on the way that are split again.
+    for one, other in sorted(different, key=lambda pair: sorted((bit[pair[0]], bit[pair[1]]))):
+        both = bit[one] | bit[other]
+        kept = [group for group in groups if group & both != both]
+        parts = [group ^ bit[own] for group in groups if group & both == both for own in (one, other)]
+        # No group holds another one, so that a part can lie in a kept group alone.
+        groups = [*kept, *(part for part in parts if all(part & group != part for group in kept))]
+    named = [[place for place in range(len(order)) if group >> place & 1] for group in groups]
+    return tuple(tuple(order[place] for place in group) for group in sorted(named))
 
 
-def compact_letters(order: Sequence[str], different: Collection[tuple[str, str]]) -> dict[str, str]:
-    """Letters per system, such that two systems share a letter exactly if they do not differ.
+def compact_letters(order: Sequence[str], groups: Sequence[Collection[str]]) -> dict[str, str]:
+    """Letters per system, such that two systems share a letter exactly if they share one of the groups.
 
-    Letters stand for `indistinct_groups`, "a" for the first. Beyond 26 groups they are "a1", "b1" and so on.
-    Errors as `indistinct_groups`.
-    Example: of a, b and c with only a and c different: "a", "ab" and "b".
+    "a" stands for the first of the groups, which are those of `indistinct_groups`. Beyond 26 they are "a1", "b1" and so
+    on. A system in no group has no letters. Raises KeyError for a system that `order` does not name.
+    Example: of a, b and c in the groups (a, b) and (b, c): "a", "ab" and "b".
     """
     letters = dict.fromkeys(order, "")
-    for number, group in enumerate(indistinct_groups(order, different)):
+    for number, group in enumerate(groups):
         round_, place = divmod(number, len(string.ascii_lowercase))
         for system in group:
             letters[system] += string.ascii_lowercase[place] + (str(round_) if round_ else "")
     return letters
-
-
-def _absorbed(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """The groups that lie in no other."""
-    distinct = set(groups)
-    return [group for group in distinct if not any(group < other for other in distinct)]
 
 
 def _check_order(order: Sequence[str], named: Sequence[str]) -> None:

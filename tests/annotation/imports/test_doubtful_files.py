@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor
 
 ARTICLE = "The ferry to the island was late on Friday. Its crew had stayed ashore because of the storm."
+FERRY = {"document_id": "d1", "document": ARTICLE, "system": "v1", "summary": "The ferry was late."}
 ROWS = {
     "a nan summary": (
         "document_id,document,system,summary\nd1,The ferry was late.,v1,NaN\n",
@@ -36,6 +37,32 @@ ROWS = {
     "a none reference_id": (
         "document_id,document,reference,reference_id,system,summary\nd1,The ferry was late.,Late.,None,v1,Late.\n",
         "reference_id: is 'None'",
+    ),
+    "a none system": (
+        "document_id,document,system,summary\nd1,The ferry was late.,None,It was late.\n",
+        "line 2, system: is 'None', which tables hold in place of an empty cell. Write the text or another name",
+    ),
+    "a nan document_id": (
+        "document_id,document,system,summary\n nan ,The ferry was late.,v1,It was late.\n",
+        "line 2, document_id: is 'nan'",
+    ),
+    "a nan system in a nested line": (
+        json.dumps(
+            {"doc_id": "d1", "source_text": ARTICLE, "systems": [{"system": "N/A", "summary_text": "Late."}]}
+        ),
+        "systems[1].system: is 'N/A'",
+    ),
+    "nan questions": (
+        "document_id,document,system,summary,questions\nd1,The ferry was late.,v1,It was late.,nan\n",
+        "questions: is 'nan'",
+    ),
+    "cells between bars": (
+        "document_id|document|system|summary\nd1|The ferry was late.|v1|It was late.\n",
+        "Commas, semicolons and tabs are read: save the file as CSV with one of these.",
+    ),
+    "several objects over several lines": (
+        "\n".join(json.dumps({"document_id": name, "document": ARTICLE}, indent=1) for name in ("d1", "d2")),
+        "Several objects stand one a line (JSONL), as jq -c . writes them.",
     ),
     "a document that is not there": (
         "document_id,document,system,summary\nd1, n/a ,v1,It was late.\n",
@@ -120,6 +147,8 @@ READ = {
     "doc": f"doc,summary,model\n{ARTICLE},The ferry was late.,v1\n",
     "dialogue": f"dialogue,output\n{ARTICLE},The ferry was late.\n",
     "transcript": f"Transcript,Response\n{ARTICLE},The ferry was late.\n",
+    "one object over several lines": json.dumps(FERRY, indent=1),
+    "a list in an object over several lines": '{"data": [\n' + json.dumps(FERRY) + "\n]}",
     "NaN that nobody reads": json.dumps(
         {
             "document_id": "d1",

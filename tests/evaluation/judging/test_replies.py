@@ -1,6 +1,7 @@
 """Whatever a server sends, an evaluation neither breaks nor makes a verdict of it."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
@@ -61,8 +62,6 @@ def judged(server: LLMServer) -> SummaryEvaluation:
 
 @given(value=SHAPES)
 def test_no_shape_of_json_breaks_the_parsers(value: Answer) -> None:
-    import json
-
     reply = json.dumps(value)
     for label in parsing.parse_verdicts(reply, ["c1"], 3, "answers").values():
         assert label.label in ("yes", "no", "unsure")
@@ -92,6 +91,43 @@ def test_a_claim_without_a_readable_label_is_asked_about_alone(server: LLMServer
     again = server.calls[before + 1].question
     assert [claim["claim"] for claim in again["claims"]] == ["The mayor left"]
     assert len(server.calls) - before == 2
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda reply: json.dumps(reply.replace("}]", "},]")),
+        lambda reply: '```json\n{"reason": "It ends in </think>.", ' + reply[1:] + "\n```",
+        lambda reply: f"<think>{contrary(reply)}</think>{reply}",
+        lambda reply: f"Hm: {contrary(reply)}\n</think>\n{reply}",
+        lambda reply: json.dumps(f"{contrary(reply)}</think>{reply}"),
+    ],
+)
+def test_an_answer_counts_however_it_is_written_and_no_draft_does(
+    server: LLMServer, written: Callable[[str], str]
+) -> None:
+    server.always(faults.around(written))
+    # Of the summary's two claims the source holds one.
+    assert aligned(server)["alignment"] == 0.5
+
+
+def test_labels_in_no_language_of_ours_are_unscored_with_the_reason(server: LLMServer) -> None:
+    server.always(faults.around(lambda reply: reply.replace('"yes"', '"tak"').replace('"no"', '"jo"')))
+    result = aligned(server)
+    assert result["alignment"] is None
+    assert result.reasons["alignment"] == "Unscored: the reply holds no answer in the form asked for."
+
+
+def contrary(reply: str) -> str:
+    """The reply with every yes for a no, and every no for a yes."""
+    return reply.replace('"yes"', '"?"').replace('"no"', '"yes"').replace('"?"', '"no"')
+
+
+def aligned(server: LLMServer) -> SummaryEvaluation:
+    judge = OpenAIJudge("m", server.base_url)
+    return evaluate_summary(
+        "It rained. The mayor left.", "The mayor left. It snowed.", judge=judge, metrics=["alignment"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import random
 import pytest
 import scipy
 
-from evaluation.statistics.estimates._compared import compare_estimates
+from evaluation.statistics.estimates._compared import best_estimates, compare_estimates
 from evaluation.statistics.estimates._draw_estimates import DrawnItem, estimate_systems_from_draw
+from evaluation.statistics.systems._significance import PairComparison
 
 
 def whole(answers: list[float]) -> list[DrawnItem]:
@@ -63,3 +64,18 @@ def test_estimates_of_one_world_differ_in_as_many_samples_as_they_may() -> None:
         (pair,) = compare_estimates(estimate_systems_from_draw(systems))
         held += pair.is_different()
     assert 0.02 <= held / studies <= 0.08
+
+
+def test_the_best_estimate_by_hand() -> None:
+    # One-sided p times two rivals: c is behind a by .05 / 2 * 2 = .05, b by .06 / 2 * 2 = .06.
+    compared = [
+        PairComparison(first, second, difference, 9, p, None, is_exact=False)
+        for first, second, difference, p in (
+            ("a", "b", 0.1, 0.06),
+            ("c", "a", -0.2, 0.05),
+            ("b", "c", 0.1, None),
+        )
+    ]
+    assert best_estimates(compared) == {"a", "b"}
+    assert best_estimates(compared, level=0.06) == {"a"}
+    assert best_estimates([]) == frozenset()

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.statistics.systems._rank import compact_letters
+from evaluation.statistics.systems._rank import compact_letters, indistinct_groups
 from evaluation.statistics.systems._settled import settled_order
 from evaluation.statistics.systems._significance import PairComparison, compare_systems
 
@@ -41,7 +41,7 @@ TESTS = st.tuples(
 
 def nothing_contradicts(means: dict[str, float], found: frozenset[tuple[str, str]]) -> None:
     order = sorted(means, key=lambda name: -means[name])
-    letters = compact_letters(order, found)
+    letters = compact_letters(order, indistinct_groups(order, found))
     for one, other in combinations(order, 2):
         assert not {(one, other), (other, one)} <= found
         shares_a_letter = bool(set(letters[one]) & set(letters[other]))

@@ -75,6 +75,7 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
     # Alder .75 and .25, birch 0 and .5; of four flips two are as far apart, so p cannot be below .5.
     assert table["ranking"] | {"places": {}} == {
         "sentence": "alder is ahead, but there are too few document sets to test it.",
+        "may_be_best": ["alder", "birch"],
         "pairs": 1,
         "holding": 0,
         "level": 0.05,
