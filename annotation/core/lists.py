@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.utils.http import urlencode
 
 from annotation.core.paging import ROWS_ON_A_PAGE, batches, page_after
+from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.core.search import holds, searched_for
 from annotation.core.tables.as_csv import cell
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.core.permissions import Verb
     from annotation.models import Project
 
 LARGEST_PAGE = 500
@@ -57,6 +57,11 @@ class Viewer:
     person: User
     project: Project
     verbs: frozenset[Verb]
+
+
+def sees_scores(viewer: Viewer) -> bool:
+    """Whether scores, and so who wrote what and what others answered, are open to the viewer."""
+    return Verb.VIEW_SCORES in viewer.verbs
 
 
 def _everybody(viewer: Viewer) -> bool:

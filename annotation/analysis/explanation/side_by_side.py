@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Avg, Count, Exists, F, FloatField, IntegerField, OuterRef, Subquery, Value
 from django.db.models.functions import Cast, Coalesce
 
-from annotation.core.lists import Column, Filter, Kind, List, Viewer
+from annotation.core.lists import Column, Filter, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
 from annotation.models import Check, DocumentSet, Label, Score, Summary, UnitJudgment
 from annotation.models.judgment import COUNTING
@@ -129,14 +129,10 @@ BELOW_ALL, ABOVE_ALL = -1, 2_000_000
 """Where sets without a score stand, in millionths: after all others, in either order."""
 
 
-def _sees_scores(viewer: Viewer) -> bool:
-    return Verb.VIEW_SCORES in viewer.verbs
-
-
 def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
     """Document sets; for those who may see scores with means over their summaries and unsupported claims."""
     sets = viewer.project.document_sets.annotate(documents_count=Count("documents"))
-    if not _sees_scores(viewer):
+    if not sees_scores(viewer):
         return sets
     scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)
     unsupported = Check.objects.filter(
@@ -167,7 +163,7 @@ def _mean(name: str, head: str) -> Column:
         head=head,
         order=f"{name}_up",
         order_down=f"{name}_down",
-        seen_by=_sees_scores,
+        seen_by=sees_scores,
         help="Mean over the scored summaries; null without one.",
     )
 
@@ -197,7 +193,7 @@ DOCUMENT_SETS = List(
         Column("group", help="Cluster that intervals resample; empty: the set itself."),
         Column("language"),
         Column("documents_count", kind=Kind.COUNT),
-        Column("scored", kind=Kind.COUNT, head="Scored summaries", seen_by=_sees_scores),
+        Column("scored", kind=Kind.COUNT, head="Scored summaries", seen_by=sees_scores),
         _mean("coverage", "Mean coverage"),
         _mean("alignment", "Mean alignment"),
         Column(
@@ -205,7 +201,7 @@ DOCUMENT_SETS = List(
             kind=Kind.COUNT,
             head="Unsupported claims",
             order=True,
-            seen_by=_sees_scores,
+            seen_by=sees_scores,
             help="Claims of its summaries that the documents do not support.",
         ),
         Column("created_at", kind=Kind.MOMENT),

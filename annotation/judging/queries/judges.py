@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import BooleanField, ExpressionWrapper, Min, Q, QuerySet
 
-from annotation.core.lists import Choices, Column, Kind, List, Viewer
+from annotation.core.lists import Choices, Column, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
 from annotation.models import Judge, Project
 from evaluation.judging.openai import DEFAULT_BASE_URL
@@ -71,7 +71,7 @@ JUDGES = List(
         Column(
             "is_deciding",
             kind=Kind.FLAG,
-            seen_by=lambda viewer: Verb.VIEW_SCORES in viewer.verbs,
+            seen_by=sees_scores,
             help="Whether its verdicts decide in this project; left out while you are blind.",
         ),
         Column(

@@ -11,7 +11,7 @@ from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from annotation.core.lists import Choices, Column, Kind, List, Viewer
+from annotation.core.lists import Choices, Column, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
 from annotation.models import (
     Adjudication,
@@ -87,10 +87,6 @@ def _roles(row: Membership | Invitation) -> list[str]:
     return [role for role in Role.values if role in row.roles]
 
 
-def _sees_scores(viewer: Viewer) -> bool:
-    return Verb.VIEW_SCORES in viewer.verbs
-
-
 def state_of(row: Invitation) -> str:
     """Whether somebody may still come in by an invitation."""
     if row.accepted_at is not None:
@@ -130,7 +126,7 @@ MEMBERS = List(
             nullable=True,
             head="Differs from the judge",
             cell="projects/people/_differs.html",
-            seen_by=_sees_scores,
+            seen_by=sees_scores,
             help="Share of the person's answers that differ from the judge's.",
         ),
         Column(
@@ -139,7 +135,7 @@ MEMBERS = List(
             kind=Kind.NUMBER,
             nullable=True,
             head="Median seconds",
-            seen_by=_sees_scores,
+            seen_by=sees_scores,
             help="Median time of one answer.",
         ),
     ),

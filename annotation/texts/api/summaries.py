@@ -12,9 +12,10 @@ from rest_framework.response import Response
 from annotation.api.access import READ_CONTENT, ApiView, only
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
+from annotation.core.lists import sees_scores
 from annotation.models import Comparison, Summary, Unit
 from annotation.texts.api.document_sets import UnitRow
-from annotation.texts.queries.summaries import SUMMARIES, names_systems, summaries_of
+from annotation.texts.queries.summaries import SUMMARIES, summaries_of
 
 SummaryRow = shape_of(SUMMARIES, "SummaryRow")
 
@@ -36,7 +37,7 @@ class SummaryDetail(SummaryRow):  # type: ignore[valid-type, misc]
 
     def get_metadata(self, summary: Summary) -> dict[str, Any]:
         # What a file said of a summary may name its system as well.
-        return summary.metadata if names_systems(self.context["viewer"]) else {}
+        return summary.metadata if sees_scores(self.context["viewer"]) else {}
 
 
 class Summaries(ApiView):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer
-from annotation.core.permissions import READ_CONTENT, Verb
+from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer, sees_scores
+from annotation.core.permissions import READ_CONTENT
 from annotation.core.refusals import NotFound
 from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
@@ -161,7 +161,7 @@ CLAIMS = List(
         Filter(
             "system",
             "claim_set__summary__system__name",
-            seen_by=lambda viewer: Verb.VIEW_SCORES in viewer.verbs,
+            seen_by=sees_scores,
             help="Claims of that system's summaries; needs the verb view scores.",
         ),
         Filter(

@@ -6,19 +6,14 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer
-from annotation.core.permissions import READ_CONTENT, Verb
+from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer, sees_scores
+from annotation.core.permissions import READ_CONTENT
 from annotation.models import Summary
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 ROLES = Choices("SummaryRole", [("model", "model"), ("peer", "peer")])
-
-
-def names_systems(viewer: Viewer) -> bool:
-    """Whether they may know who wrote a summary."""
-    return Verb.VIEW_SCORES in viewer.verbs
 
 
 def summaries_of(viewer: Viewer) -> QuerySet[Summary]:
@@ -39,7 +34,7 @@ SUMMARIES = List(
     rows=lambda viewer: summaries_of(viewer).defer("text", "metadata"),
     order=("pk",),
     filters=(
-        Filter("system", "system__name", seen_by=names_systems, help="Summaries by the system of that name."),
+        Filter("system", "system__name", seen_by=sees_scores, help="Summaries by the system of that name."),
         Filter("document_set", "document_set__public_id", help="Summaries of the set of that id."),
         Filter(
             "role",
@@ -57,7 +52,7 @@ SUMMARIES = List(
             "system",
             "system.name",
             nullable=True,
-            seen_by=names_systems,
+            seen_by=sees_scores,
             help="Who wrote it; null where unknown, left out for callers who may not view the scores.",
         ),
         Column(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Model
 
-from annotation.core.lists import Column, Kind, List, Viewer
+from annotation.core.lists import Column, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb, is_blind
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import (
@@ -105,10 +105,6 @@ def _with_units(viewer: Viewer, rows: Sequence[Summary]) -> None:
         vars(row).update(unit_count=units.get(row.pk, 0), is_judged=row.pk in judged)
 
 
-def _names_systems(viewer: Viewer) -> bool:
-    return Verb.VIEW_SCORES in viewer.verbs
-
-
 UNIT_TEXTS = List(
     name="unit texts",
     verbs=(Verb.CHANGE_UNITS,),
@@ -128,10 +124,8 @@ UNIT_TEXTS = List(
         Column("document_id", "document_set.external_id", head="Document set", order=True, search=True),
         Column("is_model", kind=Kind.FLAG),
         Column("is_peer", kind=Kind.FLAG),
-        Column(
-            "reference_id", "external_id", seen_by=_names_systems, help="Name of a model summary, or empty."
-        ),
-        Column("system", "system.name", nullable=True, seen_by=_names_systems, help="Null where unknown."),
+        Column("reference_id", "external_id", seen_by=sees_scores, help="Name of a model summary, or empty."),
+        Column("system", "system.name", nullable=True, seen_by=sees_scores, help="Null where unknown."),
         Column("target_words", kind=Kind.COUNT, nullable=True, head="Target"),
         Column("units", "unit_count", kind=Kind.COUNT, head="Units"),
         Column("is_judged", kind=Kind.FLAG, head="Judged", help="Its units are locked."),
