@@ -129,7 +129,7 @@ DISPUTES = List(
     rows=lambda viewer: Dispute.objects.filter(project=viewer.project).select_related(*JOINED_WITH),
     prepare=_with_holder,
     order=WORST_FIRST,
-    empty="No disputes. They appear when two people give different answers to the same claim or unit.",
+    empty="Disputes appear when two people give different answers to the same claim or unit.",
     filters=(Filter("state", choices=STATES, title="State", default=Dispute.State.OPEN),),
     columns=(
         Column(
