@@ -22,7 +22,8 @@ from evaluation._labels import LABELS, Label
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
 
-# A reply of nothing but brackets must not cost a parse from each of them; a bracket of prose is none of JSON's.
+# A reply of nothing but brackets must not cost a parse from each of them; a bracket of prose is none of JSON's. A
+# start that reads the whole reply and fails counts as 25.
 _MOST_STARTS = 200
 # Tags around the thinking of open models: DeepSeek, Qwen and others; Magistral; Seed; Kimi; Command; Sky; gpt-oss.
 _NAMES = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|longcat_think|scratchpad|analysis)\b[^<>]{0,99}>"
@@ -282,7 +283,7 @@ def _json_values(reply: str) -> list[Any]:
             reply = held
     reply = _TRAILING_COMMA.sub(r"\1", reply)
     values: list[Any] = []
-    thinks, position, left = False, 0, _MOST_STARTS
+    thinks, position, left = False, 0, float(_MOST_STARTS)
     for place in _PLACE.finditer(reply):
         if place.start() < position:
             continue
@@ -290,14 +291,14 @@ def _json_values(reply: str) -> list[Any]:
             values, thinks = [], False
         elif place.lastgroup == "begin":
             thinks = True
-        elif not left:
+        elif left <= 0:
             return []
         else:
             # ValueError: not JSON here, or an integer too long to read; RecursionError: brackets nested too deep.
             try:
                 value, position = _DECODER.raw_decode(reply, place.start())
-            except (ValueError, RecursionError):
-                left -= 1
+            except (ValueError, RecursionError) as error:
+                left -= 1 + 24 * (getattr(error, "pos", place.start()) - place.start()) / len(reply)
             else:
                 values += [] if thinks else [value]
     return values

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -72,8 +72,9 @@ class CheckAccess:
     reader: CheckReader
 
     @classmethod
-    def of(cls, project: Project, person: User) -> CheckAccess:
-        return cls(project, CheckReader.holding(person, verbs_in(person, project)))
+    def of(cls, project: Project, person: User, *, at_desk: bool = False) -> CheckAccess:
+        reader = CheckReader.holding(person, verbs_in(person, project))
+        return cls(project, replace(reader, must_wait=True) if at_desk else reader)
 
     @cached_property
     def is_kept_back(self) -> bool:
@@ -429,9 +430,9 @@ def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
     return checks
 
 
-def shown_detail(project: Project, public_id: str, person: User) -> dict[str, Any]:
-    """A check as the person may see it, with their look at it kept where they review it."""
-    access = CheckAccess.of(project, person)
+def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
+    """A check as the person may see it, with their look at it kept; at the desk everybody answers first."""
+    access = CheckAccess.of(project, person, at_desk=at_desk)
     if access.is_kept_back:
         look_at(check=_check(project, public_id), by=person)
     else:

@@ -111,7 +111,7 @@ class CheckNext(ApiView):
         found = hand_out(project=project, reader=reader, filters=filters, after=after)
         if after is not None:
             let_go(check=after, by=self.person)
-        detail = shown_detail(project, found.public_id, self.person) if found else None
+        detail = shown_detail(project, found.public_id, self.person, at_desk=True) if found else None
         held = None
         if found is None:
             waiting = waiting_checks(project, reader, filters)
