@@ -242,7 +242,7 @@ class Coverdict:
             yield from page["results"]
             if not page.get("next"):
                 return
-            params["cursor"] = httpx2.URL(page["next"]).params["cursor"]
+            params["after"] = httpx2.URL(page["next"]).params["after"]
 
     def table(self, rows: Iterable[Mapping[str, Any]]) -> Any:
         """Rows as the table that `frames` says."""

@@ -10,39 +10,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.adjudicating.queries.disputes import (
-    NEWEST_DISPUTES_FIRST,
-    WORST_FIRST,
-    DisputeKind,
+    DISPUTES,
     decision_of,
     dispute_of,
-    disputes_of,
     held_by,
-    kind_of,
-    text_of,
 )
 from annotation.adjudicating.queries.voices import NamelessVoice
 from annotation.adjudicating.services.adjudicate import settle, withdraw_decision
 from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import take_next
-from annotation.api.access import ApiView, PageQuery
+from annotation.api.access import ApiView
 from annotation.api.fields import LabelField, NamedChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Dispute, ErrorType, Project
 from annotation.reviewing.services.review import LONGEST_REASON, NOT_LOOKED
-
-
-class KindField(NamedChoice):
-    """What a dispute is about."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__("DisputeKind", [(kind.value, kind.value) for kind in DisputeKind], **kwargs)
-
-
-class StateField(NamedChoice):
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__("DisputeState", Dispute.State.choices, **kwargs)
 
 
 class ErrorTypeField(NamedChoice):
@@ -52,35 +36,7 @@ class ErrorTypeField(NamedChoice):
         super().__init__("ErrorType", ErrorType.choices, **kwargs)
 
 
-class DisputeRow(serializers.Serializer[Dispute]):
-    """A check, or a unit of a comparison, that goes to the adjudicators."""
-
-    id = serializers.CharField(source="public_id")
-    kind = serializers.SerializerMethodField(help_text="check or unit.")
-    check_id = serializers.CharField(source="check_row.public_id", allow_null=True, default=None)
-    comparison = serializers.CharField(source="comparison.public_id", allow_null=True, default=None)
-    unit = serializers.SerializerMethodField(
-        help_text="Id of the model unit, or of the claim that stands in for one."
-    )
-    text = serializers.SerializerMethodField(help_text="The claim, or the model unit.")
-    document_id = serializers.CharField(source="place.peer.document_set.external_id")
-    state: Any = StateField()
-    spread = serializers.FloatField(help_text="Largest minus smallest answer, 0 to 1; unsure is .5.")
-    voices = serializers.IntegerField(help_text="Number of answers.")
-    held_by = serializers.SerializerMethodField(help_text="you, somebody, or empty for no one.")
-
-    @extend_schema_field(KindField())
-    def get_kind(self, dispute: Dispute) -> str:
-        return kind_of(dispute)
-
-    def get_unit(self, dispute: Dispute) -> str | None:
-        return dispute.unit_judged.public_id if kind_of(dispute) == DisputeKind.UNIT else None
-
-    def get_text(self, dispute: Dispute) -> str:
-        return text_of(dispute)
-
-    def get_held_by(self, dispute: Dispute) -> str:
-        return held_by(dispute, self.context["person"])
+DisputeRow = shape_of(DISPUTES, "DisputeRow")
 
 
 class VoiceRow(serializers.Serializer[NamelessVoice]):
@@ -96,7 +52,7 @@ class VoiceRow(serializers.Serializer[NamelessVoice]):
     )
 
 
-class DisputeDetail(DisputeRow):
+class DisputeDetail(DisputeRow):  # type: ignore[valid-type, misc]
     """A dispute with the answers, shuffled and without names, and every decision, oldest first."""
 
     said = serializers.SerializerMethodField()
@@ -115,13 +71,6 @@ class DisputeDetail(DisputeRow):
 
     def get_seen(self, dispute: Dispute) -> str:
         return str(self.context["view"].seen)
-
-
-class DisputeQuery(serializers.Serializer[Any]):
-    state: Any = StateField(
-        default=Dispute.State.OPEN,
-        help_text="Open disputes: largest difference first. Others: newest first.",
-    )
 
 
 class NextDispute(serializers.Serializer[Any]):
@@ -154,22 +103,7 @@ class NewDecision(serializers.Serializer[Any]):
 class Disputes(ApiView):
     tag = "adjudications"
 
-    @operation("list_disputes", parameters=[DisputeQuery, PageQuery], responses=DisputeRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List what waits for adjudicators, or was resolved.
-
-        Needs the verb "adjudicate".
-        """
-        project = self.enter(Verb.ADJUDICATE)
-        query = self.query(DisputeQuery, PageQuery)
-        return self.page(
-            disputes_of(project, query["state"]),
-            DisputeRow,
-            query=query,
-            scope=Dispute.objects.filter(project=project),
-            order=WORST_FIRST if query["state"] == Dispute.State.OPEN else NEWEST_DISPUTES_FIRST,
-            context={"person": self.person},
-        )
+    get = operation_of(DISPUTES, DisputeRow, "List what waits for adjudicators, or was resolved.")
 
 
 class DisputeNext(ApiView):
@@ -224,5 +158,6 @@ class OneAdjudication(ApiView):
 
 def _detail(project: Project, public_id: str, view: ApiView) -> dict[str, Any]:
     dispute = dispute_of(project, public_id)
+    vars(dispute)["held_by"] = held_by(dispute, view.person)
     shown = see_dispute(dispute=dispute, by=view.person)
-    return dict(DisputeDetail(dispute, context={"person": view.person, "view": shown}).data)
+    return dict(DisputeDetail(dispute, context={"view": shown}).data)

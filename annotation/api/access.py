@@ -19,11 +19,23 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
+from rest_framework.utils.urls import replace_query_param
 
-from annotation.api.pagination import KeysetPagination, PageQuery
+from annotation.api.pagination import PageQuery, Pages
 from annotation.api.schema import ApiSchema
 from annotation.api.throttles import PerToken
-from annotation.core.permissions import READ_CONTENT, Verb, project_for, require, roles_in, verbs_in, verbs_of
+from annotation.core.lists import Viewer
+from annotation.core.paging import page_after
+from annotation.core.permissions import (
+    READ_CONTENT,
+    Verb,
+    project_and_verbs,
+    project_for,
+    require,
+    roles_in,
+    verbs_in,
+    verbs_of,
+)
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import NotFound
 from annotation.models import Project
@@ -53,7 +65,7 @@ class ApiView(GenericAPIView[Any]):
     permission_classes: Sequence[type[BasePermission]] = (IsAuthenticated,)
     throttle_classes: Sequence[type[BaseThrottle]] = (PerToken,)
     filter_backends = ()
-    pagination_class: type[KeysetPagination] | None = KeysetPagination
+    pagination_class: type[Pages] | None = Pages
 
     @property
     def person(self) -> User:
@@ -70,6 +82,13 @@ class ApiView(GenericAPIView[Any]):
         held = (verb for verb in any_of if verb in allowed)
         require(self.person, project, next(held, any_of[0]))
         return project
+
+    def viewer(self, *any_of: Verb) -> Viewer:
+        """The caller as a viewer of the lists of the address's project. Raises as `enter`."""
+        project, verbs = project_and_verbs(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
+        if verbs.isdisjoint(any_of):
+            self.enter(*any_of)
+        return Viewer(self.person, project, verbs)
 
     def reader(self, project: Project) -> CheckReader:
         """The caller as a reader of checks: what they may be told of others' answers, and of who wrote what."""
@@ -106,24 +125,24 @@ class ApiView(GenericAPIView[Any]):
         prepare: Callable[[list[Row]], object] | None = None,
         looked_up: Callable[[list[Row]], Sequence[object]] | None = None,
     ) -> Response:
-        """One page of rows; the parameters are those of `KeysetPagination.page`.
+        """One page of rows; the parameters are those of `core.paging.page_after`.
 
         `looked_up` gives what the shape shows in the place of the rows, in their order.
         """
-        found, links = KeysetPagination().page(
-            rows,
-            scope=rows if scope is None else scope,
-            order=order,
-            id_path=id_path,
-            request=self.request,
-            limit=query["limit"],
-            cursor=query.get("cursor"),
+        after, limit = query.get("after", ""), query["limit"]
+        found, following = page_after(
+            rows, scope=scope, order=order, id_path=id_path, after=after, size=limit
         )
         if prepare is not None:
             prepare(found)
         shown: Any = found if looked_up is None else looked_up(found)
-        results = shape(shown, many=True, context=dict(context or {})).data
-        return Response({**links, "results": results})
+        return self.rows(shape(shown, many=True, context=dict(context or {})).data, following)
+
+    def rows(self, results: Any, following: str) -> Response:
+        """A page of results with the address of the next page, which starts after the row of that id."""
+        address = self.request.build_absolute_uri()
+        link = replace_query_param(address, "after", following) if following else None
+        return Response({"next": link, "results": results})
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)

@@ -77,12 +77,6 @@ class Fault:
     details: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
 
-class BadCursor(exceptions.APIException):
-    status_code = status.HTTP_400_BAD_REQUEST
-    default_code = "bad_cursor"
-    default_detail = "This page no longer exists. Start from the first page, without a cursor."
-
-
 class BadCredentials(exceptions.APIException):
     status_code = status.HTTP_401_UNAUTHORIZED
     default_code = "bad_credentials"
@@ -148,8 +142,6 @@ def _of_api_exception(error: exceptions.APIException) -> Fault:
     if not isinstance(detail, exceptions.ErrorDetail):
         return Fault("invalid", "The request was refused.", details={"reasons": detail})
     code = detail.code or error.default_code
-    if isinstance(error, BadCursor):
-        return Fault(code, str(detail), "cursor")
     if isinstance(error, exceptions.NotAuthenticated):
         return Fault(code, "Nobody is signed in. Send a token of your account page: Authorization: Token ….")
     if isinstance(error, exceptions.Throttled):

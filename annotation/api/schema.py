@@ -68,7 +68,7 @@ class ApiSchema(AutoSchema):
                 is_unsafe and "{" in self.path,
             ),
             ("416", "The requested range is beyond the end of the file", False),
-            ("422", "The project's rules do not allow this", is_unsafe and self.method != "DELETE"),
+            ("422", "The project's rules do not allow this", has_input and self.method != "DELETE"),
             ("429", "Too many attempts", bool(self.view.throttle_classes)),
             ("503", "Still being computed; Retry-After says when to try again", False),
         ]

@@ -20,7 +20,7 @@ from annotation.texts.api import claims, document_sets, summaries
 
 IN_PROJECT: list[URLPattern | URLResolver] = [
     path("", projects.OneProject.as_view()),
-    path("document-sets/", document_sets.DocumentSets.as_view()),
+    path("document-sets/", explanations.DocumentSets.as_view()),
     path("document-sets/<slug:public_id>/", document_sets.OneDocumentSet.as_view()),
     path("summaries/", summaries.Summaries.as_view()),
     path("summaries/<slug:public_id>/", summaries.OneSummary.as_view()),

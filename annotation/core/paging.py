@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -61,6 +62,7 @@ def page_after(
     after: str,
     size: int | None = None,
     scope: QuerySet[Listed] | None = None,
+    id_path: str = "public_id",
 ) -> tuple[list[Listed], str]:
     """One page of rows, and the public id that the next page starts after, "" at the end.
 
@@ -70,10 +72,14 @@ def page_after(
     """
     size = ROWS_ON_A_PAGE if size is None else size
     if after:
-        rows = rows.filter(beyond(order, place_of(rows if scope is None else scope, after, order)))
+        rows = rows.filter(
+            beyond(order, place_of(rows if scope is None else scope, after, order, id_path=id_path))
+        )
     found = list(rows.order_by(*order)[: size + 1])
     shown = found[:size]
-    return shown, str(vars(shown[-1])["public_id"]) if len(found) > size else ""
+    if len(found) <= size:
+        return shown, ""
+    return shown, str(reduce(getattr, id_path.split("__"), shown[-1]))
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

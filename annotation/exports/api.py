@@ -13,21 +13,21 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import AnyContent, ApiView, PageQuery, only
-from annotation.api.fields import JobStateField, WordChoice
+from annotation.api.access import AnyContent, ApiView, only
+from annotation.api.fields import WordChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
-from annotation.exports.queries import exports_of
+from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
     manifest_of,
     open_export,
     request_export,
 )
-from annotation.models import Export
 
 DOWNLOAD_HEADERS = {
     "Range": "Requested bytes, such as `bytes=1000-` for everything after the first thousand.",
@@ -52,17 +52,7 @@ class NoSuchPart(APIException):
         self.headers = {"Content-Range": content_range}
 
 
-class ExportRow(serializers.Serializer[Export]):
-    id = serializers.CharField(source="public_id")
-    level = serializers.ChoiceField(choices=LEVEL_NAMES)
-    format = serializers.ChoiceField(choices=FORMAT_NAMES)
-    named_people = serializers.BooleanField(help_text="Whether it contains people's names; owners only.")
-    state = JobStateField(help_text="State of the job that writes it.")
-    error = serializers.CharField(source="job.error", help_text="Reason for failure; empty otherwise.")
-    rows_written = serializers.IntegerField(source="job.done")
-    requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
-    created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(source="job.finished_at", allow_null=True)
+ExportRow = shape_of(EXPORTS, "ExportRow")
 
 
 class NewExport(serializers.Serializer[Any]):
@@ -78,11 +68,7 @@ class NewExport(serializers.Serializer[Any]):
 class Exports(ApiView):
     tag = "exports"
 
-    @operation("list_exports", parameters=[PageQuery], responses=ExportRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the exports of a project, newest first."""
-        project = self.enter(Verb.EXPORT)
-        return self.page(exports_of(project), ExportRow, query=self.query(PageQuery), order=("-pk",))
+    get = operation_of(EXPORTS, ExportRow, "List the exports of a project, newest first.")
 
     @operation("request_export", request=NewExport, responses={201: ExportRow})
     def post(self, request: Request, slug: str) -> Response:

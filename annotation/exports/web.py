@@ -6,26 +6,25 @@ import json
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
 
-from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb, roles_in
 from annotation.core.refusals import Invalid
 from annotation.core.tables.answer import file_answer
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
-from annotation.exports.queries import exports_of
+from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import cancel_export as cancel
 from annotation.exports.services import manifest_of, open_export
 from annotation.exports.services import request_export as ask
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Role
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.lists import list_page, listed
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
-
-EXPORTS_SHOWN = 30
 
 LEVEL_WORDS = {
     "scores": "one row per peer summary",
@@ -38,9 +37,10 @@ LEVEL_WORDS = {
 
 
 @screen("GET")
-def exports(request: Request, slug: str) -> HttpResponse:
+def exports(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.EXPORT, here="exports")
-    return _show(request, room, form={"level": "scores", "format": "csv"})
+    form = _form(request, room, {"level": "scores", "format": "csv"})
+    return list_page(request, room, EXPORTS, page="exports/page.html", context=form)
 
 
 @screen("POST")
@@ -72,7 +72,7 @@ def cancel_export(request: Request, slug: str, export_id: str) -> HttpResponse:
     cancel(export=found(exports_of(room.project), export_id, "export"), by=request.user)
     if not request.htmx:
         return redirect("exports", slug=slug)
-    return _show(request, room, form={}, fragment="exports/_list.html")
+    return render(request, "_list.html", _list(request, room))
 
 
 @screen("GET")
@@ -85,30 +85,26 @@ def export_manifest(request: Request, slug: str, export_id: str) -> HttpResponse
 
 
 def _show(
-    request: Request,
-    room: Room,
-    *,
-    form: dict[str, str],
-    refusal: Invalid | None = None,
-    fragment: str = "",
+    request: Request, room: Room, *, form: dict[str, str], refusal: Invalid | None = None
 ) -> HttpResponse:
-    rows = list(exports_of(room.project)[:EXPORTS_SHOWN])
-    context = {
-        "room": room,
+    return page_or_fragment(
+        request,
+        page="exports/page.html",
+        fragment="exports/_room.html",
+        context={**_form(request, room, form), **_list(request, room), "refusal": refusal},
+        status=422 if refusal else 200,
+    )
+
+
+def _list(request: Request, room: Room) -> dict[str, object]:
+    return listed(request, room, EXPORTS, address=reverse("exports", args=[room.project.slug]))
+
+
+def _form(request: Request, room: Room, form: dict[str, str]) -> dict[str, object]:
+    return {
         "form": form,
-        "refusal": refusal,
-        "exports": rows,
-        "is_waiting": any(export.job.state in OPEN for export in rows),
         "is_worker_alive": is_worker_alive(),
         "levels": [(name, name.title(), LEVEL_WORDS[name]) for name in LEVEL_NAMES],
         "formats": FORMAT_NAMES,
         "may_name_people": Role.OWNER in roles_in(request.user, room.project),
     }
-    is_poll = request.method == "GET" and request.htmx
-    return page_or_fragment(
-        request,
-        page="exports/page.html",
-        fragment=fragment or ("exports/_list.html" if is_poll else "exports/_room.html"),
-        context=context,
-        status=422 if refusal else 200,
-    )

@@ -112,7 +112,8 @@ def test_the_deciding_judge_is_named_to_those_who_see(world: World, work: str) -
     form = client.get(reverse("project-settings", args=["harbour"])).content.decode()
     hidden = work == "open"
     assert rules["deciding_judge"] == (None if hidden else "lexical")
-    assert [judge["is_deciding"] for judge in judges] == [None if hidden else True]
+    assert [judge.get("is_deciding") for judge in judges] == [None if hidden else True]
+    assert ("is_deciding" in judges[0]) is not hidden
     assert (">deciding<" in page, "deciding_judge" in form) == (not hidden, not hidden)
 
 

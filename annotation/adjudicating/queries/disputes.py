@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer
+from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.models import Adjudication, Check, Claim, Dispute, Project
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
 WORST_FIRST = ("-spread", "queue_key", "public_id")
-NEWEST_DISPUTES_FIRST = ("-pk",)
 JOINED_WITH = (
     "project__deciding_judge",
     "check_row__project__deciding_judge",
@@ -36,10 +39,11 @@ class DisputeKind(StrEnum):
     UNIT = "unit"
 
 
-def disputes_of(project: Project, state: str = Dispute.State.OPEN) -> QuerySet[Dispute]:
-    """The project's disputes in a state with their words: open ones worst first, others newest first."""
-    order = WORST_FIRST if state == Dispute.State.OPEN else NEWEST_DISPUTES_FIRST
-    return Dispute.objects.filter(project=project, state=state).select_related(*JOINED_WITH).order_by(*order)
+KINDS = Choices("DisputeKind", [("check", "claim"), ("unit", "unit")])
+
+
+def open_disputes(project: Project) -> QuerySet[Dispute]:
+    return Dispute.objects.filter(project=project, state=Dispute.State.OPEN)
 
 
 def dispute_of(project: Project, public_id: str) -> Dispute:
@@ -101,3 +105,51 @@ def held_by(dispute: Dispute, person: User) -> str:
     if dispute.lease_until is None or dispute.lease_until <= timezone.now():
         return ""
     return "you" if dispute.leased_to_id == person.pk else "somebody"
+
+
+def _with_holder(viewer: Viewer, rows: Sequence[Dispute]) -> None:
+    for row in rows:
+        vars(row)["held_by"] = held_by(row, viewer.person)
+
+
+def _unit_of(dispute: Dispute) -> str | None:
+    return dispute.unit_judged.public_id if kind_of(dispute) == DisputeKind.UNIT else None
+
+
+STATES = Choices("DisputeState", Dispute.State.choices)
+
+DISPUTES = List(
+    name="disputes",
+    verbs=(Verb.ADJUDICATE,),
+    rows=lambda viewer: Dispute.objects.filter(project=viewer.project).select_related(*JOINED_WITH),
+    prepare=_with_holder,
+    order=WORST_FIRST,
+    empty="Disputes appear when two people give different answers to the same claim or unit.",
+    filters=(Filter("state", choices=STATES, title="State", default=Dispute.State.OPEN),),
+    columns=(
+        Column(
+            "text",
+            text_of,
+            head="Claim or unit",
+            search="check_row__claim__text",
+            cell="adjudicating/_text.html",
+            help="The claim, or the model unit.",
+        ),
+        Column("id", "public_id"),
+        Column("document_id", "place.peer.document_set.external_id", head="Document set"),
+        Column("kind", kind_of, choices=KINDS, head="Kind"),
+        Column("check_id", "check_row.public_id", nullable=True),
+        Column("comparison", "comparison.public_id", nullable=True),
+        Column("unit", _unit_of, nullable=True, help="The model unit, or the claim that stands in for one."),
+        Column("voices", kind=Kind.COUNT, head="Answers", order=True, help="Number of answers."),
+        Column(
+            "spread",
+            kind=Kind.NUMBER,
+            head="Difference",
+            order=True,
+            help="Largest minus smallest answer, 0 to 1; unsure is .5.",
+        ),
+        Column("state", choices=STATES),
+        Column("held_by", help="you, somebody, or empty for no one."),
+    ),
+)

@@ -6,24 +6,21 @@ from collections.abc import Mapping
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from annotation.adjudicating.queries.disputes import (
-    NEWEST_DISPUTES_FIRST,
-    WORST_FIRST,
+    DISPUTES,
     about,
     decision_of,
     dispute_of,
-    disputes_of,
-    held_by,
-    text_of,
+    open_disputes,
 )
 from annotation.adjudicating.services import adjudicate as service
 from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import take_next
-from annotation.core.paging import page_after
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.words import ANSWERS
@@ -32,6 +29,7 @@ from annotation.reviewing.services.review import NOT_LOOKED
 from annotation.scoring.score_changes import score_changes, scores_now
 from annotation.scoring.words import in_words
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.lists import list_page
 from annotation.web.numbers import need_whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
@@ -43,25 +41,10 @@ PERCENTS = tuple((percent, str(key)) for key, percent in enumerate((0, 20, 40, 6
 
 @screen("GET")
 @never_cache
-def adjudicate(request: Request, slug: str) -> HttpResponse:
-    """The open disputes, or with `?state=settled` those that are decided."""
+def adjudicate(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
-    is_open = request.GET.get("state") != Dispute.State.SETTLED
-    found = disputes_of(room.project, Dispute.State.OPEN if is_open else Dispute.State.SETTLED)
-    shown, after = page_after(
-        found,
-        order=WORST_FIRST if is_open else NEWEST_DISPUTES_FIRST,
-        after=request.GET.get("after", ""),
-        scope=Dispute.objects.filter(project=room.project),
-    )
-    context = {
-        "room": room,
-        "is_open": is_open,
-        "rows": [(row, text_of(row), held_by(row, request.user)) for row in shown],
-        "count": found.count(),
-        "after": after,
-    }
-    return render(request, "adjudicating/queue.html", context)
+    context = {"count": open_disputes(room.project).count()}
+    return list_page(request, room, DISPUTES, page="adjudicating/queue.html", context=context)
 
 
 @screen("GET")
@@ -154,7 +137,7 @@ def _show(
         "view": see_dispute(dispute=row, by=request.user),
         "claim_id": claim.public_id if claim else "",
         "comments": claim.comments.filter(withdrawn_at=None).count() if claim else 0,
-        "left": disputes_of(room.project).count(),
+        "left": open_disputes(room.project).count(),
         "answers": ANSWERS,
         "percents": PERCENTS,
         "error_types": ErrorType.choices,

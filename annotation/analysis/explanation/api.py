@@ -6,7 +6,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.analysis.explanation.explanation import Explanation, explain
+from annotation.analysis.explanation.side_by_side import DOCUMENT_SETS
 from annotation.api.access import ApiView
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
@@ -34,3 +36,12 @@ class SummaryExplanation(ApiView):
         made = explain(project, summary, record.value, result, record.conciseness_terms)
         see_summary(project=project, summary=summary, by=self.person)
         return Response(plain(made))
+
+
+DocumentSetRow = shape_of(DOCUMENT_SETS, "DocumentSetRow")
+
+
+class DocumentSets(ApiView):
+    tag = "document sets"
+
+    get = operation_of(DOCUMENT_SETS, DocumentSetRow, "List the document sets of a project.")

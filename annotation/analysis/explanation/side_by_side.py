@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Avg, Count, Exists, F, FloatField, IntegerField, OuterRef, Subquery, Value
 from django.db.models.functions import Cast, Coalesce
 
+from annotation.core.lists import Column, Filter, Kind, List, Viewer, sees_scores
+from annotation.core.permissions import Verb
 from annotation.models import Check, DocumentSet, Label, Score, Summary, UnitJudgment
 from annotation.models.judgment import COUNTING
 
@@ -123,14 +125,15 @@ def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
     return project.document_sets.filter(Exists(peers)).order_by("external_id")
 
 
-MEAN_SCORES = ("coverage", "alignment")
+BELOW_ALL, ABOVE_ALL = -1, 2_000_000
+"""Where sets without a score stand, in millionths: after all others, in either order."""
 
 
-def with_mean_scores(sets: QuerySet[DocumentSet], *, unscored_at: int) -> QuerySet[DocumentSet]:
-    """Sets with the mean of each of MEAN_SCORES over their summaries, and how many claims the sources do not support.
-
-    `{score}_order` orders them as `page_after` needs it: millionths, and `unscored_at` where there is no mean.
-    """
+def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
+    """Document sets; for those who may see scores with means over their summaries and unsupported claims."""
+    sets = viewer.project.document_sets.annotate(documents_count=Count("documents"))
+    if not sees_scores(viewer):
+        return sets
     scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_peer=True)
     unsupported = Check.objects.filter(
         # Indexes begin with the project.
@@ -141,14 +144,69 @@ def with_mean_scores(sets: QuerySet[DocumentSet], *, unscored_at: int) -> QueryS
         is_current=True,
         final_label__in=(Label.NO, Label.UNSURE),
     )
-    for name in MEAN_SCORES:
+    for name in ("coverage", "alignment"):
         mean = Subquery(_of_all(scores, Avg(name)), output_field=FloatField())
         millionths = Cast(mean * 1_000_000, IntegerField())
-        sets = sets.annotate(**{name: mean, f"{name}_order": Coalesce(millionths, unscored_at)})
+        up, down = Coalesce(millionths, ABOVE_ALL), Coalesce(millionths, BELOW_ALL)
+        sets = sets.annotate(**{name: mean, f"{name}_up": up, f"{name}_down": down})
     return sets.annotate(
         scored=Coalesce(Subquery(_of_all(scores, Count("pk"))), 0),
         unsupported=Coalesce(Subquery(_of_all(unsupported, Count("pk"))), 0),
     )
+
+
+def _mean(name: str, head: str) -> Column:
+    return Column(
+        name,
+        kind=Kind.NUMBER,
+        nullable=True,
+        head=head,
+        order=f"{name}_up",
+        order_down=f"{name}_down",
+        seen_by=sees_scores,
+        help="Mean over the scored summaries; null without one.",
+    )
+
+
+DOCUMENT_SETS = List(
+    name="document sets",
+    verbs=(Verb.VIEW_PROJECT,),
+    rows=_sets,
+    order=("external_id",),
+    empty="No document sets yet. Import a file first.",
+    filters=(
+        Filter("document_id", "external_id", help="The set of that name."),
+        Filter("group", help="Sets of that group."),
+        Filter("language", help="Sets in that language."),
+    ),
+    columns=(
+        Column(
+            "document_id",
+            "external_id",
+            head="Document set",
+            order=True,
+            search=True,
+            cell="analysis/explanation/_document_set.html",
+            help="Its name in the imported file.",
+        ),
+        Column("id", "public_id"),
+        Column("group", help="Cluster that intervals resample; empty: the set itself."),
+        Column("language"),
+        Column("documents_count", kind=Kind.COUNT),
+        Column("scored", kind=Kind.COUNT, head="Scored summaries", seen_by=sees_scores),
+        _mean("coverage", "Mean coverage"),
+        _mean("alignment", "Mean alignment"),
+        Column(
+            "unsupported",
+            kind=Kind.COUNT,
+            head="Unsupported claims",
+            order=True,
+            seen_by=sees_scores,
+            help="Claims of its summaries that the documents do not support.",
+        ),
+        Column("created_at", kind=Kind.MOMENT),
+    ),
+)
 
 
 def _of_all(rows: QuerySet[Any], figure: Aggregate) -> QuerySet[Any]:

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from annotation.analysis.explanation.explanation import explain
 from annotation.analysis.explanation.side_by_side import (
-    MEAN_SCORES,
+    DOCUMENT_SETS,
     checks_of,
     sets_with_summaries,
     side_by_side,
-    with_mean_scores,
 )
 from annotation.analysis.explanation.system_claims import VERDICTS, checks_in, system_claims
-from annotation.core.paging import page_after
 from annotation.core.permissions import Verb
-from annotation.core.search import holds
 from annotation.core.summaries import summary_of
 from annotation.models import Check, Label, System
 from annotation.reviewing.services.look_at_check import see_checks, see_summary
 from annotation.reviewing.web.before_seeing import ask_before_seeing
 from annotation.scoring.records import score_rules, summary_records
 from annotation.web.htmx import Request
-from annotation.web.listing import listing_of
+from annotation.web.lists import list_page
 from annotation.web.rooms import enter, found
 from annotation.web.screen import screen
 from evaluation.blend import score
-
-BELOW_ALL, ABOVE_ALL = -1, 2_000_000
-"""Where sets without a score stand, in millionths: after all others, in either order."""
 
 SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.PEER.value, "Alignment"))
 
@@ -55,17 +50,9 @@ def summary(request: Request, slug: str, summary_id: str) -> HttpResponse:
 
 
 @screen("GET")
-def document_sets(request: Request, slug: str) -> HttpResponse:
+def document_sets(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.VIEW_SCORES, here="document-sets")
-    columns = {"name": "external_id", **{name: f"{name}_order" for name in MEAN_SCORES}}
-    columns["unsupported"] = "unsupported"
-    listing = listing_of(request, what="document sets", target="#sets-list", columns=columns)
-    unscored_at = BELOW_ALL if listing.sort.startswith("-") else ABOVE_ALL
-    sets = with_mean_scores(sets_with_summaries(room.project), unscored_at=unscored_at)
-    found = sets.filter(holds(listing.words, "external_id"))
-    shown, after = page_after(found, order=listing.order, after=listing.after, scope=sets)
-    context = {"room": room, "sets": shown, "after": after, "listing": listing}
-    return render(request, "analysis/explanation/document_sets.html", context)
+    return list_page(request, room, DOCUMENT_SETS, page="analysis/explanation/document_sets.html")
 
 
 @screen("GET")

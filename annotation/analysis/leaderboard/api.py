@@ -13,43 +13,48 @@ from annotation.analysis.leaderboard.differences import Differences
 from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, RANKED, Leaderboard
 from annotation.analysis.leaderboard.quality import QualityTable, quality_tables
 from annotation.analysis.leaderboard.words import captioned
-from annotation.api.access import ApiView, PageQuery
+from annotation.api.access import ApiView
 from annotation.api.fields import MOST_WORDS, WordChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
+from annotation.core.lists import Column, Filter, Kind, List
 from annotation.core.permissions import Verb
-from annotation.models import SCORES, Score
+from annotation.models import SCORES
 
+SCORE_ROWS = List(
+    name="scores",
+    verbs=(Verb.VIEW_SCORES,),
+    rows=lambda viewer: viewer.project.scores.select_related(
+        "summary__system", "summary__document_set"
+    ).defer("summary__text", "summary__metadata"),
+    order=("pk",),
+    key="summary__public_id",
+    filters=(
+        Filter("system", "summary__system__name", help="Scores of this system."),
+        Filter("document_set", "summary__document_set__public_id", help="Scores in the set of that id."),
+        Filter(
+            "target_words", "summary__target_words", kind=Kind.COUNT, help="Scores at that target length."
+        ),
+    ),
+    columns=(
+        Column("summary", "summary.public_id"),
+        Column("document_set", "summary.document_set.public_id"),
+        Column("document_id", "summary.document_set.external_id", order=True),
+        Column("system", "summary.system.name", order=True),
+        Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
+        Column("peer_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
+        # As in the export; in [0, 1], null where nothing can be said, never 0.
+        *(Column(name, kind=Kind.NUMBER, nullable=True) for name in SCORES),
+        Column("claims", kind=Kind.COUNT),
+        Column("claims_unscored", kind=Kind.COUNT),
+        Column("flags", kind=Kind.TEXTS),
+        Column("signature", help="Identifies the scoring rules."),
+        Column("computed_at", kind=Kind.MOMENT),
+    ),
+)
 
-class ScoreRow(serializers.Serializer[Score]):
-    """All scores of one peer summary, in [0, 1]; null where nothing can be said, never 0."""
-
-    summary = serializers.CharField(source="summary.public_id")
-    document_set = serializers.CharField(source="summary.document_set.public_id")
-    document_id = serializers.CharField(source="summary.document_set.external_id")
-    system = serializers.CharField(source="summary.system.name")
-    target_words = serializers.IntegerField(source="summary.target_words", allow_null=True)
-    peer_words = serializers.IntegerField(help_text="Length of the delivered text, in the length unit.")
-    claims = serializers.IntegerField()
-    claims_unscored = serializers.IntegerField()
-    flags = serializers.ListField(child=serializers.CharField())
-    signature = serializers.CharField(help_text="Identifies the scoring rules.")
-    computed_at = serializers.DateTimeField()
-
-    def get_fields(self) -> dict[str, Any]:
-        """The scores stand after the length, as in the export."""
-        named = list(super().get_fields().items())
-        first = [name for name, _ in named].index("claims")
-        scores = {name: serializers.FloatField(allow_null=True) for name in SCORES}
-        return dict(named[:first]) | scores | dict(named[first:])
-
-
-class ScoreQuery(serializers.Serializer[Any]):
-    system = serializers.CharField(required=False, help_text="Scores of this system.")
-    document_set = serializers.CharField(required=False, help_text="Scores in the set of that id.")
-    target_words = serializers.IntegerField(
-        required=False, min_value=1, max_value=MOST_WORDS, help_text="Scores at that target length."
-    )
+ScoreRow = shape_of(SCORE_ROWS, "ScoreRow")
 
 
 class LeaderboardQuery(serializers.Serializer[Any]):
@@ -77,26 +82,7 @@ class DifferencesQuery(serializers.Serializer[Any]):
 class Scores(ApiView):
     tag = "scores"
 
-    @operation("list_scores", parameters=[ScoreQuery, PageQuery], responses=ScoreRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the scores of a project's peer summaries."""
-        project = self.enter(Verb.VIEW_SCORES)
-        query = self.query(ScoreQuery, PageQuery)
-        scope = project.scores.all()
-        columns = {
-            "system": "summary__system__name",
-            "document_set": "summary__document_set__public_id",
-            "target_words": "summary__target_words",
-        }
-        wanted = {column: query[name] for name, column in columns.items() if name in query}
-        rows = scope.filter(**wanted).select_related("summary__system", "summary__document_set")
-        return self.page(
-            rows.defer("summary__text", "summary__metadata"),
-            ScoreRow,
-            query=query,
-            scope=scope,
-            id_path="summary__public_id",
-        )
+    get = operation_of(SCORE_ROWS, ScoreRow, "List the scores of a project's peer summaries.")
 
 
 class LeaderboardView(ApiView):

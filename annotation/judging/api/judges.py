@@ -1,6 +1,6 @@
 """Judges: those that a project may use, and its own to add and change.
 
-Addresses and the names of keys' variables are told to those who may change the project, and of its own judges alone.
+Addresses are told to those who may run judges, the names of keys' variables of the project's own judges alone.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.access import ApiView, only
 from annotation.api.fields import NamedChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
-from annotation.core.permissions import Verb, is_blind
+from annotation.core.lists import Viewer
+from annotation.core.permissions import Verb, verbs_in
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import (
-    addresses_of,
+    JUDGES,
     judges_of,
     members_of,
     served_models,
@@ -36,27 +38,7 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 20
 
 
-class JudgeRow(serializers.Serializer[Judge]):
-    id = serializers.CharField(source="public_id")
-    name = serializers.CharField()
-    kind = NamedChoice("JudgeKind", Judge.Kind.choices)
-    model = serializers.CharField(help_text="The model's name at the provider; empty for the lexical one.")
-    is_deciding = serializers.SerializerMethodField(
-        help_text="Whether its verdicts decide in this project; null while you are blind."
-    )
-    is_shared = serializers.SerializerMethodField(help_text="Whether all projects share it.")
-    archived_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it was archived; runs cannot use it since."
-    )
-
-    def get_is_deciding(self, judge: Judge) -> bool | None:
-        if self.context["is_blind"]:
-            return None
-        deciding: int | None = self.context["deciding_judge_id"]
-        return judge.pk == deciding
-
-    def get_is_shared(self, judge: Judge) -> bool:
-        return judge.project_id is None
+JudgeRow = shape_of(JUDGES, "JudgeRow")
 
 
 class JudgeProfile(serializers.ModelSerializer[Judge]):
@@ -85,7 +67,7 @@ class NewJudge(JudgeProfile):
         fields = (*JudgeProfile.Meta.fields, "kind")
 
 
-class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
+class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore[valid-type, misc]
     api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
     served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
     reply_format = serializers.ChoiceField(choices=Judge.ReplyFormat.choices, allow_blank=True)
@@ -93,7 +75,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
         child=serializers.CharField(), help_text="Parameters that its server rejects; omitted from requests."
     )
     members = serializers.SerializerMethodField(help_text="Names of a panel's members.")
-    addresses = serializers.SerializerMethodField(help_text="Addresses that it sends texts to.")
 
     class Meta:
         model = Judge
@@ -120,23 +101,18 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):
     def get_members(self, judge: Judge) -> list[str]:
         return [member.name for member in members_of(judge)] if judge.kind == Judge.Kind.PANEL else []
 
-    def get_addresses(self, judge: Judge) -> list[str]:
-        return addresses_of(judge)
-
 
 class Judges(ApiView):
     tag = "judges"
 
-    @operation("list_judges", parameters=[PageQuery], responses=JudgeRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
+    get = operation_of(
+        JUDGES,
+        JudgeRow,
         """List the judges that the project may use, its own and the shared ones, and which one decides.
 
         The built-in judge "lexical" can always be named, and is listed once it has been used.
-        """
-        project = self.enter(Verb.VIEW_RUNS)
-        context = _context(project, self.person)
-        query = self.query(PageQuery)
-        return self.page(judges_of(project), JudgeRow, query=query, order=("name",), context=context)
+        """,
+    )
 
     @operation("add_judge", request=NewJudge, responses={201: JudgeDetail})
     def post(self, request: Request, slug: str) -> Response:
@@ -193,14 +169,7 @@ def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _context(project: Project, person: User) -> dict[str, Any]:
-    is_hidden = is_blind(person, project)
-    return {"deciding_judge_id": project.deciding_judge_id, "is_blind": is_hidden}
-
-
 def _shown(person: User, project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:
-    return Response(_told_of(person, project, judge), status=code)
-
-
-def _told_of(person: User, project: Project, judge: Judge) -> dict[str, Any]:
-    return JudgeDetail(judge, context=_context(project, person)).data
+    vars(judge)["is_deciding"] = judge.pk == project.deciding_judge_id
+    viewer = Viewer(person, project, verbs_in(person, project))
+    return Response(JudgeDetail(judge, context={"viewer": viewer}).data, status=code)

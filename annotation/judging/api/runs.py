@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery, only
-from annotation.api.fields import FactsField, NamedChoice
+from annotation.api.access import ApiView, only
+from annotation.api.fields import FactsField
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.prompts import own_versions_of
-from annotation.judging.queries.runs import RunProgress, is_worker_alive, run_progress
+from annotation.judging.queries.runs import RUNS, RunProgress, is_worker_alive, run_progress, runs_of
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import Judge, Project, Run
@@ -24,29 +24,10 @@ from annotation.models.run import MOST_QUESTIONS_MADE
 MOST_METRICS = 20
 
 
-class RunRow(serializers.Serializer[Run]):
-    id = serializers.CharField(source="public_id")
-    judge = serializers.CharField(source="judge.name")
-    metrics = serializers.ListField(child=serializers.CharField())
-    n_questions = serializers.IntegerField(
-        allow_null=True,
-        help_text="Number of questions per document set. Null: the judge generates some only if none were "
-        "added.",
-    )
-    state = NamedChoice("RunState", Run.State.choices)
-    stop_reason = serializers.CharField(help_text="Reason for an early stop; empty otherwise.")
-    cost = serializers.FloatField(help_text="What its calls cost, at the judge's prices.")
-    max_cost = serializers.FloatField(allow_null=True, help_text="Its cap; null for none.")
-    is_trial = serializers.BooleanField(help_text="It judges only summaries with sampled answers.")
-    decides_after = serializers.BooleanField(
-        help_text="Its judge becomes the deciding judge when it finishes."
-    )
-    started_by = serializers.CharField(source="started_by.username", allow_null=True, default=None)
-    created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
+RunRow = shape_of(RUNS, "RunRow")
 
 
-class RunDetail(RunRow):
+class RunDetail(RunRow):  # type: ignore[valid-type, misc]
     progress = FactsField(RunProgress, run_progress)
     prompts = serializers.SerializerMethodField(
         help_text="The project's own prompts at its start. Other steps used the built-in prompts."
@@ -96,11 +77,7 @@ class Resumed(serializers.Serializer[Any]):
 class Runs(ApiView):
     tag = "runs"
 
-    @operation("list_runs", parameters=[PageQuery], responses=RunRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the runs of a project, newest first."""
-        project = self.enter(Verb.VIEW_RUNS)
-        return self.page(_runs_of(project), RunRow, query=self.query(PageQuery), order=("-pk",))
+    get = operation_of(RUNS, RunRow, "List the runs of a project, newest first.")
 
     @operation("start_run", request=NewRun, responses={201: RunDetail})
     def post(self, request: Request, slug: str) -> Response:
@@ -130,7 +107,7 @@ class OneRun(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a run: how far it is, and what failed and why."""
         project = self.enter(Verb.VIEW_RUNS)
-        return Response(RunDetail(only(_runs_of(project), public_id, "run")).data)
+        return Response(RunDetail(only(runs_of(project), public_id, "run")).data)
 
 
 class RunCancel(ApiView):
@@ -143,7 +120,7 @@ class RunCancel(ApiView):
         Needs the verb "run". What was judged stays. A run that is over stays as it is.
         """
         project = self.enter(Verb.RUN)
-        run = cancel_run(run=only(_runs_of(project), public_id, "run"), by=self.person)
+        run = cancel_run(run=only(runs_of(project), public_id, "run"), by=self.person)
         return Response(RunDetail(run).data)
 
 
@@ -158,7 +135,7 @@ class RunResume(ApiView):
         higher one.
         """
         project = self.enter(Verb.RUN)
-        run = only(_runs_of(project), public_id, "run")
+        run = only(runs_of(project), public_id, "run")
         run = resume_run(run=run, max_cost=self.body(Resumed)["max_cost"], by=self.person)
         return Response(RunDetail(run).data)
 
@@ -169,7 +146,3 @@ def _judge(name: str, project: Project) -> Judge:
     except NotFound as refusal:
         # The address is right; what is wrong is an input.
         raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal
-
-
-def _runs_of(project: Project) -> QuerySet[Run]:
-    return project.runs.select_related("project", "judge", "started_by")

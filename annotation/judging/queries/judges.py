@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from django.db.models import Min, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Min, Q, QuerySet
 
+from annotation.core.lists import Choices, Column, Kind, List, Viewer, sees_scores
+from annotation.core.permissions import Verb
 from annotation.models import Judge, Project
 from evaluation.judging.openai import DEFAULT_BASE_URL
 
@@ -44,5 +46,53 @@ def served_models(judge: Judge) -> list[str]:
 
 def addresses_of(judge: Judge) -> list[str]:
     """The servers that a judge, or each member of a panel, sends texts to; none for the lexical one."""
-    members = (member for member in members_of(judge) if member.kind == Judge.Kind.OPENAI)
-    return sorted({address_of(member) for member in members})
+    asked = judge.members.all() if judge.kind == Judge.Kind.PANEL else [judge]
+    return sorted({address_of(one) for one in asked if one.kind == Judge.Kind.OPENAI})
+
+
+def _rows(viewer: Viewer) -> QuerySet[Judge]:
+    decides = ExpressionWrapper(Q(pk=viewer.project.deciding_judge_id or 0), BooleanField())
+    is_archived = ExpressionWrapper(Q(archived_at__isnull=False), BooleanField())
+    rows = judges_of(viewer.project).prefetch_related("members")
+    return rows.annotate(is_deciding=decides, is_archived=is_archived)
+
+
+JUDGES = List(
+    name="judges",
+    verbs=(Verb.VIEW_RUNS,),
+    rows=_rows,
+    order=("is_archived", "name", "pk"),
+    empty="No judges yet.",
+    columns=(
+        Column("name", head="Judge", order=True, search=True, cell="judging/judges/_name.html"),
+        Column("id", "public_id"),
+        Column("kind", choices=Choices("JudgeKind", Judge.Kind.choices), head="Kind", order=True),
+        Column("model", head="Model", order=True, search=True, help="The model's name at the provider."),
+        Column(
+            "is_deciding",
+            kind=Kind.FLAG,
+            seen_by=sees_scores,
+            help="Whether its verdicts decide in this project; left out while you are blind.",
+        ),
+        Column(
+            "is_shared", lambda row: row.project_id is None, kind=Kind.FLAG, help="All projects share it."
+        ),
+        Column(
+            "addresses",
+            addresses_of,
+            kind=Kind.TEXTS,
+            head="Sends texts to",
+            seen_by=lambda viewer: Verb.RUN in viewer.verbs,
+            cell="judging/judges/_addresses.html",
+            help="Addresses that it sends texts to.",
+        ),
+        Column(
+            "archived_at",
+            kind=Kind.MOMENT,
+            nullable=True,
+            head="Use",
+            cell="judging/judges/_use.html",
+            help="When it was archived; runs cannot use it since.",
+        ),
+    ),
+)

@@ -13,7 +13,9 @@ from django.db.models.functions import Left
 from django.utils import timezone
 
 from annotation.core.jobs import OPEN, due, workers_alive
+from annotation.core.lists import Choices, Column, Filter, Kind, List
 from annotation.core.paging import page_after
+from annotation.core.permissions import Verb
 from annotation.judging.queries.run_answers import answers, most_common_reason, usable_in, why_unusable
 from annotation.models import Event, Job, Judge, JudgeCall, Project, Run, Summary, Verdict
 from evaluation.judging import Usage
@@ -28,6 +30,8 @@ RATE_OVER = timedelta(minutes=2)
 """How fast a run goes is measured over the latest document sets done."""
 REPLY_SHOWN = 500
 
+
+RUN_STATES = Choices("RunState", Run.State.choices)
 
 Outcome = Literal["good", "poor", "unusable"]
 
@@ -310,10 +314,47 @@ def last_reply(run: Run) -> JudgeCall | None:
     )
 
 
-def past_runs(project: Project, *, most: int) -> list[Run]:
-    """The newest runs, each with how many of its checks are `unusable`."""
-    runs = Run.objects.filter(project=project).select_related("judge", "started_by")
-    return list(runs.annotate(unusable=Sum("jobs__unscored")).order_by("-pk")[:most])
+def runs_of(project: Project) -> QuerySet[Run]:
+    """The project's runs with what their rows name."""
+    return project.runs.select_related("project", "judge", "started_by")
+
+
+RUNS = List(
+    name="runs",
+    verbs=(Verb.VIEW_RUNS,),
+    rows=lambda viewer: runs_of(viewer.project).annotate(unusable=Sum("jobs__unscored", default=0)),
+    order=("-pk",),
+    title="Past runs",
+    empty="No runs yet.",
+    # Where there is none, the first one may be starting just now.
+    polls=lambda rows: 10 if not rows else 2 if any(run.state == Run.State.ACTIVE for run in rows) else 0,
+    filters=(Filter("state", choices=RUN_STATES, title="State"),),
+    columns=(
+        Column("created_at", kind=Kind.MOMENT, head="Started", order="pk", link="run"),
+        Column("id", "public_id"),
+        Column("judge", "judge.name", head="Judge", order=True, search=True),
+        Column("metrics", kind=Kind.TEXTS, head="Metrics"),
+        Column(
+            "n_questions",
+            kind=Kind.COUNT,
+            nullable=True,
+            help="Number of questions per document set. Null: the judge generates some only if none were added.",
+        ),
+        Column("state", choices=RUN_STATES, head="State", order=True, cell="judging/runs/_state.html"),
+        Column("unusable", kind=Kind.COUNT, nullable=True, help="Unusable answers; null outside of lists."),
+        Column("stop_reason", help="Reason for an early stop; empty otherwise."),
+        Column("cost", kind=Kind.NUMBER, help="What its calls cost, at the judge's prices."),
+        Column("max_cost", kind=Kind.NUMBER, nullable=True, help="Its cap; null for none."),
+        Column("is_trial", kind=Kind.FLAG, help="It judges only summaries with sampled answers."),
+        Column(
+            "decides_after", kind=Kind.FLAG, help="Its judge becomes the deciding judge when it finishes."
+        ),
+        Column(
+            "started_by", "started_by.username", nullable=True, head="By", missing="the operator", search=True
+        ),
+        Column("finished_at", kind=Kind.MOMENT, nullable=True),
+    ),
+)
 
 
 def calls_of(run: Run, *, after: str) -> tuple[list[JudgeCall], str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -10,12 +9,13 @@ from django.conf import settings
 from django.contrib import messages
 from django.db.models import Exists
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import address_of, addresses_of, judges_of, members_of, served_models
+from annotation.judging.queries.judges import JUDGES, addresses_of, judges_of, members_of, served_models
 from annotation.judging.queries.prompts import known_step, versions_of
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
@@ -48,6 +48,7 @@ from annotation.judging.words import STEP_WORDS, format_in_words
 from annotation.models import Judge, Project, PromptVersion, Run, Summary
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
+from annotation.web.lists import list_page
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -189,25 +190,11 @@ class ProfileForm(JudgeModelForm):
         """Left to the service, as above."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeLine:
-    judge: Judge
-    is_shared: bool
-    is_deciding: bool
-    addresses: list[str]
-
-
 @screen("GET")
-def judges(request: Request, slug: str) -> HttpResponse:
+def judges(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.VIEW_RUNS, here="judges")
-    lines = _lines(room)
-    context = {
-        "room": room,
-        "lines": [line for line in lines if line.judge.archived_at is None],
-        "archived": [line for line in lines if line.judge.archived_at is not None],
-        "has_judge": room.project.deciding_judge_id is not None,
-    }
-    return render(request, "judging/judges/list.html", context)
+    context = {"has_judge": room.project.deciding_judge_id is not None}
+    return list_page(request, room, JUDGES, page="judging/judges/list.html", context=context)
 
 
 @screen("GET", "POST")
@@ -364,25 +351,6 @@ def _checked(request: Request, room: Room, judge: Judge) -> dict[str, object]:
     except Invalid as refusal:
         return {"connection_fault": refusal.message}
     return {"connection": found, "takes": format_in_words(found.format)}
-
-
-def _lines(room: Room) -> list[JudgeLine]:
-    """Every judge that the project may use; the built-in one has a line before it has a row."""
-    rows = list(judges_of(room.project).prefetch_related("members"))
-    if not any(row.name == LEXICAL for row in rows):
-        rows.insert(0, Judge(name=LEXICAL, kind=Judge.Kind.LEXICAL))
-    # Which one decides is hidden from the blind.
-    deciding = room.project.deciding_judge_id if Verb.VIEW_SCORES in room.verbs else None
-    return [
-        JudgeLine(row, row.project_id is None, deciding is not None and row.pk == deciding, _addresses(row))
-        for row in rows
-    ]
-
-
-def _addresses(judge: Judge) -> list[str]:
-    """Where it sends texts; a panel's members are prefetched."""
-    asked = judge.members.all() if judge.kind == Judge.Kind.PANEL else [judge]
-    return [address_of(one) for one in asked if one.kind == Judge.Kind.OPENAI]
 
 
 def _judge(room: Room, public_id: str) -> Judge:

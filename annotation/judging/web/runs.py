@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar, cast
 
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
@@ -14,10 +16,10 @@ from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.prompts import known_step, own_versions_of
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.runs import (
+    RUNS,
     calls_of,
     is_worker_alive,
     last_reply,
-    past_runs,
     run_progress,
 )
 from annotation.judging.services.judge_document_set import parts_of
@@ -27,27 +29,23 @@ from annotation.judging.services.start_run import start_run as start
 from annotation.judging.words import RUN_METRIC_WORDS, STEP_WORDS, advice_on
 from annotation.models import Judge, Run
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.lists import list_page, listed
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 from evaluation.metrics import USUAL_METRICS
-
-RUNS_SHOWN = 30
 
 TypedNumber = TypeVar("TypedNumber", int, float)
 
 
 @screen("GET")
-def runs(request: Request, slug: str) -> HttpResponse:
+def runs(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.VIEW_RUNS, here="runs")
     decides = room.project.deciding_judge if Verb.VIEW_SCORES in room.verbs else None
     form = {
         "judge": LEXICAL if decides is None or decides.archived_at else decides.name,
         "metrics": room.project.usual_metrics,
     }
-    context = _list_context(room, form)
-    return page_or_fragment(
-        request, page="judging/runs/list.html", fragment="judging/runs/_past.html", context=context
-    )
+    return list_page(request, room, RUNS, page="judging/runs/list.html", context=_form_context(room, form))
 
 
 @screen("POST")
@@ -76,7 +74,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(metrics))
     if found.cost and form["confirmed"] != choice:
         form["confirmed"] = choice
-        context = {**_list_context(room, form), "to_confirm": found}
+        context = {**_list_context(request, room, form), "to_confirm": found}
         return page_or_fragment(
             request, page="judging/runs/list.html", fragment="judging/runs/_start.html", context=context
         )
@@ -139,7 +137,7 @@ def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
 
 def _refused(request: Request, room: Room, form: dict[str, object], faults: list[Invalid]) -> HttpResponse:
     context = {
-        **_list_context(room, form),
+        **_list_context(request, room, form),
         "refusals": faults,
         "faulty": {fault.field for fault in faults},
     }
@@ -213,7 +211,12 @@ def _run(room: Room, public_id: str) -> Run:
     return found(rows, public_id, "run")
 
 
-def _list_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
+def _list_context(request: Request, room: Room, form: Mapping[str, object]) -> dict[str, object]:
+    past = listed(request, room, RUNS, address=reverse("runs", args=[room.project.slug]))
+    return {**past, **_form_context(room, form)}
+
+
+def _form_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
     usable = judges_of(room.project).filter(archived_at=None)
     judges = [(judge.name, judge.get_kind_display()) for judge in usable]
     if LEXICAL not in dict(judges):
@@ -221,12 +224,9 @@ def _list_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
     usual = [(name, words) for name, words in RUN_METRIC_WORDS.items() if name in USUAL_METRICS]
     more = [(name, words) for name, words in RUN_METRIC_WORDS.items() if name not in USUAL_METRICS]
     ticked = cast("list[str]", form["metrics"])
-    past = past_runs(room.project, most=RUNS_SHOWN)
     return {
         "room": room,
         "form": form,
-        "runs": past,
-        "is_live": not past or any(run.state == Run.State.ACTIVE for run in past),
         "judges": judges,
         "usual_metrics": usual,
         "more_metrics": more,

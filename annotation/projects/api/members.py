@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.access import ApiView, only
 from annotation.api.fields import NamedChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.api.throttles import LONGEST_USERNAME
 from annotation.core.permissions import Verb
-from annotation.models import Membership, Project, Role
+from annotation.models import Role
+from annotation.projects.queries.members import MEMBERS, members_of
 from annotation.projects.services import change_members as service
 
 
@@ -32,12 +33,7 @@ class RoleList(serializers.ListField):
         super().__init__(max_length=len(Role), **kwargs)
 
 
-class MemberRow(serializers.Serializer[Membership]):
-    id = serializers.CharField(source="public_id")
-    username = serializers.CharField(source="user.username")
-    full_name = serializers.CharField(source="user.get_full_name")
-    roles = RoleList()
-    since = serializers.DateTimeField(source="created_at")
+MemberRow = shape_of(MEMBERS, "MemberRow")
 
 
 class NewMember(serializers.Serializer[Any]):
@@ -59,15 +55,7 @@ class NewRoles(serializers.Serializer[Any]):
 class Members(ApiView):
     tag = "members"
 
-    @operation("list_members", parameters=[PageQuery], responses=MemberRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        """List the members of a project.
-
-        In the order of their names.
-        """
-        project = self.enter(Verb.MANAGE_MEMBERS)
-        query = self.query(PageQuery)
-        return self.page(_members_of(project), MemberRow, query=query, order=("user__username", "pk"))
+    get = operation_of(MEMBERS, MemberRow, "List the members of a project, in the order of their names.")
 
     @operation("add_member", request=NewMember, responses={201: MemberRow})
     def post(self, request: Request, slug: str) -> Response:
@@ -90,7 +78,7 @@ class OneMember(ApiView):
         Needs the verb "manage members". A project keeps an owner.
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
-        member = only(_members_of(project), public_id, "member")
+        member = only(members_of(project), public_id, "member")
         changed = service.change_roles(membership=member, by=self.person, **self.body(NewRoles))
         return Response(MemberRow(changed).data)
 
@@ -101,9 +89,5 @@ class OneMember(ApiView):
         Needs the verb "manage members". A project keeps an owner.
         """
         project = self.enter(Verb.MANAGE_MEMBERS)
-        service.remove_member(membership=only(_members_of(project), public_id, "member"), by=self.person)
+        service.remove_member(membership=only(members_of(project), public_id, "member"), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _members_of(project: Project) -> QuerySet[Membership]:
-    return project.memberships.select_related("user", "project")

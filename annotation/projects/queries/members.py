@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,8 @@ from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from annotation.core.paging import page_after
-from annotation.core.search import holds
+from annotation.core.lists import Choices, Column, Kind, List, Viewer, sees_scores
+from annotation.core.permissions import Verb
 from annotation.models import (
     Adjudication,
     Assignment,
@@ -29,10 +28,8 @@ from annotation.models import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from django.contrib.auth.models import User
     from django.db.models import Model, QuerySet
 
-INVITATIONS_SHOWN = 50
 COUNTED_UP_TO = 9_999
 
 DOES: dict[Role, str] = {
@@ -55,50 +52,6 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A person in a project. `is_last_owner` tells that the project would have no owner without them."""
-
-    member_id: str
-    username: str
-    full_name: str
-    is_active: bool
-    roles: tuple[str, ...]
-    since: datetime
-    is_self: bool
-    is_last_owner: bool
-    answers: Answers | None
-
-    @property
-    def role_names(self) -> list[str]:
-        return [Role(role).label for role in self.roles]
-
-
-@dataclass(frozen=True, slots=True)
-class Invited:
-    """An invitation as it stands: waiting, accepted, revoked or expired."""
-
-    invitation_id: str
-    note: str
-    email: str
-    mailed_at: datetime | None
-    roles: tuple[str, ...]
-    by: str
-    created_at: datetime
-    expires_at: datetime
-    state: str
-    accepted_by: str | None
-    accepted_at: datetime | None
-
-    @property
-    def role_names(self) -> list[str]:
-        return [Role(role).label for role in self.roles]
-
-    @property
-    def is_waiting(self) -> bool:
-        return self.state == "waiting"
-
-
-@dataclass(frozen=True, slots=True)
 class Left:
     """What stays in the project when somebody goes, each counted up to 9,999; `open_sets` wait for them in vain."""
 
@@ -115,46 +68,107 @@ class Left:
         return not (self.judgments or self.closed_sets or self.verdicts or self.decisions or self.comments)
 
 
-@dataclass(frozen=True, slots=True)
-class MemberPage:
-    """Members, as a person sees them, and how many the project has; `after` names the next page, "" at the end."""
-
-    members: tuple[Member, ...]
-    after: str
-    count: int
-
-
-def member_page(
-    project: Project,
-    person: User,
-    *,
-    wanted: str = "",
-    order: Sequence[str] = ("user__username", "public_id"),
-    after: str = "",
-) -> MemberPage:
-    """One page of the members whose name holds what is wanted. Raises Invalid for a page that is not there."""
-    everybody = project.memberships.select_related("user")
+def members_of(project: Project) -> QuerySet[Membership]:
+    """The project's members with their accounts, found by their `full_name`, too."""
     named = Concat("user__first_name", Value(" "), "user__last_name")
-    found = everybody.alias(full_name=named).filter(holds(wanted, "user__username", "full_name"))
-    rows, after = page_after(found, order=order, after=after, scope=everybody)
-    roles = dict(project.memberships.values_list("pk", "roles"))
+    return project.memberships.select_related("user", "project").alias(full_name=named)
+
+
+def _with_answers(viewer: Viewer, rows: Sequence[Membership]) -> None:
+    roles = dict(viewer.project.memberships.values_list("pk", "roles"))
     owners = [key for key, held in roles.items() if Role.OWNER in held]
-    answers = _answers(project, [row.user_id for row in rows])
-    members = tuple(
-        Member(
-            member_id=row.public_id,
-            username=row.user.username,
-            full_name=row.user.get_full_name(),
-            is_active=row.user.is_active,
-            roles=tuple(role for role in Role.values if role in row.roles),
-            since=row.created_at,
-            is_self=row.user_id == person.pk,
-            is_last_owner=owners == [row.pk],
-            answers=answers.get(row.user_id),
-        )
-        for row in rows
-    )
-    return MemberPage(members, after, len(roles))
+    answers = _answers(viewer.project, [row.user_id for row in rows])
+    for row in rows:
+        known = {"answers": answers.get(row.user_id), "is_last_owner": owners == [row.pk]}
+        vars(row).update(known, is_self=row.user_id == viewer.person.pk)
+
+
+def _roles(row: Membership | Invitation) -> list[str]:
+    return [role for role in Role.values if role in row.roles]
+
+
+def state_of(row: Invitation) -> str:
+    """Whether somebody may still come in by an invitation."""
+    if row.accepted_at is not None:
+        return "accepted"
+    if row.revoked_at is not None:
+        return "revoked"
+    return "expired" if row.expires_at <= timezone.now() else "waiting"
+
+
+ROLES = Choices("Role", Role.choices)
+
+MEMBERS = List(
+    name="members",
+    verbs=(Verb.MANAGE_MEMBERS,),
+    rows=lambda viewer: members_of(viewer.project),
+    prepare=_with_answers,
+    order=("user__username", "pk"),
+    title="Members",
+    below="projects/people/_change.html",
+    columns=(
+        Column(
+            "username",
+            "user.username",
+            head="Name",
+            order=True,
+            search=True,
+            cell="projects/people/_who.html",
+        ),
+        Column("id", "public_id"),
+        Column("full_name", lambda row: row.user.get_full_name(), search=True),
+        Column("roles", _roles, kind=Kind.TEXTS, choices=ROLES, head="Roles"),
+        Column("since", "created_at", kind=Kind.MOMENT, head="Since", order=True),
+        Column(
+            "differs",
+            "answers.differ",
+            kind=Kind.NUMBER,
+            nullable=True,
+            head="Differs from the judge",
+            cell="projects/people/_differs.html",
+            seen_by=sees_scores,
+            help="Share of the person's answers that differ from the judge's.",
+        ),
+        Column(
+            "seconds",
+            "answers.seconds",
+            kind=Kind.NUMBER,
+            nullable=True,
+            head="Median seconds",
+            seen_by=sees_scores,
+            help="Median time of one answer.",
+        ),
+    ),
+)
+
+INVITATIONS = List(
+    name="invitations",
+    verbs=(Verb.MANAGE_MEMBERS,),
+    rows=lambda viewer: invitations_of(viewer.project),
+    order=("-pk",),
+    title="Invitations",
+    columns=(
+        Column("note", head="For", help="For whom it is meant.", cell="projects/people/_invited.html"),
+        Column("id", "public_id"),
+        Column("email", help="Where its link is mailed; empty if it was shown."),
+        Column("mailed_at", kind=Kind.MOMENT, nullable=True),
+        Column("roles", _roles, kind=Kind.TEXTS, choices=ROLES, head="Roles"),
+        Column(
+            "state",
+            state_of,
+            choices=Choices(
+                "InvitationState", [(state, state) for state in ("waiting", "accepted", "revoked", "expired")]
+            ),
+            head="State",
+            cell="projects/people/_state.html",
+        ),
+        Column("by", "by.username", head="By"),
+        Column("created_at", kind=Kind.MOMENT, head="Made"),
+        Column("expires_at", kind=Kind.MOMENT, head="Valid until"),
+        Column("accepted_by", "accepted_by.username", nullable=True, head="Accepted by"),
+        Column("accepted_at", kind=Kind.MOMENT, nullable=True),
+    ),
+)
 
 
 def _answers(project: Project, people: Sequence[int]) -> dict[int, Answers]:
@@ -181,28 +195,6 @@ def _summed(answers: list[tuple[str, str | None, int]]) -> Answers:
 def invitations_of(project: Project) -> QuerySet[Invitation]:
     """All invitations, newest first, with the people in them."""
     return project.invitations.select_related("by", "accepted_by").order_by("-pk")
-
-
-def invited(project: Project) -> list[Invited]:
-    """The last invitations, those that wait first."""
-    rows = [as_invited(row) for row in invitations_of(project)[:INVITATIONS_SHOWN]]
-    return sorted(rows, key=lambda row: not row.is_waiting)
-
-
-def as_invited(row: Invitation) -> Invited:
-    return Invited(
-        invitation_id=row.public_id,
-        note=row.note,
-        email=row.email,
-        mailed_at=row.mailed_at,
-        roles=tuple(role for role in Role.values if role in row.roles),
-        by=row.by.username,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        state=_state(row),
-        accepted_by=row.accepted_by.username if row.accepted_by else None,
-        accepted_at=row.accepted_at,
-    )
 
 
 def what_stays(membership: Membership) -> Left:
@@ -237,11 +229,3 @@ def what_stays(membership: Membership) -> Left:
 
 def _capped(rows: QuerySet[Model]) -> int:
     return int(rows.order_by()[:COUNTED_UP_TO].count())
-
-
-def _state(row: Invitation) -> str:
-    if row.accepted_at is not None:
-        return "accepted"
-    if row.revoked_at is not None:
-        return "revoked"
-    return "expired" if row.expires_at <= timezone.now() else "waiting"

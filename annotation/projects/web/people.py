@@ -8,26 +8,25 @@ from dataclasses import dataclass, field
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Invitation, Membership, Role
-from annotation.projects.queries.members import DOES, invited, member_page, what_stays
+from annotation.projects.queries.members import DOES, INVITATIONS, MEMBERS, members_of, what_stays
 from annotation.projects.services import change_members
 from annotation.projects.services.invite import GOOD_FOR, LONGEST_NOTE, Issued
 from annotation.projects.services.invite import invite as issue
 from annotation.projects.services.invite import revoke_invitation as revoke
 from annotation.web.htmx import Request
-from annotation.web.listing import listing_of
+from annotation.web.lists import list_page, listed
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 HERE = "people"
-COLUMNS = {"name": "user__username", "since": "created_at"}
-"""What members are sorted by."""
 
 ROLES = [(role.value, role.label, DOES[role]) for role in Role]
 
@@ -48,9 +47,10 @@ class Typed:
 
 
 @screen("GET")
-def people(request: Request, slug: str) -> HttpResponse:
+def people(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
-    return _show(request, room)
+    context = _context(request, room)
+    return list_page(request, room, MEMBERS, page="projects/people/page.html", context=context)
 
 
 @screen("POST")
@@ -139,27 +139,27 @@ def revoke_invitation(request: Request, slug: str, invitation_id: str) -> HttpRe
 
 
 def _member(room: Room, member_id: str) -> Membership:
-    rows = Membership.objects.filter(project=room.project).select_related("user", "project")
-    return found(rows, member_id, "member")
+    return found(members_of(room.project), member_id, "member")
 
 
 def _show(
-    request: Request,
-    room: Room,
-    *,
-    typed: Typed | None = None,
-    issued: Issued | None = None,
+    request: Request, room: Room, *, typed: Typed | None = None, issued: Issued | None = None
 ) -> HttpResponse:
-    address = reverse("people", args=[room.project.slug])
-    listing = listing_of(request, address=address, what="members", target="#members-list", columns=COLUMNS)
-    page = member_page(
-        room.project, request.user, wanted=listing.words, order=listing.order, after=listing.after
-    )
-    context = {
-        "room": room,
-        "listing": listing,
-        "page": page,
-        "invitations": invited(room.project),
+    members = listed(request, room, MEMBERS, address=reverse("people", args=[room.project.slug]))
+    context = {**members, **_context(request, room, typed, issued)}
+    status = status_of(typed.refusal) if typed and typed.refusal else 200
+    response = render(request, "projects/people/page.html", context, status=status)
+    if issued:
+        # The link is shown this once and must not lie in a cache, nor come back with the Back button.
+        response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _context(
+    request: Request, room: Room, typed: Typed | None = None, issued: Issued | None = None
+) -> dict[str, object]:
+    return {
+        "invitations": listed(request, room, INVITATIONS, is_beside=True),
         "roles": ROLES,
         "typed": typed or Typed(),
         "days": GOOD_FOR.days,
@@ -168,12 +168,6 @@ def _show(
         "issued": issued.invitation if issued else None,
         "has_mail": bool(settings.EMAIL_URL),
     }
-    status = status_of(typed.refusal) if typed and typed.refusal else 200
-    response = render(request, "projects/people/page.html", context, status=status)
-    if issued:
-        # The link is shown this once and must not lie in a cache, nor come back with the Back button.
-        response["Cache-Control"] = "private, no-store"
-    return response
 
 
 def _link(request: Request, issued: Issued) -> str:

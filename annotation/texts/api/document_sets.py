@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import Count, Prefetch
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery, only
+from annotation.api.access import ApiView, only
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
 from annotation.models import Document, DocumentSet, Unit
@@ -40,47 +38,15 @@ class DocumentRow(serializers.Serializer[Document]):
     units = UnitRow(many=True)
 
 
-class DocumentSetRow(serializers.Serializer[DocumentSet]):
+class DocumentSetDetail(serializers.Serializer[DocumentSet]):
     id = serializers.CharField(source="public_id")
     document_id = serializers.CharField(source="external_id", help_text="Its name in the imported file.")
     group = serializers.CharField(help_text="Cluster that intervals resample; empty: the set itself.")
     language = serializers.CharField()
     documents_count = serializers.IntegerField()
     created_at = serializers.DateTimeField()
-
-
-class DocumentSetDetail(DocumentSetRow):
     metadata = serializers.DictField()
     documents = DocumentRow(many=True)
-
-
-class DocumentSetQuery(serializers.Serializer[Any]):
-    document_id = serializers.CharField(required=False, help_text="The set of that name.")
-    group = serializers.CharField(required=False, help_text="Sets of that group.")
-    language = serializers.CharField(required=False, help_text="Sets in that language.")
-
-
-SET_COLUMNS = {"document_id": "external_id", "group": "group", "language": "language"}
-
-
-class DocumentSets(ApiView):
-    tag = "document sets"
-
-    @operation(
-        "list_document_sets", parameters=[DocumentSetQuery, PageQuery], responses=DocumentSetRow(many=True)
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """List the document sets of a project.
-
-        In the order of their names in the imported files.
-        """
-        project = self.enter(Verb.VIEW_PROJECT)
-        query = self.query(DocumentSetQuery, PageQuery)
-        scope = project.document_sets.annotate(documents_count=Count("documents"))
-        wanted = {column: query[name] for name, column in SET_COLUMNS.items() if name in query}
-        return self.page(
-            scope.filter(**wanted), DocumentSetRow, query=query, scope=scope, order=("external_id",)
-        )
 
 
 class OneDocumentSet(ApiView):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer, sees_scores
+from annotation.core.permissions import READ_CONTENT
 from annotation.core.refusals import NotFound
 from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
@@ -132,6 +134,73 @@ def claims_in(project: Project) -> QuerySet[Claim]:
         "claim_set__summary__system",
         "claim_set__document_set__project",
     )
+
+
+def _is_checked(viewer: Viewer, active: bool) -> Q:
+    checked = Q(claim_set__is_active=True, removed_at__isnull=True)
+    return checked if active else ~checked
+
+
+def _in_set(viewer: Viewer, public_id: str) -> Q:
+    by_summary = Q(claim_set__summary__document_set__public_id=public_id)
+    return by_summary | Q(claim_set__document_set__public_id=public_id)
+
+
+def _set_of(claim: Claim) -> DocumentSet:
+    return document_set_of(owner_of(claim.claim_set))
+
+
+CLAIMS = List(
+    name="claims",
+    verbs=READ_CONTENT,
+    rows=lambda viewer: claims_in(viewer.project),
+    order=("pk",),
+    filters=(
+        Filter("summary", "claim_set__summary__public_id", help="Claims of the summary of that id."),
+        Filter("document_set", _in_set, help="Claims of the set of that id, and of its summaries."),
+        Filter(
+            "system",
+            "claim_set__summary__system__name",
+            seen_by=sees_scores,
+            help="Claims of that system's summaries; needs the verb view scores.",
+        ),
+        Filter(
+            "active",
+            _is_checked,
+            kind=Kind.FLAG,
+            default="true",
+            help="Current claims, or replaced and removed ones.",
+        ),
+    ),
+    columns=(
+        Column("id", "public_id"),
+        Column("document_set", lambda claim: _set_of(claim).public_id),
+        Column(
+            "document_id", lambda claim: _set_of(claim).external_id, help="The document set's name in files."
+        ),
+        Column(
+            "summary",
+            "claim_set.summary.public_id",
+            nullable=True,
+            help="The summary it is taken from; null where it is taken from the documents.",
+        ),
+        Column("unit", "unit.public_id", nullable=True, help="The unit it belongs to, if to one."),
+        Column("position", kind=Kind.COUNT, help="From 1, among the claims of one text."),
+        Column("text", search=True),
+        Column("start", kind=Kind.COUNT, nullable=True),
+        Column("end", kind=Kind.COUNT, nullable=True),
+        Column("weight", kind=Kind.NUMBER),
+        Column("origin", choices=Choices("ClaimOrigin", ClaimOrigin.choices)),
+        Column("origin_name", "claim_set.origin_name", help="The file, judge or person that it came from."),
+        Column("version", "claim_set.version", kind=Kind.COUNT),
+        Column(
+            "is_active",
+            lambda claim: claim.claim_set.is_active and claim.removed_at is None,
+            kind=Kind.FLAG,
+            help="Whether it is checked: neither removed nor in a replaced list.",
+        ),
+    ),
+)
 
 
 def claims_of(claim_set: ClaimSet) -> list[Claim]:

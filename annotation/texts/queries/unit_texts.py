@@ -9,22 +9,19 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Exists, Model, OuterRef
+from django.db.models import Count, Model
 
-from annotation.core.paging import page_after
-from annotation.core.permissions import is_blind
+from annotation.core.lists import Column, Kind, List, Viewer, sees_scores
+from annotation.core.permissions import Verb, is_blind
 from annotation.core.refusals import NotAllowed, NotFound
-from annotation.core.search import holds
 from annotation.models import (
     Adjudication,
     Assignment,
-    DocumentSet,
     Job,
     Project,
     QuestionAnswer,
@@ -40,51 +37,12 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-SETS_ON_A_PAGE = 20
 LONGEST_OPENING = 90
 LONGEST_RUN = 24
 """A run of letters without a break that is longer than this may be cut anywhere: its script has no spaces."""
 
 ZERO_WIDTH_JOINER = "\u200d"
 BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
-
-
-@dataclass(frozen=True, slots=True)
-class UnitText:
-    """A summary in the list, with the number of its units.
-
-    `system` is None where it is unknown, and to the blind; `reference_id`, which may be its author's letter, is empty
-    to them.
-    """
-
-    summary_id: str
-    document_set: str
-    is_model: bool
-    is_peer: bool
-    reference_id: str
-    target_words: int | None
-    system: str | None
-    opening: str
-    units: int
-    is_judged: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TextsOfSet:
-    """The summaries of a document set; none where the reader has it open to judge."""
-
-    set_id: str
-    name: str
-    is_own_work: bool
-    texts: tuple[UnitText, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TextPage:
-    """Document sets by name; `after` names the next page, "" at the end."""
-
-    sets: tuple[TextsOfSet, ...]
-    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,61 +89,48 @@ class Cut:
         return not self.is_judged and not self.is_running
 
 
-def text_page(project: Project, person: User, *, wanted: str = "", after: str = "") -> TextPage:
-    """One page of document sets with their summaries. The number of queries does not grow with them.
-
-    What is wanted stands in the name of a set, of which all summaries are listed, or in the text of a summary. Raises
-    Invalid where the set that the page starts after is not there.
-    """
-    every = DocumentSet.objects.filter(project=project).only("public_id", "external_id")
-    own = own_open_sets(project, person)
-    # What they have open to judge tells nothing of its texts, not even by being found.
-    told = Summary.objects.exclude(document_set__in=own)
-    sets = every
-    if wanted:
-        in_text = told.filter(holds(wanted, "text"), document_set=OuterRef("pk"))
-        sets = every.filter(holds(wanted, "external_id") | Exists(in_text))
-    shown, after = page_after(sets, order=("external_id",), after=after, size=SETS_ON_A_PAGE, scope=every)
-    of_shown = told.filter(
-        holds(wanted, "text", "document_set__external_id"), document_set__in=[row.pk for row in shown]
-    )
-    summaries = summaries_in_order(of_shown)
-    rows_of_texts = list(summaries.select_related("document_set", "system").defer("metadata"))
-    by_set: dict[str, list[UnitText]] = defaultdict(list)
-    for text in list_texts(project, person, rows_of_texts):
-        by_set[text.document_set].append(text)
-    return TextPage(
-        sets=tuple(
-            TextsOfSet(row.public_id, row.external_id, row.pk in own, tuple(by_set[row.external_id]))
-            for row in shown
-        ),
-        after=after,
-    )
+def _texts(viewer: Viewer) -> QuerySet[Summary]:
+    """The summaries of all sets but those that the viewer has open to judge, which tell nothing here."""
+    rows = Summary.objects.filter(document_set__project=viewer.project)
+    own = own_open_sets(viewer.project, viewer.person)
+    return rows.exclude(document_set__in=own).select_related("document_set", "system").defer("metadata")
 
 
-def list_texts(project: Project, person: User, summaries: Sequence[Summary]) -> list[UnitText]:
-    """How these summaries are cut, in their order. The number of queries does not grow with them."""
-    keys = [summary.pk for summary in summaries]
-    blind = is_blind(person, project)
-    units = dict(
-        Unit.objects.filter(summary__in=keys).order_by().values_list("summary_id").annotate(Count("pk"))
-    )
+def _with_units(viewer: Viewer, rows: Sequence[Summary]) -> None:
+    keys = [row.pk for row in rows]
+    of_rows = Unit.objects.filter(summary__in=keys).order_by()
+    units = dict(of_rows.values_list("summary_id").annotate(Count("pk")))
     judged = judged_summaries(keys)
-    return [
-        UnitText(
-            summary_id=summary.public_id,
-            document_set=summary.document_set.external_id,
-            is_model=summary.is_model,
-            is_peer=summary.is_peer,
-            reference_id="" if blind else summary.external_id,
-            target_words=summary.target_words,
-            system=_author(summary, blind=blind),
-            opening=_opening(summary.text),
-            units=units.get(summary.pk, 0),
-            is_judged=summary.pk in judged,
-        )
-        for summary in summaries
-    ]
+    for row in rows:
+        vars(row).update(unit_count=units.get(row.pk, 0), is_judged=row.pk in judged)
+
+
+UNIT_TEXTS = List(
+    name="unit texts",
+    verbs=(Verb.CHANGE_UNITS,),
+    rows=_texts,
+    prepare=_with_units,
+    order=("document_set__external_id", "-is_model", "pk"),
+    empty="No summaries yet. Import a file first.",
+    columns=(
+        Column(
+            "opening",
+            lambda row: _opening(row.text),
+            head="Summary",
+            search="text",
+            cell="texts/units/_summary.html",
+        ),
+        Column("id", "public_id"),
+        Column("document_id", "document_set.external_id", head="Document set", order=True, search=True),
+        Column("is_model", kind=Kind.FLAG),
+        Column("is_peer", kind=Kind.FLAG),
+        Column("reference_id", "external_id", seen_by=sees_scores, help="Name of a model summary, or empty."),
+        Column("system", "system.name", nullable=True, seen_by=sees_scores, help="Null where unknown."),
+        Column("target_words", kind=Kind.COUNT, nullable=True, head="Target"),
+        Column("units", "unit_count", kind=Kind.COUNT, head="Units"),
+        Column("is_judged", kind=Kind.FLAG, head="Judged", help="Its units are locked."),
+    ),
+)
 
 
 def text_to_cut(project: Project, person: User, public_id: str) -> Summary:

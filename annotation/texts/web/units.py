@@ -6,16 +6,17 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Summary
-from annotation.texts.queries.unit_texts import cut_of, text_page, text_to_cut
+from annotation.texts.queries.unit_texts import UNIT_TEXTS, cut_of, text_to_cut
 from annotation.texts.services import change_units
 from annotation.web.htmx import Request, page_or_fragment
-from annotation.web.listing import listing_of
+from annotation.web.lists import list_page
 from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
@@ -23,11 +24,10 @@ from annotation.web.screen import screen
 
 
 @screen("GET")
-def texts(request: Request, slug: str) -> HttpResponse:
+def texts(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
-    listing = listing_of(request, what="document sets and summaries", target="#texts")
-    page = text_page(room.project, request.user, wanted=listing.words, after=listing.after)
-    return render(request, "texts/units/texts.html", {"room": room, "page": page, "listing": listing})
+    context = {"is_blind": Verb.VIEW_SCORES not in room.verbs}
+    return list_page(request, room, UNIT_TEXTS, page="texts/units/texts.html", context=context)
 
 
 @screen("GET")

@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.http import Http404
 from rest_framework import exceptions
 
-from annotation.api.errors import BadCursor, envelope
+from annotation.api.errors import envelope
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from tests.annotation.cast import World
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         (exceptions.NotAcceptable(), 406, "not_acceptable", None),
         (exceptions.UnsupportedMediaType("text/csv"), 415, "unsupported_media_type", None),
         (exceptions.Throttled(wait=7), 429, "throttled", None),
-        (BadCursor(), 400, "bad_cursor", "cursor"),
         (Http404("no such row 17"), 404, "not_found", None),
         (PermissionDenied("secret"), 403, "not_allowed", None),
         (RequestDataTooBig("inside"), 413, "too_large", None),
@@ -135,7 +134,7 @@ def test_a_body_too_deep_does_not_tell_an_outsider_of_the_project(world: World, 
         ),
         (lambda c: c.put("/api/v1/projects/harbour/", {}, format="json"), 405, "method_not_allowed"),
         (lambda c: c.get("/api/v1/projects/harbour/checks/?limit=501"), 400, "invalid"),
-        (lambda c: c.get("/api/v1/projects/harbour/checks/?cursor=bm9uc2Vuc2U"), 400, "bad_cursor"),
+        (lambda c: c.get("/api/v1/projects/harbour/checks/?after=nonsense"), 422, "invalid"),
         (lambda c: c.get("/api/v1/projects/harbour/checks/nothere/"), 404, "not_found"),
         (lambda c: c.get("/api/v1/projects/harbour/checks/%00/"), 404, "not_found"),
         (lambda c: c.get("/api/v1/nowhere/"), 404, "not_found"),

@@ -44,7 +44,7 @@ def test_the_list_stops_asking_when_all_is_written(mona: Client) -> None:
     mona.post(f"{ROOM}request/", ASKED)
     perform(Export.objects.get())
     fragment = mona.get(ROOM, headers=HTMX).content.decode()
-    assert fragment.lstrip().startswith('<section id="export-list"')
+    assert fragment.lstrip().startswith('<section id="list-exports"')
     assert "every 2s" not in fragment
     assert "Download" in fragment
 

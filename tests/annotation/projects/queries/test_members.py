@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.projects.queries.members import Answers, member_page
+from annotation.core.lists import Viewer
+from annotation.core.permissions import Verb
+from annotation.projects.queries.members import MEMBERS, Answers
 from tests.annotation.answering import say
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ def test_each_check_counts_once_by_its_latest_answer(world: World) -> None:
     say(first, world.rex, "yes", ms=2000)
     say(second, world.rex, "yes", ms=4000)
     say(third, world.rex, "no", withdrawn=True)
-    found = {member.username: member.answers for member in member_page(world.project, world.olga).members}
+    rows, _ = MEMBERS.look(Viewer(world.olga, world.project, frozenset(Verb)), {}).page()
+    found = {row.user.username: vars(row)["answers"] for row in rows}
     assert found["rex"] == Answers(count=2, differ=0.5, seconds=3.0)
     assert found["cleo"] is None

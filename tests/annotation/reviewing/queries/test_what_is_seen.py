@@ -113,9 +113,8 @@ def seen(world: World, check: Check, reader: User) -> Iterator[str]:
         yield "list: " + told_by_api(next(row for row in listed if row["id"] == check.public_id))
     reading = CheckReader(reader, must_wait=reader.username == "rex")
     queued = queue(world.project, reading, Filter.read({"only": "all"})).rows
-    waits = next(row for row in queued if row.check_id == check.public_id)
-    doubt = ["doubt"] if waits.doubt else []
-    yield " ".join(["queue:", str(waits.human_label), str(waits.is_disputed), *doubt])
+    row = next(row for row in queued if row.check_id == check.public_id)
+    yield " ".join(["queue:", str(row.human_label), str(row.is_disputed), *(["doubt"] if row.doubt else [])])
     found = [
         f"{only}{label}"
         for only, label in product(("waiting", "disputed", "against", "answered", "all"), ("", "yes", "no"))

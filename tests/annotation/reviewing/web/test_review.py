@@ -9,7 +9,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Check, CheckLook, Draw, Project, Verdict
+from annotation.models import Check, CheckLook, Draw, Membership, Project, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.texts.services.change_claims import reword_claim
@@ -430,10 +430,12 @@ def test_only_what_people_answered_otherwise_than_the_judge(
     assert found == {world.olga: [world.check("alder", 2).public_id], world.cleo: []}
 
 
+@pytest.mark.parametrize("roles", [["reviewer"], ["reviewer", "viewer"]])
 @pytest.mark.parametrize("query", ["only=against", "only=disputed", "only=all&label=yes", "label=yes"])
 def test_no_list_or_count_tells_a_reviewer_what_others_said_before_their_own_answer(
-    world: World, rex: Client, query: str
+    world: World, rex: Client, query: str, roles: list[str]
 ) -> None:
+    Membership.objects.filter(user=world.rex).update(roles=roles)
     check = world.check("alder", 2)
     # The judge said no; two people differ, and the later one says yes.
     override(check=check, by=world.olga, label="no")

@@ -10,7 +10,6 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.assign import assign
 from annotation.models import Summary, Unit
-from annotation.texts.queries import unit_texts
 from annotation.texts.queries.unit_texts import current_units, token_of
 from annotation.texts.services.change_units import join_units
 from tests.annotation.conftest import HTMX
@@ -48,21 +47,10 @@ def texts(summary: Summary) -> list[str]:
 
 
 def test_the_list_tells_what_is_judged(world: World, mona: Client) -> None:
-    page = mona.get(ROOM).context["page"]
-    assert [(row.name, len(row.texts)) for row in page.sets] == [("bridge", 3), ("port", 3)]
-    model = page.sets[0].texts[0]
-    assert (model.is_model, model.units, model.is_judged) == (True, 2, False)
-    assert all(text.is_judged for text in page.sets[1].texts)
-
-
-def test_the_list_has_pages(world: World, mona: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unit_texts, "SETS_ON_A_PAGE", 1)
-    first = mona.get(ROOM)
-    assert [row.name for row in first.context["page"].sets] == ["bridge"]
-    second = mona.get(ROOM, {"after": first.context["page"].after})
-    assert [row.name for row in second.context["page"].sets] == ["port"]
-    assert second.context["page"].after == ""
-    assert mona.get(ROOM, {"after": "nowhere"}).status_code == 422
+    rows = mona.get(ROOM).context["rows"]
+    assert [row.document_set.external_id for row in rows] == ["bridge"] * 3 + ["port"] * 3
+    assert (rows[0].is_model, rows[0].unit_count, rows[0].is_judged) == (True, 2, False)
+    assert all(row.is_judged for row in rows[3:])
 
 
 def test_plain_forms_do_everything_and_come_back_to_the_unit(world: World, mona: Client) -> None:
@@ -139,11 +127,11 @@ def test_the_blind_see_no_system_no_count_and_not_what_they_have_to_judge(
             assert answer.status_code == 200
             told = [name for name in ("alder", "birch", "lexical", "answers to checks") if says(html, name)]
             assert (address, told) == (address, [])
-    listed = ana.get(ROOM).context["page"].sets
-    assert [(row.name, row.is_own_work, len(row.texts)) for row in listed] == [
-        ("bridge", True, 0),
-        ("port", False, 3),
-    ]
+    listed = ana.get(ROOM)
+    assert [row.document_set.external_id for row in listed.context["rows"]] == ["port"] * 3
+    assert "that you are judging are left out" in listed.content.decode()
+    assert ana.get(f"{ROOM}?q=quay&limit=1").context["rows"][0].document_set.external_id == "port"
+    assert not says(b"".join(ana.get(f"{ROOM}?file=csv").streaming_content).decode(), "alder")
     for summary in (world.models["bridge"], world.peers["bridge", "alder"]):
         assert ana.get(page_of(summary)).status_code == 403
 

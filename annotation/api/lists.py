@@ -1,0 +1,112 @@
+"""A list of `core.lists` as an operation of the API, with its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from annotation.api.fields import NamedChoice
+from annotation.api.schema import operation
+from annotation.core.lists import LARGEST_PAGE, Column, Filter, Kind, List
+from annotation.core.paging import ROWS_ON_A_PAGE
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+    from annotation.api.access import ApiView
+
+FIELDS: dict[Kind, Callable[..., serializers.Field[Any, Any, Any, Any]]] = {
+    Kind.TEXT: serializers.CharField,
+    Kind.COUNT: serializers.IntegerField,
+    Kind.NUMBER: serializers.FloatField,
+    Kind.FLAG: serializers.BooleanField,
+    Kind.MOMENT: serializers.DateTimeField,
+    Kind.TEXTS: lambda **options: serializers.ListField(child=serializers.CharField(), **options),
+}
+TYPES: dict[Kind, type] = {Kind.TEXT: str, Kind.COUNT: int, Kind.FLAG: bool}
+
+
+class Row(serializers.Serializer[Any]):
+    """A row of a list, by its columns and by the fields of a subclass.
+
+    Columns that are not for everybody need the `viewer` in the context.
+    """
+
+    columns: tuple[Column, ...] = ()
+
+    def to_representation(self, row: Any) -> dict[str, Any]:
+        columns = {column.name: column for column in self.columns}
+        viewer, shown = self.context.get("viewer"), {}
+        for name, field in self.fields.items():
+            column = columns.get(name)
+            if column is None:
+                value = field.get_attribute(row)
+            elif column.is_for_all or (viewer is not None and column.seen_by(viewer)):
+                value = column.of(row)
+            else:
+                continue
+            # A choice is told as its value, which the field would look up.
+            is_plain = value is None or (column is not None and column.choices is not None)
+            shown[name] = value if is_plain else field.to_representation(value)
+        return shown
+
+
+def shape_of(listed: List, name: str) -> type[Row]:
+    """The serializer of a list's rows, which the schema calls by this name. Columns not for everybody are optional."""
+    fields = {column.name: _field(column) for column in listed.columns}
+    return type(name, (Row,), {**fields, "columns": listed.columns, "__doc__": None})
+
+
+def operation_of(listed: List, shape: type[Row], told: str) -> Callable[..., Response]:
+    """The handler that lists the rows of a project, with what it says of itself."""
+
+    def get(view: ApiView, request: Request, slug: str) -> Response:
+        viewer = view.viewer(*listed.verbs)
+        look = listed.look(viewer, request.query_params.dict(), is_strict=True)
+        rows, after = look.page()
+        return view.rows(shape(rows, many=True, context={"viewer": viewer}).data, after)
+
+    get.__doc__ = told
+    described = operation(
+        f"list_{listed.name.replace(' ', '_')}", parameters=_parameters(listed), responses=shape(many=True)
+    )
+    return described(get)
+
+
+def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
+    # What the list does not show to everybody is not in every row.
+    options: dict[str, Any] = {
+        "help_text": column.help,
+        "allow_null": column.nullable,
+        "required": column.is_for_all,
+    }
+    if column.choices and column.kind == Kind.TEXTS:
+        child = NamedChoice(column.choices.name, column.choices.words)
+        return serializers.ListField(child=child, **options)
+    if column.choices:
+        return NamedChoice(column.choices.name, column.choices.words, **options)
+    return FIELDS[column.kind](**options)
+
+
+def _parameters(listed: List) -> list[OpenApiParameter]:
+    sorted_by = [column.name for column in listed.columns if column.order]
+    orders = [sign + name for name in sorted_by for sign in ("", "-")]
+    own = [_parameter(each) for each in listed.filters]
+    if listed.is_searched:
+        own.append(OpenApiParameter("q", str, description="Text that is searched for."))
+    if orders:
+        own.append(OpenApiParameter("sort", str, enum=orders, description="Column to sort by; `-` reverses."))
+    whole = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": ROWS_ON_A_PAGE}
+    own.append(OpenApiParameter("limit", whole, description="Rows on a page."))
+    own.append(OpenApiParameter("after", str, description="Id after whose row the page starts; see `next`."))
+    return own
+
+
+def _parameter(each: Filter) -> OpenApiParameter:
+    words = [value for value, _ in each.choices.words] if each.choices else None
+    default = each.default or None
+    return OpenApiParameter(each.name, TYPES[each.kind], enum=words, default=default, description=each.help)

@@ -1,0 +1,349 @@
+"""Lists: one declaration of columns and filters gives a page, the JSON of the API and a CSV.
+
+A column that a viewer may not see is not in their page, JSON or CSV, and they cannot sort, filter or search by it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q
+from django.utils.http import urlencode
+
+from annotation.core.paging import ROWS_ON_A_PAGE, batches, page_after
+from annotation.core.permissions import Verb
+from annotation.core.refusals import Invalid, NotAllowed
+from annotation.core.search import holds, searched_for
+from annotation.core.tables.as_csv import cell
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from annotation.models import Project
+
+LARGEST_PAGE = 500
+ROWS_AT_ONCE = 500
+LARGEST_NUMBER = 2_147_483_647
+
+
+class Kind(StrEnum):
+    TEXT = "text"
+    COUNT = "count"
+    NUMBER = "number"
+    FLAG = "flag"
+    MOMENT = "moment"
+    TEXTS = "texts"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The values of a column or a filter with their words. The API's schema calls them by the name."""
+
+    name: str
+    words: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The person who looks at a list of a project, with what they may do there now."""
+
+    person: User
+    project: Project
+    verbs: frozenset[Verb]
+
+
+def sees_scores(viewer: Viewer) -> bool:
+    """Whether scores, and so who wrote what and what others answered, are open to the viewer."""
+    return Verb.VIEW_SCORES in viewer.verbs
+
+
+def _everybody(viewer: Viewer) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What columns and filters share. `help` is for the API; `seen_by` says for whom it exists."""
+
+    kind: Kind = Kind.TEXT
+    choices: Choices | None = None
+    help: str = ""
+    seen_by: Callable[[Viewer], bool] = _everybody
+
+
+@dataclass(frozen=True, slots=True)
+class Column(_Part):
+    """One column. `value` is a path of attributes (default: the name) or a function of the row.
+
+    On the page it has the `head`; without one it is in JSON and CSV alone. `order` is the database's column that it is
+    sorted by, never null, `order_down` the one for falling if it is another; `search` one that the search field looks
+    in; True is the column of the value itself. `link` names the page of the row, by its id; `cell` the template that
+    shows it otherwise than its kind says; `missing` what the page says in place of no value.
+    """
+
+    name: str
+    value: str | Callable[[Any], Any] = ""
+    head: str = field(default="", kw_only=True)
+    nullable: bool = field(default=False, kw_only=True)
+    order: str | bool = field(default="", kw_only=True)
+    order_down: str = field(default="", kw_only=True)
+    search: str | bool = field(default="", kw_only=True)
+    link: str = field(default="", kw_only=True)
+    cell: str = field(default="", kw_only=True)
+    missing: str = field(default="", kw_only=True)
+
+    @property
+    def is_for_all(self) -> bool:
+        return self.seen_by is _everybody
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind in (Kind.COUNT, Kind.NUMBER)
+
+    def in_database(self, way: str | bool) -> str:
+        """The database's column of a way to sort or search; True is the value's own."""
+        own = self.value if isinstance(self.value, str) and self.value else self.name
+        return own.replace(".", "__") if way is True else str(way or "")
+
+    def of(self, row: Any) -> Any:
+        """The value of a row; None where the path ends early."""
+        if callable(self.value):
+            return self.value(row)
+        for name in (self.value or self.name).split("."):
+            row = getattr(row, name, None)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(_Part):
+    """One filter. `where` is a lookup (default: the name) or a function of the viewer and the value.
+
+    On the page it is a select of its `choices`, under its `title`; without one it is the API's alone. Where nothing
+    is chosen, the `default` is; without one all rows are kept.
+    """
+
+    name: str
+    where: str | Callable[[Viewer, Any], Q] = ""
+    title: str = field(default="", kw_only=True)
+    default: str = field(default="", kw_only=True)
+
+    def read(self, text: str) -> Any:
+        """The value that a text names. Raises Invalid."""
+        known: Sequence[str] = [value for value, _ in self.choices.words] if self.choices else ()
+        if self.kind == Kind.FLAG:
+            known = ("true", "false")
+        if known and text not in known:
+            raise Invalid(f"{self.name} is one of {', '.join(known)}, not {text!r}.", field=self.name)
+        if self.kind == Kind.FLAG:
+            return text == "true"
+        if self.kind == Kind.COUNT:
+            return whole_number(text, self.name, most=LARGEST_NUMBER)
+        return text
+
+    def condition(self, viewer: Viewer, value: Any) -> Q:
+        """The rows that it keeps."""
+        if callable(self.where):
+            return self.where(viewer, value)
+        return Q(**{self.where or self.name: value})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class List:
+    """The declaration of a list; `name` is its plural noun. Whoever may carry out one of the `verbs` sees it.
+
+    `rows` gives what a viewer may see with what the columns read; `order` ends in a unique column. `prepare` is given
+    the rows that are about to be shown. `polls` says of a page's rows after how many seconds to ask again, 0: never.
+    `below` is the template of a second line of each row.
+    """
+
+    name: str
+    verbs: tuple[Verb, ...]
+    rows: Callable[[Viewer], QuerySet[Any]]
+    columns: tuple[Column, ...]
+    order: tuple[str, ...]
+    filters: tuple[Filter, ...] = ()
+    key: str = "public_id"
+    prepare: Callable[[Viewer, Sequence[Any]], object] = lambda viewer, rows: None
+    polls: Callable[[Sequence[Any]], int] = lambda rows: 0
+    below: str = ""
+    title: str = ""
+    empty: str = ""
+
+    @property
+    def slug(self) -> str:
+        return self.name.replace(" ", "-")
+
+    @property
+    def is_searched(self) -> bool:
+        return any(column.search for column in self.columns)
+
+    def look(self, viewer: Viewer, given: Mapping[str, str], *, is_strict: bool = False) -> Look:
+        """The list as an address asks for it. Raises Invalid, and NotAllowed for what the viewer may not see.
+
+        A strict look refuses parameters that the list does not know.
+        """
+        names = {"q", "sort", "after", "limit", *(each.name for each in self.filters)}
+        if is_strict and (unknown := sorted(set(given) - names)):
+            told = f"There is no parameter {unknown[0]!r}. Known are: {', '.join(sorted(names))}."
+            raise Invalid(told, field=unknown[0])
+        if broken := [name for name in names if "\x00" in given.get(name, "")]:
+            raise Invalid(f"{broken[0]} holds a character that no text has.", field=broken[0])
+        limit = whole_number(given.get("limit") or str(ROWS_ON_A_PAGE), "limit", least=1, most=LARGEST_PAGE)
+        wanted = {each.name: given.get(each.name) or each.default for each in self.filters}
+        look = Look(
+            of=self,
+            viewer=viewer,
+            q=searched_for(given.get("q", "")),
+            sort=given.get("sort", ""),
+            after=given.get("after", ""),
+            limit=limit,
+            chosen={name: value for name, value in wanted.items() if value},
+        )
+        _ = look.order, look.condition
+        return look
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a column: the query of a click on it, "" where it does not sort, and the present order."""
+
+    column: Column
+    query: str
+    aria_sort: str
+
+
+@dataclass(frozen=True)
+class Look:
+    """One viewer's look at a list: what they searched for, chose and sorted by."""
+
+    of: List
+    viewer: Viewer
+    q: str
+    sort: str
+    after: str
+    limit: int
+    chosen: Mapping[str, str]
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        return [column for column in self.of.columns if column.seen_by(self.viewer)]
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The database's columns. Raises Invalid and NotAllowed."""
+        if not self.sort:
+            return self.of.order
+        sign, name = "-" if self.sort.startswith("-") else "", self.sort.removeprefix("-")
+        column = next((one for one in self.of.columns if one.name == name and one.order), None)
+        if column is None:
+            known = ", ".join(one.name for one in self.columns if one.order) or "nothing"
+            raise Invalid(f"This list is sorted by {known}, not by {name!r}.", field="sort")
+        _need(column, self.viewer)
+        database = (sign and column.order_down) or column.in_database(column.order)
+        return tuple(dict.fromkeys((f"{sign}{database}", f"{sign}pk")))
+
+    @cached_property
+    def condition(self) -> Q:
+        """The rows that are searched for and chosen. Raises Invalid and NotAllowed."""
+        found = Q()
+        for each in self.of.filters:
+            if each.name in self.chosen:
+                _need(each, self.viewer)
+                found &= each.condition(self.viewer, each.read(self.chosen[each.name]))
+        searched = [column.in_database(column.search) for column in self.columns if column.search]
+        if self.q and not searched:
+            raise Invalid("This list has no search.", field="q")
+        return found & holds(self.q, *searched)
+
+    def page(self) -> tuple[list[Any], str]:
+        """The rows of a page, and the id after which the next page starts, "" at the end. Raises NoSuchPage."""
+        scope = self.of.rows(self.viewer)
+        shown, following = page_after(
+            scope.filter(self.condition),
+            order=self.order,
+            after=self.after,
+            size=self.limit,
+            scope=scope,
+            id_path=self.of.key,
+        )
+        self.of.prepare(self.viewer, shown)
+        return shown, following
+
+    def as_csv(self) -> Iterator[str]:
+        """All rows in their order, some lines at a time."""
+        yield _lines([[column.name for column in self.columns]])
+        found = self.of.rows(self.viewer).filter(self.condition).order_by(*self.order)
+        for some in batches(found.iterator(chunk_size=ROWS_AT_ONCE), ROWS_AT_ONCE):
+            self.of.prepare(self.viewer, some)
+            yield _lines([[cell(column.of(row)) for column in self.columns] for row in some])
+
+    # What the page shows of it.
+
+    @property
+    def heads(self) -> list[Head]:
+        return [self._head(column) for column in self.columns if column.head]
+
+    @property
+    def selects(self) -> list[tuple[Filter, str]]:
+        """The filters of the page, each with its chosen value."""
+        shown = [each for each in self.of.filters if each.title and each.seen_by(self.viewer)]
+        return [(each, self.chosen.get(each.name, "")) for each in shown]
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.q or self._said)
+
+    @property
+    def hides_some(self) -> bool:
+        """Whether a filter of the page leaves out rows where nothing is chosen."""
+        return any(each.default for each, _ in self.selects)
+
+    @property
+    def _said(self) -> dict[str, str]:
+        plain = {each.name: each.default for each in self.of.filters}
+        return {name: value for name, value in self.chosen.items() if value != plain[name]}
+
+    def query(self, **changed: str) -> str:
+        """The address's query with these parts changed."""
+        limit = "" if self.limit == ROWS_ON_A_PAGE else str(self.limit)
+        said = {**self._said, "q": self.q, "sort": self.sort, "limit": limit, **changed}
+        kept = {name: value for name, value in said.items() if value}
+        return f"?{urlencode(kept)}" if kept else ""
+
+    @property
+    def as_file(self) -> str:
+        return self.query(file="csv")
+
+    def _head(self, column: Column) -> Head:
+        if not column.order:
+            return Head(column, "", "")
+        first = {f"{sign}{column.in_database(column.order)}": f"{sign}{column.name}" for sign in ("", "-")}
+        now = self.sort or first.get(self.of.order[0], "")
+        turned = f"-{column.name}" if now == column.name else column.name
+        aria_sort = {column.name: "ascending", f"-{column.name}": "descending"}.get(now, "")
+        return Head(column, self.query(sort=turned), aria_sort)
+
+
+def whole_number(text: str, name: str, *, least: int = 0, most: int) -> int:
+    """The number that a parameter names. Raises Invalid."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
+        raise Invalid(f"{name} is a whole number from {least} to {most:,}, not {text!r}.", field=name)
+    return int(text)
+
+
+def _need(part: Column | Filter, viewer: Viewer) -> None:
+    if not part.seen_by(viewer):
+        raise NotAllowed(f"{part.name} is hidden from you here, so this list cannot go by it.")
+
+
+def _lines(rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

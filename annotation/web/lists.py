@@ -1,0 +1,52 @@
+"""A list of `core.lists` as a page: whole, its part for htmx, or its CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from annotation.core.lists import List, Look, Viewer
+from annotation.core.tables.answer import streamed_file
+from annotation.web.htmx import Request, page_or_fragment
+
+if TYPE_CHECKING:
+    from django.http.response import HttpResponseBase
+
+    from annotation.web.rooms import Room
+
+
+def listed(
+    request: Request, room: Room, what: List, *, address: str = "", is_beside: bool = False
+) -> dict[str, Any]:
+    """What `_list.html` shows. The `address` is the list's own, if the request's is another.
+
+    A list that stands beside the page's own shows its first rows, and its address says nothing of it.
+    """
+    look = look_of(request, room, what, {} if is_beside else request.GET.dict())
+    rows, following = look.page()
+    return {
+        "look": look,
+        "rows": rows,
+        "more": look.query(after=following) if following and not is_beside else "",
+        "address": address or request.path,
+        "polls": what.polls(rows),
+        "is_beside": is_beside,
+        "room": room,
+    }
+
+
+def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Look:
+    """The look that an address takes at a list. Raises as `List.look`."""
+    return what.look(Viewer(request.user, room.project, room.verbs), given)
+
+
+def list_page(
+    request: Request, room: Room, what: List, *, page: str, context: Mapping[str, object] | None = None
+) -> HttpResponseBase:
+    """The page that includes `_list.html`, the list alone for htmx, or with `file=csv` all of its rows as a file."""
+    if request.GET.get("file") == "csv":
+        name = f"{room.project.slug}-{what.name}.csv"
+        look = look_of(request, room, what, request.GET.dict())
+        return streamed_file(look.as_csv(), content_type="text/csv; charset=utf-8", name=name)
+    shown = {**listed(request, room, what), **(context or {})}
+    return page_or_fragment(request, page=page, fragment="_list.html", context=shown)
