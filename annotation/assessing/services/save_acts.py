@@ -167,7 +167,7 @@ class _Saving:
             piece = self.here.pieces.get(act.reading_id)
             if piece is None:
                 raise NotFound(
-                    "This summary was changed or is no longer in the set. Open it anew from My work."
+                    "This summary was changed or is no longer in the set. Open it again from My work."
                 )
             version = (
                 self._judge(act, piece) if isinstance(act, UnitAct) else self._answer(act, piece.summary)
@@ -212,7 +212,7 @@ class _Saving:
         place = self.places.get(act.unit_id)
         is_claim = place is not None and place.claim_id is not None
         if place is None or place.model_id != piece.model_id or is_claim != piece.has_claims_as_units:
-            raise NotFound("This model unit is no longer in this comparison. Load the page anew.")
+            raise NotFound("This model unit is no longer in this comparison. Reload the page.")
         _check_percent(act.percent, self.assignment.document_set.project.percent_step)
         row = UnitJudgment(
             reading_id=piece.key,

@@ -24,7 +24,7 @@ class Acts extends EventTarget {
   #timer = 0;
   #isSending = false;
 
-  // "idle", "busy", "offline", "signed-out"; "hidden" (not there for whoever is signed in now) or "over" (takes no
+  // "idle", "busy", "offline", "signed-out"; "hidden" (not there for the person signed in now) or "over" (takes no
   // more), with the server's words.
   state = "idle";
   message = "";

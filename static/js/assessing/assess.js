@@ -300,7 +300,7 @@
       setUp();
       arrive();
     } else {
-      notice("That summary cannot be shown now. You may be offline or signed out, or it has changed: load the page anew.");
+      notice("That summary cannot be shown now. You may be offline or signed out, or it has changed: reload the page.");
     }
     isTurning = false;
     holdKeys(page && isAnew ? "settle" : "go");

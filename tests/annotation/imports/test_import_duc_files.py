@@ -155,7 +155,7 @@ def test_an_open_form_is_refused_units_that_are_others_now(world: World, tmp_pat
     model = Summary.objects.get(is_model=True, external_id="I")
     shown = model.units.earliest("position").public_id
     bring(world.project, tmp_path, {MODEL: see_page(*MODEL_UNITS[1:])})
-    with pytest.raises(NotFound, match="Load the page anew"):
+    with pytest.raises(NotFound, match="Reload the page"):
         judge_unit(reading=assignment.readings.get(), by=world.ana, unit_id=shown, percent=40)
     assert model.units.count() == 6
 

@@ -321,7 +321,7 @@ def test_claims_that_replace_units_stay_once_they_have_percents(world: World) ->
     # Not judged yet: they may be changed, and an open form is refused the claim that is gone.
     reword(world, 1, "The port closes in April")
     reading = assignment.readings.select_related("assignment__document_set__project").earliest("position")
-    with pytest.raises(NotFound, match="Load the page anew"):
+    with pytest.raises(NotFound, match="Reload the page"):
         judge_unit(reading=reading, by=world.ana, unit_id=shown, percent=40)
     judge_unit(reading=reading, by=world.ana, unit_id=claim(world, 2).public_id, percent=40, marks=[1])
     for act in (
