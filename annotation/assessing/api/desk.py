@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -292,7 +293,7 @@ class AssignmentActs(ApiView):
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)
         acts = read_acts(self.body(NewActs)["acts"])
-        return Response(save_acts(assignment=assignment, by=self.person, acts=acts).as_json())
+        return Response(asdict(save_acts(assignment=assignment, by=self.person, acts=acts)))
 
 
 class OneReading(ApiView):

@@ -73,10 +73,7 @@ class SummaryWork:
 
 @dataclass(frozen=True, slots=True)
 class SetWork:
-    """One document set to judge: "set `number`" of the assessor's, with `peers` peer summaries.
-
-    `judged` and `total` count the units of the model summaries that may be seen.
-    """
+    """One document set to judge: "set `number`" of the assessor's, with `peers` peer summaries."""
 
     assignment_id: str
     number: int
@@ -84,14 +81,8 @@ class SetWork:
     closed_at: datetime | None
     lease_until: datetime | None
     peers: int
-    judged: int
-    total: int
     is_complete: bool
     summaries: tuple[SummaryWork, ...]
-
-    @property
-    def missing(self) -> int:
-        return self.total - self.judged
 
     @property
     def incomplete(self) -> int:
@@ -362,8 +353,6 @@ class _OwnAssignment:
             closed_at=self.closed_at,
             lease_until=self.lease_until,
             peers=len(here.summaries),
-            judged=here.judged,
-            total=here.total,
             is_complete=is_closed or here.is_complete,
             summaries=tuple(_summary_work(piece, is_closed=is_closed) for piece in here.pieces.values()),
         )

@@ -158,15 +158,6 @@ class AssignmentProgress:
     summaries: dict[int, SummaryState] = field(default_factory=dict)
 
     @property
-    def judged(self) -> int:
-        return sum(piece.judged for piece in self.pieces.values() if not piece.summary.is_quality_open)
-
-    @property
-    def total(self) -> int:
-        """Units to judge; of a model summary that may not be seen yet not even the number is told."""
-        return sum(piece.total for piece in self.pieces.values() if not piece.summary.is_quality_open)
-
-    @property
     def is_complete(self) -> bool:
         return all(summary.is_complete for summary in self.summaries.values())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,9 +63,6 @@ class Saved:
     slips: Mapping[str, str]
     gates: Mapping[str, Gates]
     lease_until: datetime | None
-
-    def as_json(self) -> dict[str, object]:
-        return asdict(self)
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
@@ -138,7 +139,7 @@ def acts(request: Request, slug: str, assignment_id: str) -> JsonResponse:
         project = project_for(request.user, slug, Verb.ASSESS)
         assignment = own_assignment(project, request.user, assignment_id)
     acts = read_acts(_body(request, {"acts"}).get("acts"))
-    return JsonResponse(save_acts(assignment=assignment, by=request.user, acts=acts).as_json())
+    return JsonResponse(asdict(save_acts(assignment=assignment, by=request.user, acts=acts)))
 
 
 @screen("POST")
