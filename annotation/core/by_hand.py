@@ -1,24 +1,109 @@
-"""What the statements of `assessing` are carried out with."""
+"""Rows out of statements that are written by hand, and into them, where every request asks or thousands are written
+and building a query takes longer than carrying it out.
+
+```
+_PEER = Part(Summary, "peer", ("id", "text"))
+cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ... annotation_summary peer ...")
+label, *values = cursor.fetchone()
+peer = _PEER.read(iter(values))
+insert(Assignment, [{"assignment_id": 1, "position": 1}, {"assignment_id": 1, "position": 2}], {"state": "assigned"})
+```
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from functools import cache, cached_property
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 from django.db import connection
-from django.db.models import Model
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Field, Model
 
-from annotation.core.prepared import prepared_cursor
+Row = TypeVar("Row", bound=Model)
 
-kept_plan = prepared_cursor
+
+class Part(Generic[Row]):
+    """The columns of one table in such a statement, where the table goes by `name`.
+
+    Without `only` they are all there; columns that are left out are asked for when they are first read.
+    """
+
+    def __init__(self, row: type[Row], name: str, only: Sequence[str] = ()) -> None:
+        self._row = row
+        self._name = name
+        self._only = only
+
+    @property
+    def table(self) -> str:
+        """The table's own name."""
+        return self._row._meta.db_table
+
+    @cached_property
+    def columns(self) -> str:
+        """What to select."""
+        return ", ".join(f'{self._name}."{field.column}"' for field in self._fields)
+
+    def read(self, values: Iterator[object]) -> Row:
+        """The row; takes its values from the front of those that are left."""
+        given = list(islice(values, len(self._fields)))
+        for place, convert in self._conversions:
+            given[place] = convert(given[place])
+        return self._row.from_db(connection.alias, self._attributes, given)
+
+    @cached_property
+    def _fields(self) -> list[Field[object, object]]:
+        fields = self._row._meta.concrete_fields
+        return [field for field in fields if not self._only or field.attname in self._only]
+
+    @cached_property
+    def _attributes(self) -> list[str]:
+        return [field.attname for field in self._fields]
+
+    @cached_property
+    def _conversions(self) -> list[tuple[int, Callable[[object], object]]]:
+        """What the database, or the field, keeps otherwise than Python does: SQLite's dates, JSON."""
+        return [
+            (place, _converting(convert, column))
+            for place, column in enumerate(field.get_col(self._name) for field in self._fields)
+            for convert in (
+                *connection.ops.get_db_converters(column),
+                *column.get_db_converters(connection),
+            )
+        ]
+
+
+def named(kind: type[Row], **columns: object) -> Row:
+    """A row of which only these columns are at hand; the others are asked for when they are first read."""
+    return kind.from_db(connection.alias, list(columns), list(columns.values()))
 
 
 def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """What a statement finds."""
-    with prepared_cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
+
+
+def kept_plan() -> CursorWrapper:
+    """A cursor whose statements PostgreSQL plans once a connection, which takes it longer than to answer some.
+
+    Their values are sent beside them instead of in them. Elsewhere, and where statements are logged to be read, a
+    cursor like any other.
+    """
+    if connection.vendor != "postgresql" or connection.queries_logged:
+        return connection.cursor()
+    # Needs psycopg, which SQLite does without.
+    from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415
+
+    connection.ensure_connection()
+    line = connection.connection
+    of_others, line.cursor_factory = line.cursor_factory, ServerBindingCursor
+    try:
+        return connection.cursor()
+    finally:
+        line.cursor_factory = of_others
 
 
 def places(values: Sized) -> str:
@@ -44,7 +129,7 @@ def insert(kind: type[Model], new: Sequence[Mapping[str, Any]]) -> None:
     if not new:
         return
     statement = _inserting(kind, tuple(new[0]))
-    with prepared_cursor() as cursor:
+    with kept_plan() as cursor:
         cursor.executemany(statement, [tuple(row.values()) for row in new])
 
 
@@ -54,3 +139,7 @@ def _inserting(kind: type[Model], attributes: tuple[str, ...]) -> str:
     column_of = {field.attname: str(field.column) for field in kind._meta.concrete_fields}
     columns = ", ".join(quote(column_of[name]) for name in attributes)
     return f"INSERT INTO {quote(kind._meta.db_table)} ({columns}) VALUES ({places(attributes)})"  # noqa: S608 - no input in it
+
+
+def _converting(convert: Callable[..., object], column: object) -> Callable[[object], object]:
+    return lambda value: convert(value, column, connection)

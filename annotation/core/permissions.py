@@ -8,22 +8,27 @@ their document sets are closed.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Model, QuerySet
 
+from annotation.core import sql
+from annotation.core.by_hand import Part, kept_plan
 from annotation.core.refusals import NotAllowed, NotFound
-from annotation.models import Assignment, Membership, Project, Role
+from annotation.models import Judge, Membership, Project, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from django.contrib.auth.models import AnonymousUser, User
 
     Person = User | AnonymousUser
+
+Row = TypeVar("Row", bound=Model)
 
 
 class Verb(StrEnum):
@@ -159,8 +164,9 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Role)
-    held = Membership.objects.filter(project=project, user=person).values_list("roles", flat=True)
-    return frozenset(Role(role) for roles in held for role in roles)
+    with kept_plan() as cursor:
+        cursor.execute(sql.ROLES_STATEMENT, [project.pk, person.pk])
+        return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
 
 
 def verbs_there(standing: Standing, project: Project) -> frozenset[Verb]:
@@ -191,23 +197,27 @@ def standing_in(person: Person, project: Project) -> Standing:
     """The person's roles and blindness in a project, in one query."""
     if not person.is_authenticated:
         return Standing(roles=frozenset(), is_blind=False)
-    row = with_standing(Project.all_projects.filter(pk=project.pk).only("pk"), person, project="pk").first()
-    return Standing(roles=frozenset(), is_blind=False) if row is None else _standing(person, row)
+    with kept_plan() as cursor:
+        cursor.execute(f"SELECT {STANDING}", standing_values(person, project))
+        return _standing(person, *cursor.fetchone())
 
 
-def with_standing(rows: QuerySet[Any], person: Person, *, project: str) -> QuerySet[Any]:
-    """The rows with what `require_as_read` goes by; `project` names the column with their project's key."""
-    held = Membership.objects.filter(project=OuterRef(project), user=person.pk).values("roles")
-    open_work = Assignment.objects.filter(
-        document_set__project=OuterRef(project), assessor=person.pk, closed_at=None, unassigned_at=None
-    )
-    annotated: QuerySet[Any] = rows.annotate(held_roles=Subquery(held), is_blind_now=Exists(open_work))
-    return annotated
+def standing_values(person: Person, project: Project) -> dict[str, int | None]:
+    """The values of `STANDING`, by name."""
+    return {"person": person.pk, "project": project.pk}
 
 
-def _standing(person: Person, row: Any) -> Standing:
-    roles = Role if person.is_superuser else map(Role, row.held_roles or ())
-    return Standing(roles=frozenset(roles), is_blind=row.is_blind_now)
+def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing:
+    if person.is_authenticated and person.is_superuser:
+        return Standing(roles=frozenset(Role), is_blind=bool(is_blind_now))
+    held = frozenset(Role(role) for role in json.loads(roles or "[]"))
+    return Standing(roles=held, is_blind=bool(is_blind_now))
+
+
+STANDING = sql.STANDING.format(project="%(project)s")
+"""Two columns for a statement by hand that asks something else besides, to be handed to `require_as_read`."""
+
+_PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
 
 
 def is_blind(person: Person, project: Project) -> bool:
@@ -231,9 +241,11 @@ def require(person: Person | None, project: Project, verb: Verb) -> None:
         _require(standing_in(person, project), project, verb)
 
 
-def require_as_read(person: Person, project: Project, verb: Verb, row: Any) -> None:
-    """As `require`, by a row of `with_standing`. Raises as that does."""
-    _require(_standing(person, row), project, verb)
+def require_as_read(
+    person: Person, project: Project, verb: Verb, roles: str | None, is_blind_now: bool
+) -> None:
+    """As `require`, of somebody of whom a statement has read `STANDING`. Raises as that does."""
+    _require(_standing(person, roles, is_blind_now), project, verb)
 
 
 def _require(standing: Standing, project: Project, verb: Verb) -> None:
@@ -264,12 +276,45 @@ def project_for(person: Person, slug: str, verb: Verb) -> Project:
 
 def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, frozenset[Verb]]:
     """The project as `project_for` gives it, and all that the person may do in it. Raises as that does."""
-    entered = with_standing(Project.objects.select_related("deciding_judge"), person, project="pk").filter(
-        slug=slug
-    )
-    project = entered.first() if person.is_authenticated else None
-    if project is None:
+    project, verbs, _ = _entered(person, slug, verb)
+    return project, verbs
+
+
+def project_verbs_and(
+    person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
+) -> tuple[Project, frozenset[Verb], Row | None]:
+    """As `project_and_verbs`, with the project's row of that public id; None where there is none.
+
+    `beside` are the columns of that row, under the name `beside`.
+    """
+    join = sql.BESIDE.format(table=beside.table)
+    project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)
+    row = beside.read(values)
+    return project, verbs, row if row.pk else None
+
+
+def _entered(
+    person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
+) -> tuple[Project, frozenset[Verb], Iterator[object]]:
+    """As `project_and_verbs`, and the values of what was asked beside."""
+    with kept_plan() as cursor:
+        statement = sql.ENTERED.format(
+            standing=sql.STANDING.format(project="project.id"),
+            project=_PROJECT.columns,
+            judge=_JUDGE.columns,
+            beside=beside,
+            join=join,
+        )
+        cursor.execute(statement, {"person": person.pk, "slug": slug, **more})
+        found = cursor.fetchone()
+    if found is None:
         raise NotFound("There is no such project.")
-    standing = _standing(person, project)
+    roles, is_blind_now, *columns = found
+    values = iter(columns)
+    project = _PROJECT.read(values)
+    # Read also where there is none: what was asked beside stands after its columns.
+    judge = _JUDGE.read(values)
+    project.deciding_judge = judge if project.deciding_judge_id else None
+    standing = _standing(person, roles, is_blind_now)
     _require(standing, project, verb)
-    return project, verbs_there(standing, project)
+    return project, verbs_there(standing, project), values

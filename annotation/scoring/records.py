@@ -9,13 +9,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from django.db.models import F, Q
+from django.db import connection
+from django.db.models import Q
 
-from annotation.core.prepared import prepared_cursor
+from annotation.core.by_hand import Part, places, rows
 from annotation.core.unit_lists import has_claims_as_units
-from annotation.models import Check, Document, Project, Rating, Summary
+from annotation.models import (
+    Check,
+    Document,
+    DocumentSet,
+    Project,
+    Rating,
+    Summary,
+    System,
+)
 from annotation.scoring import sql
 from evaluation.blend import (
     AssessorAverage,
@@ -43,11 +52,13 @@ from evaluation.text import (
 )
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
     from annotation.models import Claim, Comparison, Unit
 
 RECORDS_AT_ONCE = 200
+
+_PEER, _SET = Part(Summary, "peer"), Part(DocumentSet, "document_set")
+_SYSTEM, _CHECK = Part(System, "author"), Part(Check, "annotation_check")
+_PEER_PARTS = (_PEER, _SET, _SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +189,21 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     `hold` locks them, in the order of keys as everybody does: call it inside a transaction, and read what is said of
     them afterwards.
     """
-    found = (
-        Summary.objects.filter(pk__in=keys, is_peer=True)
-        .select_related("document_set", "system")
-        .order_by("pk")
-    )
-    if hold:
-        found = found.select_for_update(of=("self",))
+    if not keys:
+        return []
+    columns = ", ".join(part.columns for part in _PEER_PARTS)
+    statement = sql.PEERS.format(columns=columns, peers=places(keys))
+    if hold and connection.features.has_select_for_update:
+        statement += "FOR UPDATE OF peer"
+    found = [_peer(iter(row)) for row in rows(statement, keys)]
     return sorted(found, key=lambda peer: (peer.document_set_id, peer.pk))
+
+
+def _peer(values: Iterator[object]) -> Summary:
+    peer = _PEER.read(values)
+    peer.document_set, system = _SET.read(values), _SYSTEM.read(values)
+    peer.system = system if peer.system_id else None
+    return peer
 
 
 def new_records(
@@ -310,11 +328,10 @@ class _Facts:
     def __init__(self, project: Project, peer_ids: Sequence[int]) -> None:
         self._rows: dict[str, list[_Fact]] = defaultdict(list)
         judge = project.deciding_judge_id
-        statement = sql.FACTS.format(peers=", ".join(["%s"] * len(peer_ids)))
-        with prepared_cursor() as cursor:
-            cursor.execute(statement, [*peer_ids, judge, judge, judge])
-            for kind, *columns in cursor.fetchall():
-                self._rows[kind].append(_Fact(*columns))
+        for kind, *columns in rows(
+            sql.FACTS.format(peers=places(peer_ids)), [*peer_ids, judge, judge, judge]
+        ):
+            self._rows[kind].append(_Fact(*columns))
 
     def of(self, kind: str) -> list[_Fact]:
         return self._rows.get(kind, [])
@@ -425,9 +442,10 @@ def _sources(sets: Iterable[int]) -> dict[int, str]:
 def _checks(peer_ids: Sequence[int]) -> dict[int, dict[int, CheckOfClaim]]:
     """The checks in force by peer and claim."""
     found: dict[int, dict[int, CheckOfClaim]] = defaultdict(dict)
-    checks: QuerySet[Any] = Check.objects.filter(peer__in=peer_ids, is_current=True).order_by("pk")
-    for check in checks.annotate(public_claim=F("claim__public_id")):
-        found[check.peer_id][check.claim_id] = CheckOfClaim(check, check.public_claim)
+    columns = f"claim.public_id, {_CHECK.columns}"
+    for claim_id, *values in rows(sql.CHECKS.format(columns=columns, peers=places(peer_ids)), peer_ids):
+        check = _CHECK.read(iter(values))
+        found[check.peer_id][check.claim_id] = CheckOfClaim(check, claim_id)
     return found
 
 

@@ -25,7 +25,8 @@ from annotation.api.errors import ErrorBody, error_of
 from annotation.api.fields import LabelField, NamedChoice, RowsField, ShareField, WordChoice
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
-from annotation.core.permissions import Verb, project_and_verbs, verbs_in
+from annotation.core.by_hand import Part
+from annotation.core.permissions import Verb, project_verbs_and, verbs_in
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid, Refusal
 from annotation.models import Adjudication, Check, ErrorType, Label, Project, Verdict
@@ -47,6 +48,8 @@ from annotation.reviewing.services.review import (
     override,
     withdraw_verdict,
 )
+
+_CHECK = Part(Check, "beside")
 
 ORDERS: dict[str, tuple[str, ...]] = {
     "made": ("pk",),
@@ -303,9 +306,9 @@ class CheckVerdicts(ApiView):
         the summary follow at once. A change of mind is another answer; the earlier one is kept. A claim that was
         removed since takes no answer (409).
         """
-        project, verbs = project_and_verbs(self.person, slug, Verb.REVIEW)
+        project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
         answer = self.body(NewVerdict)
-        check = of_project(Check.objects.filter(project=project, public_id=public_id).first(), project)
+        check = of_project(asked, project)
         given = override(
             check=check,
             by=self.person,
@@ -375,7 +378,8 @@ class CheckAnswersAtOnce(ApiView):
         return Response(Outcomes({"results": results}).data)
 
     def _answer(self, project: Project, *, check: str, **answer: Any) -> dict[str, Any]:
-        row = of_project(Check.objects.filter(project=project, public_id=check).first(), project)
+        _, _, asked = project_verbs_and(self.person, project.slug, Verb.REVIEW, _CHECK, check)
+        row = of_project(asked, project)
         given = override(check=row, by=self.person, **answer)
         return {"check": check, "verdict": given.verdict.public_id, "error": None}
 

@@ -1,18 +1,22 @@
-"""All that an answer to a check goes by, read while its summary is held."""
+"""All that an answer to a check goes by, read in one statement while its summary is held."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.contrib.auth.models import User
 
-from annotation.core.permissions import Verb, require_as_read, with_standing
+from annotation.core.by_hand import Part, named, rows
+from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.refusals import NotFound
-from annotation.models import Adjudication, Check, CheckLook, DrawnCheck, Guideline, Verdict
+from annotation.models import Check, CheckLook, Claim, Judge, Project, Verdict
+from annotation.reviewing.queries import sql
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+_PROJECT, _CHECK = Part(Project, "project"), Part(Check, "annotation_check")
+_CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(CheckLook, "look"), Part(Verdict, "verdict")
+_FACTS = 5
+"""So many columns stand before those of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +40,40 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
 
     Raises NotFound, and as `require` what that does for the verb.
     """
-    decided = Adjudication.objects.filter(check_row=OuterRef("pk"))
-    waiting = DrawnCheck.objects.filter(check_row=OuterRef("pk"), verdict=None)
-    guidelines = Guideline.objects.filter(project=OuterRef("project")).order_by("-version").values("pk")
-    checks = with_standing(
-        Check.objects.select_related("project", "claim"), person, project="project"
-    ).annotate(guideline_id=Subquery(guidelines[:1]), is_drawn=Exists(waiting), is_decided=Exists(decided))
-    now = checks.filter(pk=check.pk).first()
-    if now is None:
+    statement = sql.BEFORE_ANSWER.format(
+        standing=STANDING,
+        verdict=_VERDICT.columns,
+        project=_PROJECT.columns,
+        check=_CHECK.columns,
+        claim=_CLAIM.columns,
+        look=_LOOK.columns,
+    )
+    found = rows(statement, {**standing_values(person, check.project), "check": check.pk})
+    if not found:
         raise NotFound("There is no such check in this project.")
-    require_as_read(person, now.project, verb, now)
-    if now.project.deciding_judge_id == check.project.deciding_judge_id:
-        now.project.deciding_judge = check.project.deciding_judge
+    roles, is_blind, guideline_id, is_drawn, is_decided = found[0][:_FACTS]
+    require_as_read(person, check.project, verb, roles, is_blind)
+    rest = [iter(row[_FACTS:]) for row in found]
+    said = [_verdict(values) for values in rest]
+    # What follows is the same in every row.
+    project, now = _PROJECT.read(rest[0]), _CHECK.read(rest[0])
+    if project.deciding_judge_id == check.project.deciding_judge_id:
+        project.deciding_judge = check.project.deciding_judge
+    now.project, now.claim, look = project, _CLAIM.read(rest[0]), _LOOK.read(rest[0])
     return BeforeAnswer(
         check=now,
-        look=CheckLook.objects.filter(check_row=now, person=person).first(),
-        said=tuple(Verdict.objects.filter(check_row=now).select_related("person", "judge").order_by("pk")),
-        guideline_id=now.guideline_id,
-        is_drawn=now.is_drawn,
-        is_decided=now.is_decided,
+        look=look if look.pk else None,
+        said=tuple(verdict for verdict in said if verdict.pk),
+        guideline_id=guideline_id,
+        is_drawn=bool(is_drawn),
+        is_decided=bool(is_decided),
     )
+
+
+def _verdict(values: Iterator[object]) -> Verdict:
+    """A verdict with the names of whose it is."""
+    username, judge = next(values), next(values)
+    verdict = _VERDICT.read(values)
+    verdict.person = named(User, id=verdict.person_id, username=username) if verdict.person_id else None
+    verdict.judge = named(Judge, id=verdict.judge_id, name=judge) if verdict.judge_id else None
+    return verdict

@@ -79,7 +79,7 @@ def test_an_override_answers_what_was_kept_and_what_stands(world: World, client_
     assert (body["check"]["final_label"], body["check"]["final_source"]) == ("yes", "reviewer")
 
 
-MOST_STATEMENTS = 15
+MOST_STATEMENTS = 12
 """Of an answer through the API. Session, person, and project with the check (3); the summary, held, and all that the
 answer goes by (2); verdict and look (2); the summary's checks and what is said (2); checks, score and event (3)."""
 

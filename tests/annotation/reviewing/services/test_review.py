@@ -206,7 +206,7 @@ def test_the_log_tells_who_changed_what(world: World) -> None:
 def test_cost_does_not_grow_with_the_project(world: World, django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
     check = world.check("alder", 2)
     Project.objects.filter(pk=world.project.pk).update(description="warm")
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(12):
         override(check=check, by=world.rex, label="yes")
 
 

@@ -1,0 +1,75 @@
+"""Rows that are read out of statements written by hand, or written by them, are those of Django's own queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+
+from annotation.config.environment import USES_BEFORE_PREPARED
+from annotation.core.by_hand import Part, insert, rows, saved
+from annotation.models import Check, Event, Project, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from tests.annotation.cast import World
+
+CHECK, VERDICT = Part(Check, "checked"), Part(Verdict, "said")
+BOTH = """
+SELECT {check}, {verdict} FROM annotation_check checked JOIN annotation_verdict said ON said.check_row_id = checked.id
+WHERE checked.id = %s
+"""
+
+
+def asked(statement: str, key: int) -> list[object]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [key])
+        return list(cursor.fetchone())
+
+
+def values(row: Check | Verdict) -> dict[str, object]:
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+
+
+def test_the_rows_of_a_statement_are_read_one_after_the_other(world: World) -> None:
+    check = world.check("alder", 1)
+    read = iter(asked(BOTH.format(check=CHECK.columns, verdict=VERDICT.columns), check.pk))
+    # Lists kept as JSON, dates and truth values included, which SQLite keeps as texts and numbers.
+    assert values(CHECK.read(read)) == values(check)
+    assert values(VERDICT.read(read)) == values(Verdict.objects.get(check_row=check))
+
+
+def test_a_column_that_was_left_out_is_asked_for_when_it_is_read(
+    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    part = Part(Project, "project", ("id", "name"))
+    read = asked(f"SELECT {part.columns} FROM annotation_project project WHERE id = %s", world.project.pk)
+    project = part.read(iter(read))
+    with django_assert_num_queries(1):
+        assert (project.name, project.slug) == (world.project.name, world.project.slug)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="this run of the tests is on SQLite")
+def test_a_statement_by_hand_is_planned_once(world: World) -> None:
+    statement = "SELECT name FROM annotation_project project WHERE project.slug = %s"
+    for slug in (*["nowhere"] * USES_BEFORE_PREPARED, world.project.slug):
+        found = rows(statement, [slug])
+    assert found == [(world.project.name,)]
+    kept = rows("SELECT statement FROM pg_prepared_statements", [])
+    assert (statement.replace("%s", "$1"),) in kept
+
+
+def test_rows_are_written_in_their_order(
+    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    usual = saved(Event(project=world.project, data={"told": ["so \u2013 so"]}))
+    own = [{"verb": verb, "public_id": name * 16} for verb, name in (("assign", "a"), ("close", "b"))]
+    insert(Event, [{**usual, **each} for each in own])
+    made = list(Event.objects.filter(public_id__in=["a" * 16, "b" * 16]).order_by("pk"))
+    assert [(row.verb, row.public_id) for row in made] == [("assign", "a" * 16), ("close", "b" * 16)]
+    assert {(row.project_id, str(row.data)) for row in made} == {(world.project.pk, "{'told': ['so – so']}")}
+    with django_assert_num_queries(0):
+        insert(Event, [])
