@@ -14,7 +14,8 @@ from annotation.core.events import log
 from annotation.core.lists import Column, Filter, Viewer
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid, NotAllowed
-from annotation.models import Event, Export
+from annotation.exports.services import request_export
+from annotation.models import Event
 from annotation.projects.queries.event_log import EVENTS
 from tests.annotation.conftest import HTMX
 
@@ -120,10 +121,10 @@ def test_the_file_holds_all_rows_and_no_formula(viewer: Viewer, signed_in: Calla
 
 def test_the_api_lists_the_columns_and_filters_by_choices(world: World, client_of: ApiDoor) -> None:
     for level in ("scores", "units"):
-        Export.objects.create(project=world.project, level=level, format="csv")
+        request_export(project=world.project, level=level, format="csv", by=world.mona)
     client, address = client_of("mona"), "/api/v1/projects/harbour/exports/"
     [row] = client.get(f"{address}?level=units").json()["results"]
-    assert (row["level"], row["state"], row["requested_by"]) == ("units", "failed", None)
+    assert (row["level"], row["state"], row["requested_by"]) == ("units", "waiting", "mona")
     assert [row["level"] for row in client.get(f"{address}?sort=level").json()["results"]] == [
         "scores",
         "units",

@@ -47,7 +47,7 @@ def again(export: Export) -> Export:
 def test_one_that_waits_is_cancelled_at_once(world: World, signed_in: Callable[[User], Client]) -> None:
     export, mona = asked_for(world), signed_in(world.mona)
     answer = mona.post(f"{ROOM}{export.public_id}/cancel/", headers=HTMX).content.decode()
-    assert answer.lstrip().startswith('<section id="export-list"')
+    assert answer.lstrip().startswith('<section id="list-exports"')
     assert ("cancelled" in answer, "every 2s" in answer) == (True, False)
     assert again(export).job.state == "cancelled"
     assert Event.objects.get(verb="cancel export").actor == world.mona

@@ -123,6 +123,6 @@ def test_the_api_says_that_it_failed_and_the_library_raises(
     with Coverdict(live_server.url, make_token(person=world.mona)[1], progress=False) as server:
         project = server.project("harbour")
         facts = server.ask("GET", f"projects/harbour/runs/{run.public_id}/")
-        assert (facts["state"], facts["progress"]["outcome"]) == ("failed", "unusable")
+        assert (facts["state"], facts["progress"]["usable"]) == ("failed", 0)
         with pytest.raises(RunEnded, match=r"The run ended as failed\. No answer was usable\."):
             Run(project, facts).wait()

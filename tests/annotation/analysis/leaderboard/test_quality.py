@@ -56,7 +56,11 @@ def test_open_work_and_earlier_answers_count_for_nothing(world: World) -> None:
     project = asked(world)
     ana, ben = sit(world, "ana", "port"), sit(world, "ben", "port")
     SummaryJudgment.objects.create(
-        assignment=ana, peer=world.peers["port", "alder"], quality_answers={"clear": 0}, is_current=False
+        assignment=ana,
+        peer=world.peers["port", "alder"],
+        quality_answers={"clear": 0},
+        is_current=False,
+        version=0,
     )
     answer(world, ana, "alder", {"clear": 2})
     answer(world, ben, "alder", {"clear": 0})
