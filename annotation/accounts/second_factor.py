@@ -73,8 +73,8 @@ class Proposal:
     @property
     def picture(self) -> str:
         """The QR code, as the address of a picture that stands in the page itself."""
-        drawn = base64.b64encode(SecretsAtRest().build_totp_svg(self.address).encode()).decode()
-        return f"data:image/svg+xml;base64,{drawn}"
+        image = base64.b64encode(SecretsAtRest().build_totp_svg(self.address).encode()).decode()
+        return f"data:image/svg+xml;base64,{image}"
 
 
 def propose(person: User, secret: str = "") -> Proposal:

@@ -9,13 +9,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.adjudicating.queries.answers import NamelessAnswer
 from annotation.adjudicating.queries.disputes import (
     DISPUTES,
     decision_of,
     dispute_of,
     held_by,
 )
-from annotation.adjudicating.queries.voices import NamelessVoice
 from annotation.adjudicating.services.adjudicate import settle, withdraw_decision
 from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import take_next
@@ -39,7 +39,7 @@ class ErrorTypeField(NamedChoice):
 DisputeRow = shape_of(DISPUTES, "DisputeRow")
 
 
-class VoiceRow(serializers.Serializer[NamelessVoice]):
+class NamelessAnswerRow(serializers.Serializer[NamelessAnswer]):
     """One answer without its name."""
 
     letter = serializers.CharField()
@@ -61,9 +61,9 @@ class DisputeDetail(DisputeRow):  # type: ignore[valid-type, misc]
         help_text="Id of the current decision, empty for none. Send it with your decision."
     )
 
-    @extend_schema_field(VoiceRow(many=True))
+    @extend_schema_field(NamelessAnswerRow(many=True))
     def get_said(self, dispute: Dispute) -> Any:
-        return VoiceRow(self.context["view"].voices, many=True).data
+        return NamelessAnswerRow(self.context["view"].answers, many=True).data
 
     @extend_schema_field(AdjudicationRow(many=True))
     def get_decisions(self, dispute: Dispute) -> Any:

@@ -42,7 +42,7 @@ class DecisionForm(forms.Form):
 
 @admin.register(Dispute)
 class DisputeAdmin(Rows):
-    list_display = ("text", "spread", "voices", "state", "project")
+    list_display = ("text", "spread", "answers", "state", "project")
     list_filter = ("state",)
     list_select_related = JOINED_WITH
     ordering = WORST_FIRST

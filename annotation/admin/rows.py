@@ -20,7 +20,6 @@ from annotation.models import (
     Comparison,
     Document,
     DocumentSet,
-    Draw,
     Export,
     Guideline,
     Import,
@@ -31,6 +30,7 @@ from annotation.models import (
     Project,
     PromptVersion,
     Run,
+    Sample,
     SetupLink,
     Summary,
     System,
@@ -84,7 +84,7 @@ COLUMNS: dict[type[Model], tuple[str, ...]] = {
     Comparison: ("public_id", "peer", "model"),
     Document: ("public_id", "document_set", "position"),
     DocumentSet: ("external_id", "project", "created_at"),
-    Draw: ("public_id", "project", "created_at"),
+    Sample: ("public_id", "project", "created_at"),
     Export: ("public_id", "project", "level", "format"),
     Guideline: ("public_id", "project", "version", "created_at"),
     Import: ("public_id", "project", "created_at"),
@@ -109,7 +109,7 @@ SEARCHED: dict[type[Model], tuple[str, ...]] = {
     Worker: ("name",),
 }
 HIDDEN: dict[type[Model], tuple[str, ...]] = {
-    Draw: ("frame",),
+    Sample: ("frame",),
     Invitation: ("secret_hash",),
     Job: ("token",),
     SetupLink: ("secret_hash",),

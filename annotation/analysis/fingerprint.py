@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Max, Q, Sum
 
-from annotation.models import Draw, DrawnCheck, Score
+from annotation.models import Sample, SampledCheck, Score
 from evaluation.blend import VERSION
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ FINGERPRINTED_RULES = (
 
 
 def fingerprint_of(project: Project, *extra: object) -> str:
-    """The fingerprint of all that statistics are made from: scores, rules, draws and what `extra` names.
+    """The fingerprint of all that statistics are made from: scores, rules, samples and what `extra` names.
 
     Every answer of a person or of the deciding judge writes the scores that it touches anew, and each writing
-    draws a new `Score.revision`: the sum over the project tells that something was said. 64 hexadecimal digits;
+    samples a new `Score.revision`: the sum over the project tells that something was said. 64 hexadecimal digits;
     equal where nothing has changed, and different but for a chance of some 2^-31 where anything has.
     """
     scores = Score.objects.filter(project=project).aggregate(count=Count("pk"), revisions=Sum("revision"))
-    drawn = Draw.objects.filter(project=project).aggregate(
+    sampled = Sample.objects.filter(project=project).aggregate(
         count=Count("pk"), newest=Max("pk"), cancelled=Count("cancelled_at")
     )
-    answered = DrawnCheck.objects.filter(draw__project=project).aggregate(
+    answered = SampledCheck.objects.filter(sample__project=project).aggregate(
         count=Count("pk", filter=Q(verdict__isnull=False))
     )
     said = [
@@ -49,9 +49,9 @@ def fingerprint_of(project: Project, *extra: object) -> str:
         scores["count"],
         scores["revisions"],
         *(getattr(project, name) for name in FINGERPRINTED_RULES),
-        drawn["count"],
-        drawn["newest"],
-        drawn["cancelled"],
+        sampled["count"],
+        sampled["newest"],
+        sampled["cancelled"],
         answered["count"],
         *extra,
     ]

@@ -15,7 +15,7 @@ from annotation.imports import api as imports
 from annotation.judging.api import judges, runs
 from annotation.projects.api import members, projects
 from annotation.reviewing.api import checks, comments, review
-from annotation.sampling.api import samples as draws
+from annotation.sampling.api import samples
 from annotation.texts.api import claims, document_sets, summaries
 
 IN_PROJECT: list[URLPattern | URLResolver] = [
@@ -35,7 +35,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("checks/<slug:public_id>/", checks.OneCheck.as_view()),
     path("checks/<slug:public_id>/looks/", checks.CheckLooks.as_view()),
     path("checks/<slug:public_id>/verdicts/", checks.CheckVerdicts.as_view()),
-    path("check-draws/", draws.CheckSamples.as_view()),
+    path("samples/", samples.CheckSamples.as_view()),
     path("verdicts/<slug:public_id>/", checks.OneVerdict.as_view()),
     path("adjudications/<slug:public_id>/", disputes.OneAdjudication.as_view()),
     path("disputes/", disputes.Disputes.as_view()),

@@ -13,7 +13,7 @@ from annotation.models.base import new_public_ids
 def copy_rows(kind: type[models.Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     """Store rows of values for the attributes named, by COPY on PostgreSQL and one prepared statement on SQLite.
 
-    The other columns hold their default, the same in every row; each row draws its `public_id`. Defended by
+    The other columns hold their default, the same in every row; each row samples its `public_id`. Defended by
     `tests/bench/files.py`: a large file has a million units. The caller owns the transaction.
     """
     quote = connection.ops.quote_name

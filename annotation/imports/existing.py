@@ -20,11 +20,11 @@ from annotation.models import (
     Comparison,
     Document,
     DocumentSet,
-    DrawnCheck,
     Project,
     Question,
     QuestionAnswer,
     Rating,
+    SampledCheck,
     Summary,
     UnitJudgment,
     Verdict,
@@ -199,7 +199,7 @@ def judged_claim_sets(keys: Iterable[int]) -> set[int]:
         *_answers_by("check_row__claim__claim_set"),
         (UnitJudgment.objects, "claim__claim_set"),
         (Adjudication.objects, "claim__claim_set"),
-        (DrawnCheck.objects, "check_row__claim__claim_set"),
+        (SampledCheck.objects, "check_row__claim__claim_set"),
         (Claim.all_claims.filter(CHANGED_BY_PEOPLE), "claim_set"),
     )
 

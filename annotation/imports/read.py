@@ -255,8 +255,12 @@ class _Reader:
     def _follow_preset(self) -> None:
         given = {*self.layout.mapping.values(), *self.layout.systems}
         found = self.look.guess(preset=self.layout.preset or AUTO, given=self.layout.mapping)
-        if self.look.records and found.doubts and not {"document", "summary"} <= self.layout.mapping.keys():
-            raise self._doubtful(found)
+        if (
+            self.look.records
+            and found.objections
+            and not {"document", "summary"} <= self.layout.mapping.keys()
+        ):
+            raise self._uncertain(found)
         guessed = {name: column for name, column in found.layout.mapping.items() if column not in given}
         systems = self.layout.systems
         if not systems and "summary" not in self.layout.mapping:
@@ -273,10 +277,10 @@ class _Reader:
         for note in found.notes:
             self.warnings.add(note)
 
-    def _doubtful(self, found: Guess) -> Exception:
+    def _uncertain(self, found: Guess) -> Exception:
         return unreadable(
-            f"its columns read like {printable(' '.join(found.pairs()))}. {' '.join(found.doubts)} Say which column is "
-            "which.",
+            f"its columns read like {printable(' '.join(found.pairs()))}. {' '.join(found.objections)} "
+            "Say which column is which.",
             remedy=Remedy.MAP,
             pair="\n".join(found.pairs()) or LIKELY_PAIR,
         )
@@ -296,7 +300,7 @@ class _Reader:
         fields = ", ".join(f"`{self._column(name)}`" for name in told)
         wanted = " and ".join(f"`{name}`" for name in told)
         like = " ".join(pairs)
-        why = "".join(f" {reason}" for reason in (*proposal.notes, *proposal.doubts)) if is_like else ""
+        why = "".join(f" {reason}" for reason in (*proposal.notes, *proposal.objections)) if is_like else ""
         title = f" {proposal.title}:" if proposal.title else ""
         way_out = (
             f"Say which column is {wanted}; where none is, add it to the file."
@@ -308,7 +312,7 @@ class _Reader:
             f"{f' They read like{title} {printable(like)}.' if is_like else ''}{why} {way_out}",
             line=1 if self.format is Format.CSV else None,
             column=self._column(told[0]),
-            remedy=Remedy.MAP if proposal.doubts or not is_like else Remedy.PRESET,
+            remedy=Remedy.MAP if proposal.objections or not is_like else Remedy.PRESET,
             pair="\n".join(pairs) if is_like else f"{told[0]}=COLUMN",
         )
 

@@ -832,7 +832,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "dispute_voices",
+                    "dispute_answers",
                     models.CharField(
                         choices=[("people", "People"), ("judge", "People and the deciding judge")],
                         default="people",
@@ -1267,75 +1267,6 @@ class Migration(migrations.Migration):
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="events",
-                        to="annotation.project",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("-id",),
-            },
-        ),
-        migrations.CreateModel(
-            name="Draw",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "method",
-                    models.CharField(
-                        choices=[
-                            ("uniform", "Same chance for every claim"),
-                            ("active", "More claims where the judge is unsure"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "share",
-                    models.FloatField(
-                        default=1.0, help_text="The share that was asked for, above 0 and up to 1."
-                    ),
-                ),
-                ("seed", models.BigIntegerField()),
-                (
-                    "frame",
-                    models.JSONField(help_text="Public ids of all items that could have been sampled."),
-                ),
-                (
-                    "chances",
-                    models.JSONField(
-                        blank=True,
-                        default=list,
-                        help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "cancelled_at",
-                    models.DateTimeField(
-                        blank=True,
-                        help_text="Nobody is asked for its answers since, and no estimate uses them.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="draws",
                         to="annotation.project",
                     ),
                 ),
@@ -1851,6 +1782,75 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.CreateModel(
+            name="Sample",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "method",
+                    models.CharField(
+                        choices=[
+                            ("uniform", "Same chance for every claim"),
+                            ("active", "More claims where the judge is unsure"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "share",
+                    models.FloatField(
+                        default=1.0, help_text="The share that was asked for, above 0 and up to 1."
+                    ),
+                ),
+                ("seed", models.BigIntegerField()),
+                (
+                    "frame",
+                    models.JSONField(help_text="Public ids of all items that could have been sampled."),
+                ),
+                (
+                    "chances",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="Inclusion probability of every item of the frame, in its order; empty where all had the same.",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "cancelled_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="Nobody is asked for its answers since, and no estimate uses them.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("-id",),
+            },
+        ),
+        migrations.CreateModel(
             name="Summary",
             fields=[
                 (
@@ -2248,13 +2248,13 @@ class Migration(migrations.Migration):
                 ("unscored_reason", models.CharField(blank=True, max_length=500)),
                 ("is_disputed", models.BooleanField(default=False)),
                 (
-                    "doubt",
+                    "uncertainty",
                     models.FloatField(
                         default=1.0, help_text="1 where the judge cannot say, 0 where it is certain."
                     ),
                 ),
                 (
-                    "effect",
+                    "impact",
                     models.FloatField(
                         default=0.0, help_text="Change of the summary's coverage if the answer flips."
                     ),
@@ -2526,7 +2526,7 @@ class Migration(migrations.Migration):
                         help_text="Largest less smallest answer: yes is 1, unsure .5, no 0; a percent is divided by 100."
                     ),
                 ),
-                ("voices", models.PositiveIntegerField(help_text="How many answers there are.")),
+                ("answers", models.PositiveIntegerField(help_text="How many answers there are.")),
                 ("queue_key", models.PositiveBigIntegerField(help_text="Random, for tie-breaks.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
@@ -2867,7 +2867,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "doubt",
+                    "uncertainty",
                     models.FloatField(
                         blank=True,
                         help_text="Of a panel: the share of its votes that differ from the label.",
@@ -2951,7 +2951,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="DrawnCheck",
+            name="SampledCheck",
             fields=[
                 (
                     "id",
@@ -2973,16 +2973,16 @@ class Migration(migrations.Migration):
                     "check_row",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="drawn",
+                        related_name="sampled",
                         to="annotation.check",
                     ),
                 ),
                 (
-                    "draw",
+                    "sample",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="drawn_checks",
-                        to="annotation.draw",
+                        related_name="sampled_checks",
+                        to="annotation.sample",
                     ),
                 ),
                 (
@@ -2991,13 +2991,13 @@ class Migration(migrations.Migration):
                         blank=True,
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
-                        related_name="drawn_for",
+                        related_name="sampled_for",
                         to="annotation.verdict",
                     ),
                 ),
             ],
             options={
-                "ordering": ("draw_id", "id"),
+                "ordering": ("sample_id", "id"),
             },
         ),
         migrations.CreateModel(
@@ -3249,12 +3249,6 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["target_id"], name="event_of_row"),
         ),
         migrations.AddConstraint(
-            model_name="draw",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("share__gt", 0), ("share__lte", 1)), name="draw_share_0_1"
-            ),
-        ),
-        migrations.AddConstraint(
             model_name="documentset",
             constraint=models.UniqueConstraint(
                 fields=("project", "external_id"), name="document_set_external_id"
@@ -3433,6 +3427,12 @@ class Migration(migrations.Migration):
                 name="job_working_has_lease",
             ),
         ),
+        migrations.AddConstraint(
+            model_name="sample",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("share__gt", 0), ("share__lte", 1)), name="sample_share_0_1"
+            ),
+        ),
         migrations.AddIndex(
             model_name="score",
             index=models.Index(fields=["project", "revision"], name="score_revisions"),
@@ -3558,22 +3558,22 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="check",
             index=models.Index(
-                fields=["project", "document_set", "-doubt", "queue_key"], name="check_by_set"
+                fields=["project", "document_set", "-uncertainty", "queue_key"], name="check_by_set"
             ),
         ),
         migrations.AddIndex(
             model_name="check",
-            index=models.Index(fields=["project", "-doubt", "queue_key"], name="check_by_doubt"),
+            index=models.Index(fields=["project", "-uncertainty", "queue_key"], name="check_by_uncertainty"),
         ),
         migrations.AddIndex(
             model_name="check",
-            index=models.Index(fields=["project", "-effect", "queue_key"], name="check_by_effect"),
+            index=models.Index(fields=["project", "-impact", "queue_key"], name="check_by_impact"),
         ),
         migrations.AddIndex(
             model_name="check",
             index=models.Index(
                 condition=models.Q(("is_disputed", True)),
-                fields=["project", "document_set", "-doubt", "queue_key"],
+                fields=["project", "document_set", "-uncertainty", "queue_key"],
                 name="check_disputed_by_set",
             ),
         ),
@@ -3581,8 +3581,8 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("is_disputed", True)),
-                fields=["project", "-effect", "queue_key"],
-                name="check_disputed_by_effect",
+                fields=["project", "-impact", "queue_key"],
+                name="check_disputed_by_impact",
             ),
         ),
         migrations.AddIndex(
@@ -3601,7 +3601,7 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "document_set", "-doubt", "queue_key"],
+                fields=["project", "document_set", "-uncertainty", "queue_key"],
                 name="check_waits_by_set",
             ),
         ),
@@ -3609,16 +3609,16 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "-doubt", "queue_key"],
-                name="check_waits_by_doubt",
+                fields=["project", "-uncertainty", "queue_key"],
+                name="check_waits_by_uncertainty",
             ),
         ),
         migrations.AddIndex(
             model_name="check",
             index=models.Index(
                 condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "-effect", "queue_key"],
-                name="check_waits_by_effect",
+                fields=["project", "-impact", "queue_key"],
+                name="check_waits_by_impact",
             ),
         ),
         migrations.AddIndex(
@@ -3641,7 +3641,7 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("has_number", True), ("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "document_set", "-doubt", "queue_key"],
+                fields=["project", "document_set", "-uncertainty", "queue_key"],
                 name="check_waits_with_number",
             ),
         ),
@@ -3654,7 +3654,7 @@ class Migration(migrations.Migration):
                     ("judge_label__isnull", False),
                     models.Q(("human_label", models.F("judge_label")), _negated=True),
                 ),
-                fields=["project", "document_set", "-doubt", "queue_key"],
+                fields=["project", "document_set", "-uncertainty", "queue_key"],
                 name="check_against_by_set",
             ),
         ),
@@ -3667,8 +3667,8 @@ class Migration(migrations.Migration):
                     ("judge_label__isnull", False),
                     models.Q(("human_label", models.F("judge_label")), _negated=True),
                 ),
-                fields=["project", "-effect", "queue_key"],
-                name="check_against_by_effect",
+                fields=["project", "-impact", "queue_key"],
+                name="check_against_by_impact",
             ),
         ),
         migrations.AddIndex(
@@ -4092,22 +4092,22 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
-            model_name="drawncheck",
+            model_name="sampledcheck",
             index=models.Index(
                 condition=models.Q(("verdict__isnull", True)),
                 fields=["check_row"],
-                name="drawn_check_waiting",
+                name="sampled_check_waiting",
             ),
         ),
         migrations.AddConstraint(
-            model_name="drawncheck",
-            constraint=models.UniqueConstraint(fields=("draw", "check_row"), name="drawn_check_once"),
+            model_name="sampledcheck",
+            constraint=models.UniqueConstraint(fields=("sample", "check_row"), name="sampled_check_once"),
         ),
         migrations.AddConstraint(
-            model_name="drawncheck",
+            model_name="sampledcheck",
             constraint=models.CheckConstraint(
                 condition=models.Q(("inclusion_probability__gt", 0), ("inclusion_probability__lte", 1)),
-                name="drawn_check_probability_0_1",
+                name="sampled_check_probability_0_1",
             ),
         ),
         migrations.RunPython(guard, release),

@@ -3,7 +3,7 @@
 from annotation.models.access import AccountEvent, AccountSession
 from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
-from annotation.models.assignment import Assignment, Draw, DrawnCheck, Reading
+from annotation.models.assignment import Assignment, Reading, Sample, SampledCheck
 from annotation.models.claim import (
     SCORE_SIDES,
     SIDE_SCORES,
@@ -60,8 +60,6 @@ __all__ = [
     "Dispute",
     "Document",
     "DocumentSet",
-    "Draw",
-    "DrawnCheck",
     "ErrorType",
     "Event",
     "Export",
@@ -82,6 +80,8 @@ __all__ = [
     "Reading",
     "Role",
     "Run",
+    "Sample",
+    "SampledCheck",
     "Score",
     "SetupLink",
     "Summary",

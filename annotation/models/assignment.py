@@ -14,17 +14,17 @@ from annotation.models.project import Project
 from annotation.models.summary import Comparison
 
 
-class Draw(PublicRow):
+class Sample(PublicRow):
     """A random sample of checks for reviewers, with its frame and inclusion probabilities.
 
-    The frame holds the judge's probability of yes beside each check; what was sampled are the `drawn_checks`.
+    The frame holds the judge's probability of yes beside each check; what was sampled are the `sampled_checks`.
     """
 
     class Method(models.TextChoices):
         UNIFORM = "uniform", "Same chance for every claim"
         ACTIVE = "active", "More claims where the judge is unsure"
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="draws")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="samples")
     method = models.CharField(max_length=20, choices=Method)
     share = models.FloatField(default=1.0, help_text="The share that was asked for, above 0 and up to 1.")
     seed = models.BigIntegerField()
@@ -41,42 +41,44 @@ class Draw(PublicRow):
 
     class Meta:
         ordering = ("-id",)
-        constraints = (models.CheckConstraint(name="draw_share_0_1", condition=Q(share__gt=0, share__lte=1)),)
+        constraints = (
+            models.CheckConstraint(name="sample_share_0_1", condition=Q(share__gt=0, share__lte=1)),
+        )
 
     def __str__(self) -> str:
         return f"{self.method} sample {self.public_id}"
 
 
-AWAITED = Q(verdict__isnull=True, draw__cancelled_at__isnull=True)
-"""Which drawn checks wait for an answer."""
+AWAITED = Q(verdict__isnull=True, sample__cancelled_at__isnull=True)
+"""Which sampled checks wait for an answer."""
 
 
-class DrawnCheck(PublicRow):
-    """A check in a draw, with the chance that it had, and the answer that was given in the draw.
+class SampledCheck(PublicRow):
+    """A check in a sample, with the chance that it had, and the answer that was given in the sample.
 
     `verdict` is the first answer of a person who knew nothing of the judge's; until there is one the check
-    waits in the draw's queue, and nothing is ever drawn in its place.
+    waits in the sample's queue, and nothing is ever sampled in its place.
     """
 
-    draw = models.ForeignKey(Draw, on_delete=models.CASCADE, related_name="drawn_checks")
-    check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="drawn")
+    sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sampled_checks")
+    check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="sampled")
     inclusion_probability = models.FloatField()
     verdict = models.ForeignKey(
-        Verdict, null=True, blank=True, on_delete=models.PROTECT, related_name="drawn_for"
+        Verdict, null=True, blank=True, on_delete=models.PROTECT, related_name="sampled_for"
     )
 
     class Meta:
-        ordering = ("draw_id", "id")
+        ordering = ("sample_id", "id")
         constraints = (
-            models.UniqueConstraint(fields=("draw", "check_row"), name="drawn_check_once"),
+            models.UniqueConstraint(fields=("sample", "check_row"), name="sampled_check_once"),
             models.CheckConstraint(
-                name="drawn_check_probability_0_1",
+                name="sampled_check_probability_0_1",
                 condition=Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
             ),
         )
         indexes = (
             models.Index(
-                fields=("check_row",), condition=Q(verdict__isnull=True), name="drawn_check_waiting"
+                fields=("check_row",), condition=Q(verdict__isnull=True), name="sampled_check_waiting"
             ),
         )
 

@@ -13,7 +13,7 @@ from django.db import models
 
 ID_BYTES = 10
 ID_LENGTH = 16
-_DRAWN_AT_ONCE = 256
+_MADE_AT_ONCE = 256
 _SHARED_LENGTH = 4
 SEED_BITS = 31
 # Each of the 32 digits stands for 8 of the 256 bytes, so that all are as likely.
@@ -36,8 +36,8 @@ def new_public_ids() -> Iterator[str]:
     shared = new_public_id()[:_SHARED_LENGTH]
     own = ID_LENGTH - _SHARED_LENGTH
     while True:
-        drawn = secrets.token_bytes(own * _DRAWN_AT_ONCE).translate(_DIGIT_OF_BYTE).decode()
-        yield from (shared + drawn[first : first + own] for first in range(0, len(drawn), own))
+        digits = secrets.token_bytes(own * _MADE_AT_ONCE).translate(_DIGIT_OF_BYTE).decode()
+        yield from (shared + digits[first : first + own] for first in range(0, len(digits), own))
 
 
 def public_id_of(name: str) -> str:

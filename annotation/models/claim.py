@@ -190,8 +190,10 @@ class Check(PublicRow, Leased):
     final_source = models.CharField(max_length=11, choices=Decider, null=True, blank=True)
     unscored_reason = models.CharField(max_length=500, blank=True)
     is_disputed = models.BooleanField(default=False)
-    doubt = models.FloatField(default=1.0, help_text="1 where the judge cannot say, 0 where it is certain.")
-    effect = models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")
+    uncertainty = models.FloatField(
+        default=1.0, help_text="1 where the judge cannot say, 0 where it is certain."
+    )
+    impact = models.FloatField(default=0.0, help_text="Change of the summary's coverage if the answer flips.")
     queue_key = models.PositiveBigIntegerField(default=0, help_text="Random, for samples and tie-breaks.")
 
     class Meta:
@@ -207,18 +209,20 @@ class Check(PublicRow, Leased):
         )
         indexes = (
             models.Index(fields=("leased_to",), condition=Q(leased_to__isnull=False), name="check_leased"),
-            models.Index(fields=("project", "document_set", "-doubt", "queue_key"), name="check_by_set"),
-            models.Index(fields=("project", "-doubt", "queue_key"), name="check_by_doubt"),
-            models.Index(fields=("project", "-effect", "queue_key"), name="check_by_effect"),
             models.Index(
-                fields=("project", "document_set", "-doubt", "queue_key"),
+                fields=("project", "document_set", "-uncertainty", "queue_key"), name="check_by_set"
+            ),
+            models.Index(fields=("project", "-uncertainty", "queue_key"), name="check_by_uncertainty"),
+            models.Index(fields=("project", "-impact", "queue_key"), name="check_by_impact"),
+            models.Index(
+                fields=("project", "document_set", "-uncertainty", "queue_key"),
                 condition=DISPUTED,
                 name="check_disputed_by_set",
             ),
             models.Index(
-                fields=("project", "-effect", "queue_key"),
+                fields=("project", "-impact", "queue_key"),
                 condition=DISPUTED,
-                name="check_disputed_by_effect",
+                name="check_disputed_by_impact",
             ),
             models.Index(
                 fields=("project", "peer", "claim"), condition=DISPUTED, name="check_disputed_by_peer"
@@ -226,19 +230,19 @@ class Check(PublicRow, Leased):
             models.Index(fields=("project", "peer", "queue_key"), name="check_by_peer"),
             # What has been answered leaves the heads of the queues; without these they would be waded through.
             models.Index(
-                fields=("project", "document_set", "-doubt", "queue_key"),
+                fields=("project", "document_set", "-uncertainty", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True),
                 name="check_waits_by_set",
             ),
             models.Index(
-                fields=("project", "-doubt", "queue_key"),
+                fields=("project", "-uncertainty", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True),
-                name="check_waits_by_doubt",
+                name="check_waits_by_uncertainty",
             ),
             models.Index(
-                fields=("project", "-effect", "queue_key"),
+                fields=("project", "-impact", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True),
-                name="check_waits_by_effect",
+                name="check_waits_by_impact",
             ),
             models.Index(
                 fields=("project", "peer", "claim"),
@@ -251,19 +255,19 @@ class Check(PublicRow, Leased):
                 name="check_answered",
             ),
             models.Index(
-                fields=("project", "document_set", "-doubt", "queue_key"),
+                fields=("project", "document_set", "-uncertainty", "queue_key"),
                 condition=Q(human_label__isnull=True, is_current=True, has_number=True),
                 name="check_waits_with_number",
             ),
             models.Index(
-                fields=("project", "document_set", "-doubt", "queue_key"),
+                fields=("project", "document_set", "-uncertainty", "queue_key"),
                 condition=AGAINST_JUDGE,
                 name="check_against_by_set",
             ),
             models.Index(
-                fields=("project", "-effect", "queue_key"),
+                fields=("project", "-impact", "queue_key"),
                 condition=AGAINST_JUDGE,
-                name="check_against_by_effect",
+                name="check_against_by_impact",
             ),
             models.Index(
                 fields=("project", "peer", "claim"), condition=AGAINST_JUDGE, name="check_against_by_peer"
@@ -309,7 +313,7 @@ class Verdict(PublicRow):
     evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text compared with.")
     reason = models.TextField(blank=True)
     error_type = models.CharField(max_length=13, choices=ErrorType, blank=True)
-    doubt = models.FloatField(
+    uncertainty = models.FloatField(
         null=True, blank=True, help_text="Of a panel: the share of its votes that differ from the label."
     )
     votes = models.JSONField(

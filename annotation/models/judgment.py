@@ -17,7 +17,7 @@ COUNTING = Q(
     is_current=True,
     percent__isnull=False,
 )
-"""Which judgments of units count in scores and as voices: the last word of closed work."""
+"""Which judgments of units count in scores and as answers: the last word of closed work."""
 ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
     claim__isnull=False, claim__removed_at__isnull=True, claim__claim_set__is_active=True
 )

@@ -57,7 +57,7 @@ class Project(PublicRow):
         AFTER_ANSWER = "after_answer", "After own answer"
         SHOWN = "shown", "Shown"
 
-    class Voices(models.TextChoices):
+    class DisputeAnswers(models.TextChoices):
         PEOPLE = "people", "People"
         JUDGE = "judge", "People and the deciding judge"
 
@@ -156,11 +156,11 @@ class Project(PublicRow):
         help_text=f"Answers further apart than this go to the adjudicators: {LABEL_VALUES_IN_WORDS}, "
         "100 % is 1 (0 to 1).",
     )
-    dispute_voices = models.CharField(
+    dispute_answers = models.CharField(
         "whose answers are compared with each other",
         max_length=6,
-        choices=Voices,
-        default=Voices.PEOPLE,
+        choices=DisputeAnswers,
+        default=DisputeAnswers.PEOPLE,
         help_text="Whose answers are compared with each other for that.",
     )
     deciding_judge = models.ForeignKey(

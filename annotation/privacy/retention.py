@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 APPLY_RETENTION = "annotation.apply_retention"
 """The task that applies it."""
 SIGN_INS_KNOWN_FOR = timedelta(days=90)
-FOUNDING = Q(target_kind__in=("draw", "project")) | Q(verb="start run")
+FOUNDING = Q(target_kind__in=("sample", "project")) | Q(verb="start run")
 """Entries of the log that others go by: how random samples were made, what the project is, what runs were asked."""
 
 

@@ -17,8 +17,8 @@ TITLES = {
 OPTIONS: dict[str, dict[str, str]] = {
     "order": {
         Order.SET: "By document set",
-        Order.DOUBT: "Most uncertain",
-        Order.EFFECT: "Largest impact on coverage",
+        Order.UNCERTAINTY: "Most uncertain",
+        Order.IMPACT: "Largest impact on coverage",
         Order.DOCUMENT: "By summary",
     },
     "only": {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from annotation.scoring.records import CheckAnswers, new_records, score_rules
 from annotation.scoring.rescore import DERIVED, derived_columns, score_row
-from evaluation.blend import flip_effects, score
+from evaluation.blend import flip_impacts, score
 
 if TYPE_CHECKING:
     from annotation.models import Claim, Comparison, Project, Score, Summary, Unit
@@ -36,7 +36,7 @@ def fresh_scores(
 ) -> Iterator[FreshScore]:
     """What `rescore` would store of peer summaries of new document sets, in their order.
 
-    `labels`, by peer and claim, are one reviewer's; one voice alone is never disputed. The rest are rows
+    `labels`, by peer and claim, are one reviewer's; one answer alone is never disputed. The rest are rows
     that have just been stored, of which nothing else was said. No query.
     """
     rules = score_rules(project)
@@ -47,11 +47,11 @@ def fresh_scores(
     }
     for record in new_records(project, peers, answers, comparisons=comparisons, units=units, claims=claims):
         result = score(record.value, rules)
-        effects = flip_effects(record.value, rules, result=result)
+        impacts = flip_impacts(record.value, rules, result=result)
         yield FreshScore(
             score_row(project=project, record=record, result=result),
             {
-                claim: (*_columns(said), effects.get(names[claim], 0.0))
+                claim: (*_columns(said), impacts.get(names[claim], 0.0))
                 for claim, said in answers[record.summary.pk].items()
             },
         )
@@ -70,6 +70,6 @@ def _answers(label: str, is_empty: bool) -> CheckAnswers:
 
 @cache
 def _columns(answers: CheckAnswers) -> Columns:
-    """All but the effect, which is the last: it alone is not the same wherever the same was said."""
-    columns = derived_columns(answers, claim_id="", effect=0.0)
-    return tuple(columns[name] for name in DERIVED if name != "effect")
+    """All but the impact, which is the last: it alone is not the same wherever the same was said."""
+    columns = derived_columns(answers, claim_id="", impact=0.0)
+    return tuple(columns[name] for name in DERIVED if name != "impact")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from annotation.scoring.records import CheckAnswers, SummaryRecord
     from evaluation.blend import ScoredUnit
 
-FEWEST_VOICES = 2
+FEWEST_ANSWERS = 2
 SPREAD_DIGITS = 9
 """Differences of percents are compared after rounding, so that 20 points are 20 points."""
 
@@ -41,13 +41,13 @@ class Due:
     is_due: bool
     state: str
     spread: float
-    voices: int
+    answers: int
 
     def columns(self) -> dict[str, object]:
-        return {"state": self.state, "spread": self.spread, "voices": self.voices}
+        return {"state": self.state, "spread": self.spread, "answers": self.answers}
 
 
-DERIVED_COLUMNS = ("state", "spread", "voices")
+DERIVED_COLUMNS = ("state", "spread", "answers")
 
 
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
@@ -89,7 +89,7 @@ def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
 
 def dues(project: Project, record: SummaryRecord) -> Iterator[Due]:
     """What the disputes of one summary must say, for every check and unit that is in force."""
-    with_judge = project.dispute_voices == Project.Voices.JUDGE
+    with_judge = project.dispute_answers == Project.DisputeAnswers.JUDGE
     for row in record.checks:
         yield _due(
             project,
@@ -112,9 +112,9 @@ def _due(
     project: Project, *, target: DisputeTarget, name: str, values: Sequence[float], is_decided: bool
 ) -> Due:
     spread = round(max(values) - min(values), SPREAD_DIGITS) if values else 0.0
-    has_voices = len(values) >= FEWEST_VOICES
-    is_due = has_voices and spread > project.dispute_threshold
-    queue_key = _stable_key(name) if has_voices else 0
+    has_enough = len(values) >= FEWEST_ANSWERS
+    is_due = has_enough and spread > project.dispute_threshold
+    queue_key = _stable_key(name) if has_enough else 0
     waiting = Dispute.State.OPEN if is_due else Dispute.State.AGREED
     return Due(
         target=target,
@@ -123,7 +123,7 @@ def _due(
         is_due=is_due,
         state=Dispute.State.SETTLED if is_decided else waiting,
         spread=spread,
-        voices=len(values),
+        answers=len(values),
     )
 
 

@@ -66,14 +66,14 @@ class CheckAnswers:
     """What has been said about one check, reduced to what counts.
 
     `judge` is the deciding judge's latest usable answer; where it never gave one,
-    `unscored_reason` says why. `judge_doubt` is a panel's: the share of its votes that differ.
+    `unscored_reason` says why. `judge_uncertainty` is a panel's: the share of its votes that differ.
     `reviewer` is the latest reviewer's verdict not withdrawn; `standing` holds what each reviewer says by
     now, and `is_disputed` tells that these differ.
     """
 
     judge: Label | None = None
     judge_probability: float | None = None
-    judge_doubt: float | None = None
+    judge_uncertainty: float | None = None
     reviewer: Label | None = None
     adjudicated: Label | None = None
     rule: Label | None = None
@@ -294,7 +294,7 @@ class _CheckSaid:
 
     judge: Label | None = None
     judge_probability: float | None = None
-    judge_doubt: float | None = None
+    judge_uncertainty: float | None = None
     failure: str = ""
     reviewer: Label | None = None
     latest_of_each: dict[int | str, Label | None] = field(default_factory=dict)
@@ -304,7 +304,11 @@ class _CheckSaid:
         if not said.one:
             self.failure = said.three
         else:
-            self.judge, self.judge_probability, self.judge_doubt = cast("Label", said.one), said.x, said.y
+            self.judge, self.judge_probability, self.judge_uncertainty = (
+                cast("Label", said.one),
+                said.x,
+                said.y,
+            )
 
     def hear_person(self, said: _Fact) -> None:
         self.reviewer = self.latest_of_each[said.b or said.two] = cast("Label", said.one)
@@ -313,7 +317,7 @@ class _CheckSaid:
         return CheckAnswers(
             judge=self.judge,
             judge_probability=self.judge_probability,
-            judge_doubt=self.judge_doubt,
+            judge_uncertainty=self.judge_uncertainty,
             reviewer=self.reviewer,
             adjudicated=self.adjudicated,
             rule=rule,

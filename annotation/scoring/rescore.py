@@ -23,7 +23,7 @@ from annotation.scoring.records import (
     score_rules,
     summary_records,
 )
-from evaluation.blend import ScoreRules, SummaryScore, flip_effects, score
+from evaluation.blend import ScoreRules, SummaryScore, flip_impacts, score
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -44,8 +44,8 @@ DERIVED = (
     "final_source",
     "unscored_reason",
     "is_disputed",
-    "doubt",
-    "effect",
+    "uncertainty",
+    "impact",
 )
 """The columns of a check that only this module writes."""
 
@@ -157,7 +157,7 @@ def derived_columns(
     answers: CheckAnswers,
     *,
     claim_id: str,
-    effect: float,
+    impact: float,
 ) -> dict[str, str | float | bool | None]:
     """What the columns of a check must say, given what has been said about it."""
     claim = answers.scored(claim_id)
@@ -169,22 +169,22 @@ def derived_columns(
         "final_source": claim.final_source,
         "unscored_reason": "" if claim.final else answers.unscored_reason[:500],
         "is_disputed": answers.is_disputed and answers.adjudicated is None,
-        "doubt": _doubt(answers),
-        "effect": effect,
+        "uncertainty": _uncertainty(answers),
+        "impact": impact,
     }
 
 
-def _doubt(answers: CheckAnswers) -> float:
+def _uncertainty(answers: CheckAnswers) -> float:
     """1 where the judge cannot say, 0 where it is certain: twice the distance to certainty.
 
-    A panel's doubt is its own: the share of its votes that differ from its label.
+    A panel's uncertainty is its own: the share of its votes that differ from its label.
     """
     if answers.rule is not None:
         return 0.0
     if answers.judge not in ("yes", "no"):
         return 1.0
-    if answers.judge_doubt is not None:
-        return answers.judge_doubt
+    if answers.judge_uncertainty is not None:
+        return answers.judge_uncertainty
     if answers.judge_probability is None:
         return 0.5
     return 1.0 - abs(2.0 * answers.judge_probability - 1.0)
@@ -194,10 +194,10 @@ def columns_of(
     record: SummaryRecord, result: SummaryScore, rules: ScoreRules
 ) -> Iterator[tuple[CheckRecord, dict[str, str | float | bool | None]]]:
     """Each check of a peer summary, whose score is `result`, with what its derived columns must say."""
-    effects = flip_effects(record.value, rules, result=result)
+    impacts = flip_impacts(record.value, rules, result=result)
     for row in record.checks:
-        effect = effects.get(row.claim_id, 0.0)
-        yield row, derived_columns(row.answers, claim_id=row.claim_id, effect=effect)
+        impact = impacts.get(row.claim_id, 0.0)
+        yield row, derived_columns(row.answers, claim_id=row.claim_id, impact=impact)
 
 
 def _changed_checks(record: SummaryRecord, result: SummaryScore, rules: ScoreRules) -> Iterator[Check]:

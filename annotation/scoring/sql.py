@@ -56,7 +56,7 @@ UNION ALL
 SELECT CASE WHEN verdict.judge_id IS NULL THEN 'answer' ELSE 'judged' END,
     verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
     verdict.label, verdict.origin_name, CASE WHEN verdict.label IS NULL THEN verdict.reason END,
-    verdict.probability, verdict.doubt
+    verdict.probability, verdict.uncertainty
 FROM annotation_check JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
 WHERE annotation_check.peer_id IN (SELECT id FROM peer) AND annotation_check.is_current
     AND (verdict.source = 'reviewer' OR verdict.judge_id = %s)

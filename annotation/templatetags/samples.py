@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from annotation.models import Draw
+from annotation.models import Sample
 
 register = template.Library()
 
@@ -12,4 +12,4 @@ register = template.Library()
 @register.filter
 def method_label(method: str) -> str:
     """How checks were sampled."""
-    return str(Draw.Method(method).label)
+    return str(Sample.Method(method).label)

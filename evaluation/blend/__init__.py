@@ -1,7 +1,7 @@
 """The blend: from what judges and people said about one peer summary to its scores."""
 
 from evaluation._signature import VERSION, signature
-from evaluation.blend._effects import flip_effects
+from evaluation.blend._impacts import flip_impacts
 from evaluation.blend._score import (
     AssessorAverage,
     Blend,
@@ -38,7 +38,7 @@ __all__ = [
     "SummaryScore",
     "UnitCoverage",
     "UnitSource",
-    "flip_effects",
+    "flip_impacts",
     "left_out_of_averages",
     "score",
     "signature",

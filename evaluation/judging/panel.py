@@ -41,7 +41,8 @@ class JudgePanel:
     With `ask_next_below`, in [0, 1], they answer in turn: each next member answers the checks on which the
     confidence so far (the label's probability; .5 without one, 0 without a label) is below it. The last label counts.
 
-    A verdict has the share of members with another label (`doubt`), their `votes`, the mean of their probabilities,
+    A verdict has the share of members with another label (`uncertainty`), their `votes`, the mean of their
+    probabilities,
     and the evidence of those with its label. A member without a usable answer has no vote; a check without votes
     is unscored. Claims, questions and topics come from the first member that can make them.
 
@@ -288,7 +289,7 @@ def _tally(voters: Mapping[str, Sequence[Verdict]], items: int) -> tuple[Verdict
 
 
 def _verdict(votes: Mapping[str, Verdict]) -> Verdict:
-    label, doubt = majority([verdict.label for verdict in votes.values()])
+    label, uncertainty = majority([verdict.label for verdict in votes.values()])
     cast = tuple((name, verdict.label) for name, verdict in votes.items())
     agreeing = {name: verdict for name, verdict in votes.items() if verdict.label == label}
     reasons = [f"{name}: {verdict.reason}" for name, verdict in (agreeing or votes).items() if verdict.reason]
@@ -299,7 +300,7 @@ def _verdict(votes: Mapping[str, Verdict]) -> Verdict:
         tuple(evidence),
         " ".join(reasons),
         next((verdict.call for verdict in agreeing.values() if verdict.call), None),
-        doubt,
+        uncertainty,
         cast,
     )
 

@@ -90,7 +90,7 @@ class Verdict:
     1], or None where the judge gave none. `evidence` are unit numbers of the text that the claim was held
     against. `call` is the key of the stored call that the answer was read from; None where no call was made.
 
-    A panel also says how its members voted: `votes` are their names and labels, and `doubt` the share of
+    A panel also says how its members voted: `votes` are their names and labels, and `uncertainty` the share of
     those who gave a label that is not the verdict's, in [0, 1]. Both say nothing for a single judge.
     """
 
@@ -99,7 +99,7 @@ class Verdict:
     evidence: tuple[int, ...] = ()
     reason: str = ""
     call: str | None = None
-    doubt: float | None = None
+    uncertainty: float | None = None
     votes: tuple[tuple[str, Label | None], ...] = ()
 
 

@@ -23,18 +23,18 @@ from evaluation.statistics.agreement._alpha import (
 from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
 from evaluation.statistics.agreement._observed import observed_agreement, observed_agreement_interval
 from evaluation.statistics.estimates._compared import best_estimates, compare_estimates
-from evaluation.statistics.estimates._draw_estimates import (
-    FEW_DOCUMENTS,
-    TOO_FEW_DOCUMENTS,
-    DrawEstimate,
-    DrawnItem,
-    estimate_systems_from_draw,
-)
 from evaluation.statistics.estimates._forecast import Forecast, forecast_intervals
 from evaluation.statistics.estimates._prediction_powered import PredictionPoweredMean, prediction_powered_mean
+from evaluation.statistics.estimates._sample_estimates import (
+    FEW_DOCUMENTS,
+    TOO_FEW_DOCUMENTS,
+    SampledItem,
+    SampleEstimate,
+    estimate_systems_from_sample,
+)
 from evaluation.statistics.estimates._sampling import (
     Design,
-    fixed_size_draw,
+    fixed_size_sample,
     inclusion_probabilities,
 )
 from evaluation.statistics.judges._judge_report import (
@@ -55,8 +55,6 @@ __all__ = [
     "FEW_DOCUMENTS",
     "TOO_FEW_DOCUMENTS",
     "Design",
-    "DrawEstimate",
-    "DrawnItem",
     "Estimate",
     "Forecast",
     "Interval",
@@ -66,6 +64,8 @@ __all__ = [
     "Level",
     "PairComparison",
     "PredictionPoweredMean",
+    "SampleEstimate",
+    "SampledItem",
     "alpha_interval",
     "best_estimates",
     "bootstrap_interval",
@@ -74,9 +74,9 @@ __all__ = [
     "compact_letters",
     "compare_estimates",
     "compare_systems",
-    "estimate_systems_from_draw",
+    "estimate_systems_from_sample",
     "expanded_tails",
-    "fixed_size_draw",
+    "fixed_size_sample",
     "forecast_intervals",
     "inclusion_probabilities",
     "indistinct_groups",

@@ -1,4 +1,4 @@
-"""Many small document sets with judged claims, for forecasts and draws that need more than one."""
+"""Many small document sets with judged claims, for forecasts and samples that need more than one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotation.models import (
     Comparison,
     Document,
     DocumentSet,
-    DrawnCheck,
+    SampledCheck,
     Summary,
     Verdict,
 )
@@ -19,7 +19,7 @@ from annotation.scoring.rescore import rescore
 from tests.annotation.cast import PEERS, REFERENCE, SOURCE, add_units
 
 if TYPE_CHECKING:
-    from annotation.models import Draw
+    from annotation.models import Sample
     from tests.annotation.cast import World
 
 PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
@@ -78,15 +78,17 @@ def _judge(world: World, claims: list[Claim], peer: Summary, *, start: int) -> N
     )
 
 
-def answer_draw(world: World, draw: Draw, *, ms: int = 0, label: str = "") -> None:
-    """Rex answers all that waits in the draw, blind: yes where the judge is above .25, of every third check not.
+def answer_sample(world: World, sample: Sample, *, ms: int = 0, label: str = "") -> None:
+    """Rex answers all that waits in the sample, blind: yes where the judge is above .25, of every third check not.
 
     With a `label`, that to everything.
     """
     # Counted within the project, so that other tests' rows move nothing.
     checks = Check.objects.filter(project=world.project).order_by("pk").values_list("pk", flat=True)
     places = {check: place for place, check in enumerate(checks, start=1)}
-    waiting = DrawnCheck.objects.filter(draw=draw, verdict=None).select_related("check_row").order_by("pk")
+    waiting = (
+        SampledCheck.objects.filter(sample=sample, verdict=None).select_related("check_row").order_by("pk")
+    )
     for row in waiting:
         is_yes = (row.check_row.judge_probability or 0.0) > 0.25 and places[row.check_row_id] % 3 > 0
         row.verdict = Verdict.objects.create(

@@ -1,7 +1,7 @@
 """Every route of every door, tried by every role, by an outsider, by somebody blind and by a stranger.
 
 The routes come from the URL configuration, what they ask for from `route_verbs` and `api/routes`, and what a role
-may do from the table that ARCHITECTURE.md draws. Whatever a request does is taken back, so that one small world
+may do from the table that ARCHITECTURE.md samples. Whatever a request does is taken back, so that one small world
 serves a whole walk.
 """
 

@@ -68,12 +68,12 @@ def test_open_assessor_work_closes_every_verb_that_would_tell(world: World, verb
     assert verbs_in(world.olga, world.project) == BLIND_VERBS
 
 
-def test_the_architecture_page_draws_the_same_table() -> None:
+def test_the_architecture_page_samples_the_same_table() -> None:
     page = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text()
-    drawn = page.split("<!-- roles: begin -->")[1].split("<!-- roles: end -->")[0].strip().splitlines()
-    header = [cell.strip() for cell in drawn[0].strip("|").split("|")]
+    sampled = page.split("<!-- roles: begin -->")[1].split("<!-- roles: end -->")[0].strip().splitlines()
+    header = [cell.strip() for cell in sampled[0].strip("|").split("|")]
     assert header == ["verb", *(role.value for role in Role), "while blind"]
-    for line, verb in zip(drawn[2:], Verb, strict=True):
+    for line, verb in zip(sampled[2:], Verb, strict=True):
         name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         holders = [*(verb in ROLE_VERBS[role] for role in Role), verb in BLIND_VERBS]
         assert name == verb.value

@@ -35,9 +35,9 @@ SAMPLED = 2000
 WARM_UP, ASKED = 10, 60
 QUEUES = {
     "set": "",
-    "doubt": "order=doubt",
-    "effect": "order=effect",
-    "random sample": "draw={draw}",
+    "uncertainty": "order=uncertainty",
+    "impact": "order=impact",
+    "random sample": "sample={sample}",
     "only numbers": "numbers=1",
     "only disagreements": "only=disputed",
     "people against the judge": "only=against",
@@ -76,12 +76,12 @@ def fill(checks: int) -> None:
         ),
         times=checks // (SETS * CHECKS_A_SET) - 1,
     )
-    draw = rows.Draw.objects.create(
+    sample = rows.Sample.objects.create(
         project=project, method="uniform", share=SAMPLED / checks, seed=1, frame=[]
     )
     keys = rows.Check.objects.filter(human_label=None).order_by("public_id").values_list("pk", flat=True)
-    rows.DrawnCheck.objects.bulk_create(
-        rows.DrawnCheck(draw=draw, check_row_id=key, inclusion_probability=SAMPLED / checks)
+    rows.SampledCheck.objects.bulk_create(
+        rows.SampledCheck(sample=sample, check_row_id=key, inclusion_probability=SAMPLED / checks)
         for key in keys[:SAMPLED]
     )
     with connection.cursor() as cursor:
@@ -172,12 +172,12 @@ def hold(query: str) -> None:
 def main() -> None:
     django.setup()
     fill(int(sys.argv[1]))
-    from annotation.models import Draw
+    from annotation.models import Sample
 
-    draw, desk, found = Draw.objects.get().public_id, Desk(), {}
+    sample, desk, found = Sample.objects.get().public_id, Desk(), {}
     for name, words in QUEUES.items():
-        query = words.format(draw=draw)
-        if "draw" not in words:
+        query = words.format(sample=sample)
+        if "sample" not in words:
             hold(query)
         found[name] = desk.p95(query)
     print(json.dumps(found), flush=True)

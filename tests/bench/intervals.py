@@ -14,12 +14,12 @@ from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 
 from evaluation.statistics._intervals import bootstrap_interval
-from evaluation.statistics.estimates._draw_estimates import (
-    DrawnItem,
-    estimate_systems_from_draw,
-)
 from evaluation.statistics.estimates._ranges import FEWEST_EXPECTED
-from evaluation.statistics.estimates._sampling import fixed_size_draw, inclusion_probabilities
+from evaluation.statistics.estimates._sample_estimates import (
+    SampledItem,
+    estimate_systems_from_sample,
+)
+from evaluation.statistics.estimates._sampling import fixed_size_sample, inclusion_probabilities
 from tests.bench import Row
 
 STUDIES = 2_000
@@ -41,7 +41,7 @@ FEWEST_CLAIMS, MOST_CLAIMS = 5, 14
 
 Array = NDArray[np.float64]
 Bounds = dict[str, tuple[float, float]]
-Samples = dict[str, list[DrawnItem]]
+Samples = dict[str, list[SampledItem]]
 
 
 @dataclass(frozen=True)
@@ -95,19 +95,19 @@ def _of_sample(claims: Claims, drawn: int, seed: int) -> dict[str, Bounds]:
         spreads = {key: (said[key] * (1 - said[key])) ** 0.5 / claims.counts[key[0]] for key in places}
         chances = inclusion_probabilities(spreads, dict.fromkeys(spreads, ""), size=drawn, design="active")
         for items, probabilities in ((uniform, even), (unsure, chances)):
-            chosen = fixed_size_draw(probabilities, seed=4 * seed + place)
+            chosen = fixed_size_sample(probabilities, seed=4 * seed + place)
             items[system] = [
-                DrawnItem(
+                SampledItem(
                     document=row,
                     share=1 / claims.counts[row],
                     judge=said[row, claim],
                     probability=probabilities[row, claim],
-                    is_drawn=(row, claim) in chosen,
+                    is_sampled=(row, claim) in chosen,
                     answer=float(claims.answers[row, place, claim]) if (row, claim) in chosen else None,
                 )
                 for row, claim in places
             ]
-    evenly, unsurely = estimate_systems_from_draw(uniform), estimate_systems_from_draw(unsure)
+    evenly, unsurely = estimate_systems_from_sample(uniform), estimate_systems_from_sample(unsure)
     return {
         "people alone": {
             system: _ends(one.classical_low, one.classical_high) for system, one in evenly.items()

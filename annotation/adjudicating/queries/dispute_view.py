@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annotation.adjudicating.queries.answers import NamelessAnswer, answers_on
 from annotation.adjudicating.queries.disputes import decisions_on, held_by, kind_of, text_of
-from annotation.adjudicating.queries.voices import NamelessVoice, voices_on
 from annotation.models import Adjudication, Check, Claim, Dispute
 from annotation.texts.queries import check_text
 from annotation.texts.queries.check_text import ContextUnit, texts_around
@@ -42,7 +42,7 @@ class DisputeView:
     unit_number: int | None
     context: tuple[ContextUnit, ...]
     passages: tuple[LitPassage, ...]
-    voices: tuple[NamelessVoice, ...]
+    answers: tuple[NamelessAnswer, ...]
     decisions: tuple[Adjudication, ...]
     document_set: str
     summary_id: str
@@ -62,7 +62,7 @@ class DisputeView:
 def dispute_view(dispute: Dispute, person: User) -> DisputeView:
     """A dispute as this adjudicator may see it now. The number of queries is the same for every dispute of a kind."""
     place = dispute.place
-    voices = voices_on(dispute, person)
+    answers = answers_on(dispute, person)
     if isinstance(place, Check):
         texts = texts_around(place)
         side, units, context = place.side, texts.compared, texts.context
@@ -85,12 +85,12 @@ def dispute_view(dispute: Dispute, person: User) -> DisputeView:
             LitPassage(
                 number=unit.number,
                 text=unit.text,
-                letters=tuple(voice.letter for voice in voices if unit.number in voice.evidence),
+                letters=tuple(answer.letter for answer in answers if unit.number in answer.evidence),
                 opens=unit.opens,
             )
             for unit in units
         ),
-        voices=voices,
+        answers=answers,
         decisions=tuple(decisions_on(dispute).select_related("decided_by").order_by("pk")),
         document_set=place.peer.document_set.external_id,
         summary_id=place.peer.public_id,

@@ -141,7 +141,7 @@ DISPUTES = List(
         Column("check_id", "check_row.public_id", nullable=True),
         Column("comparison", "comparison.public_id", nullable=True),
         Column("unit", _unit_of, nullable=True, help="The model unit, or the claim that stands in for one."),
-        Column("voices", kind=Kind.COUNT, head="Answers", order=True, help="Number of answers."),
+        Column("answers", kind=Kind.COUNT, head="Answers", order=True, help="Number of answers."),
         Column(
             "spread",
             kind=Kind.NUMBER,

@@ -1,6 +1,6 @@
 """What people would say of everything, from the random samples that they answered and the judge's answers.
 
-What reviewers volunteered enters only where chance draws it too: who chooses what to answer answers what looks wrong.
+What reviewers volunteered enters only where chance samples it too: who chooses what to answer answers what looks wrong.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 from annotation.analysis.estimates.samples import SampleProgress, samples
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import CONFIDENCE, Average
-from annotation.models import Check, Draw
-from annotation.sampling.queries.check_samples import drawable
+from annotation.models import Check, Sample
+from annotation.sampling.queries.check_samples import eligible
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from evaluation.statistics import (
     FEW_DOCUMENTS,
     TOO_FEW_DOCUMENTS,
-    DrawEstimate,
     PairComparison,
+    SampleEstimate,
     compare_estimates,
-    estimate_systems_from_draw,
+    estimate_systems_from_sample,
 )
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ class EstimateTable:
         return 1 - self.confidence
 
     @property
-    def draw_id(self) -> str:
+    def sample_id(self) -> str:
         """The sample that the estimates come from; empty where there are none."""
-        return self.sample.draw_id if self.sample is not None and self.documents else ""
+        return self.sample.sample_id if self.sample is not None and self.documents else ""
 
     @property
     def has_estimates(self) -> bool:
@@ -124,15 +124,15 @@ def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Esti
         state = EstimateState.OPEN if newest else EstimateState.NONE
         is_needless = newest is None and is_all_answered(project, side)
         return Estimates({}, EstimateTable(state=state, newer=newest, is_all_answered=is_needless))
-    framed = framed_items(project, Draw.objects.get(public_id=sample.draw_id), side=side)
+    framed = framed_items(project, Sample.objects.get(public_id=sample.sample_id), side=side)
     newer = newest if newest != sample else None
     tables = {target: estimate_table(sample, framed, target, newer=newer) for target in framed.items}
     return Estimates(tables, EstimateTable(state=EstimateState.NONE, sample=sample))
 
 
 def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -> bool:
-    """Whether people have answered every check of the side that can be drawn, of which there is one at least."""
-    asked = drawable(project, side)
+    """Whether people have answered every check of the side that can be sampled, of which there is one at least."""
+    asked = eligible(project, side)
     return asked.exists() and not asked.filter(human_label__isnull=True).exists()
 
 
@@ -145,12 +145,12 @@ def estimate_table(
 ) -> EstimateTable:
     """The estimates at one target length from a finished sample; `newer` as there."""
     items = framed.items[target_words]
-    found = estimate_systems_from_draw(items, covariates=framed.covariates, confidence=CONFIDENCE)
+    found = estimate_systems_from_sample(items, covariates=framed.covariates, confidence=CONFIDENCE)
     answered = min(result.answered_documents for result in found.values())
     state = _state(framed, found, answered)
     from_people = state == EstimateState.PEOPLE
     if from_people:
-        found = estimate_systems_from_draw(items, confidence=CONFIDENCE, tuning=0.0)
+        found = estimate_systems_from_sample(items, confidence=CONFIDENCE, tuning=0.0)
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
     # The better system comes first, so that differences are mostly positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
@@ -169,7 +169,7 @@ def estimate_table(
     )
 
 
-def _state(framed: SampleFrame, found: Mapping[str, DrawEstimate], answered: int) -> EstimateState:
+def _state(framed: SampleFrame, found: Mapping[str, SampleEstimate], answered: int) -> EstimateState:
     if answered < TOO_FEW_DOCUMENTS or not framed.has_judge:
         return EstimateState.PEOPLE
     if all(result.tuning == 0 for result in found.values()):
@@ -177,7 +177,7 @@ def _state(framed: SampleFrame, found: Mapping[str, DrawEstimate], answered: int
     return EstimateState.FEW if answered < FEW_DOCUMENTS else EstimateState.FINE
 
 
-def _estimated(result: DrawEstimate, *, from_people: bool) -> Estimated:
+def _estimated(result: SampleEstimate, *, from_people: bool) -> Estimated:
     people = _average(
         result, mean=result.classical_estimate, low=result.classical_low, high=result.classical_high
     )
@@ -187,7 +187,7 @@ def _estimated(result: DrawEstimate, *, from_people: bool) -> Estimated:
     return Estimated(shown=shown, people=people, tuning=result.tuning, labels_saved=result.labels_saved)
 
 
-def _average(result: DrawEstimate, *, mean: float | None, low: float | None, high: float | None) -> Average:
+def _average(result: SampleEstimate, *, mean: float | None, low: float | None, high: float | None) -> Average:
     if not has_interval(result.answered_documents, low, high):
         low = high = None
     return Average(mean=mean, low=low, high=high, n=result.documents, left_out=0)

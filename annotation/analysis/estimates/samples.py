@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """`answered` of the `drawn` checks of a sample made on a `day`."""
+    """`answered` of the `sampled` checks of a sample made on a `day`."""
 
-    draw_id: str
+    sample_id: str
     method: str
-    drawn: int
+    sampled: int
     answered: int
     day: str
 
     @property
     def is_complete(self) -> bool:
-        return 0 < self.answered == self.drawn
+        return 0 < self.answered == self.sampled
 
 
 def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[SampleProgress]:
     """The random samples of a side that were not cancelled, the newest first."""
     return [
         SampleProgress(
-            draw_id=sample.draw_id,
+            sample_id=sample.sample_id,
             method=sample.method,
-            drawn=sample.drawn,
+            sampled=sample.sampled,
             answered=sample.answered,
             day=date_format(sample.created_at, "j M Y"),
         )
         for sample in check_samples(project, side=side)
-        if sample.drawn and sample.cancelled_at is None
+        if sample.sampled and sample.cancelled_at is None
     ]

@@ -19,7 +19,7 @@ def caption_of_estimate(table: EstimateTable) -> str:
 def estimate_in_words(table: EstimateTable) -> str:
     """The sample behind the estimates, or the reason that there are none."""
     newer = table.newer and (
-        f"The random sample of {table.newer.day} has {table.newer.answered:,} of {table.newer.drawn:,} answered. "
+        f"The random sample of {table.newer.day} has {table.newer.answered:,} of {table.newer.sampled:,} answered. "
         "Estimates use it once all are answered."
     )
     if table.sample is None:
@@ -27,7 +27,7 @@ def estimate_in_words(table: EstimateTable) -> str:
     if not table.documents:
         return f"No estimate: the random sample of {table.sample.day} has no checks at this target length."
     said = [
-        f"From the random sample of {table.sample.day}: {table.sample.drawn:,} checks, in at least "
+        f"From the random sample of {table.sample.day}: {table.sample.sampled:,} checks, in at least "
         f"{table.answered_documents} document sets of every system."
     ]
     if table.state == EstimateState.PEOPLE:

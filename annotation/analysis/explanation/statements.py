@@ -77,7 +77,7 @@ class ToldDispute:
     dispute_id: str
     state: str
     spread: float
-    voices: int
+    answers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def _disputes(summary: Summary) -> Iterator[tuple[int | UnitPlace, ToldDispute]]
             dispute_id=row.public_id,
             state=row.state,
             spread=row.spread,
-            voices=row.voices,
+            answers=row.answers,
         )
         if row.check_row_id is not None:
             yield row.check_row_id, told

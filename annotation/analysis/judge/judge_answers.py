@@ -16,14 +16,14 @@ from annotation.analysis.agreement.ratings import (
     check_answers,
     untouched_verdicts,
 )
-from annotation.models import SCORE_SIDES, Check, Draw, DrawnCheck, Judge, Verdict
-from annotation.sampling.queries.check_samples import drawable
+from annotation.models import SCORE_SIDES, Check, Judge, Sample, SampledCheck, Verdict
+from annotation.sampling.queries.check_samples import eligible
 
 if TYPE_CHECKING:
     from annotation.models import Project
 
 EQUAL_CHANCE_RATIO = 1.1
-"""Chances of a draw that differ by no more than this factor count as alike."""
+"""Chances of a sample that differ by no more than this factor count as alike."""
 
 VersionKey = tuple[int, str]
 """A judge's key and the signature of a version."""
@@ -42,7 +42,7 @@ class AnswerBasis:
     kind: str
     frame: int
     sides: tuple[str, ...] = ()
-    drawn: int = 0
+    sampled: int = 0
     answered: int = 0
     others: int = 0
 
@@ -97,16 +97,16 @@ def _humans(
 ) -> Humans:
     majority = {check: _majority(answers) for check, answers in by_check.items()}
     labels = {check: label for check, label in majority.items() if label is not None}
-    sampled = {check: label for check, label in sampled.items() if check in facts}
-    drawn = sampled if basis.kind == "sample" else None
-    if drawn is not None:
-        labels = drawn
+    of_sample = {check: label for check, label in sampled.items() if check in facts}
+    is_sample = basis.kind == "sample"
+    if is_sample:
+        labels = of_sample
     return Humans(
         labels=labels,
-        ties=0 if drawn is not None else sum(label is None for label in majority.values()),
+        ties=0 if is_sample else sum(label is None for label in majority.values()),
         imported=sum(any(each.at is None for each in by_check.get(check, ())) for check in labels),
         basis=basis,
-        by_chance=labels if basis.is_representative else sampled,
+        by_chance=labels if basis.is_representative else of_sample,
     )
 
 
@@ -117,44 +117,44 @@ def _majority(answers: Sequence[CheckAnswer]) -> str | None:
 
 def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple[AnswerBasis, dict[int, str]]:
     """What people's answers on one side stand for; with those of finished samples, empty where there is none."""
-    in_force = drawable(project, side)
+    in_force = eligible(project, side)
     frame = in_force.count()
     of_side = partial(AnswerBasis, sides=(side,))
     if answered and len(answered) >= frame:
         return of_side(kind="all", frame=frame), {}
-    counted = Q(drawn_checks__check_row__side=side)
-    draws = Draw.objects.filter(project=project, cancelled_at=None).annotate(
-        drawn=Count("drawn_checks", filter=counted),
-        answered=Count("drawn_checks__verdict", filter=counted),
-        least=Min("drawn_checks__inclusion_probability", filter=counted),
-        most=Max("drawn_checks__inclusion_probability", filter=counted),
+    counted = Q(sampled_checks__check_row__side=side)
+    samples = Sample.objects.filter(project=project, cancelled_at=None).annotate(
+        sampled=Count("sampled_checks", filter=counted),
+        answered=Count("sampled_checks__verdict", filter=counted),
+        least=Min("sampled_checks__inclusion_probability", filter=counted),
+        most=Max("sampled_checks__inclusion_probability", filter=counted),
     )
-    made = list(draws.filter(drawn__gt=0).order_by("-pk").defer("frame", "chances"))
+    made = list(samples.filter(sampled__gt=0).order_by("-pk").defer("frame", "chances"))
     if not made:
         return of_side(kind="chosen", frame=frame), {}
-    # As estimates do: a new draw that waits for answers does not put out of force one that has them.
-    finished = [draw for draw in made if draw.answered == draw.drawn]
+    # As estimates do: a new sample that waits for answers does not put out of force one that has them.
+    finished = [sample for sample in made if sample.answered == sample.sampled]
     if not finished:
         newest = made[0]
-        return of_side(kind="open", frame=frame, drawn=newest.drawn, answered=newest.answered), {}
-    even = next((draw for draw in finished if draw.most <= EQUAL_CHANCE_RATIO * draw.least), None)
+        return of_side(kind="open", frame=frame, sampled=newest.sampled, answered=newest.answered), {}
+    even = next((sample for sample in finished if sample.most <= EQUAL_CHANCE_RATIO * sample.least), None)
     if even is not None:
         labels = _labels([even], side)
         return of_side(
             kind="sample",
             frame=frame,
-            drawn=even.drawn,
-            answered=even.drawn,
+            sampled=even.sampled,
+            answered=even.sampled,
             others=len(answered.keys() - labels.keys()),
         ), labels
     labels = _labels(finished, side)
-    sampled = sum(draw.drawn for draw in finished)
+    sampled = sum(sample.sampled for sample in finished)
     others = len(answered.keys() - labels.keys())
-    return of_side(kind="uneven", frame=frame, drawn=sampled, answered=sampled, others=others), labels
+    return of_side(kind="uneven", frame=frame, sampled=sampled, answered=sampled, others=others), labels
 
 
-def _labels(draws: Sequence[Draw], side: str) -> dict[int, str]:
-    rows = DrawnCheck.objects.filter(draw__in=draws, check_row__side=side, check_row__is_current=True)
+def _labels(samples: Sequence[Sample], side: str) -> dict[int, str]:
+    rows = SampledCheck.objects.filter(sample__in=samples, check_row__side=side, check_row__is_current=True)
     return {check: label or "" for check, label in rows.values_list("check_row_id", "verdict__label")}
 
 

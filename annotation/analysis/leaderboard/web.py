@@ -125,7 +125,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "is_estimate": column in SIDES,
         "estimate": estimate,
         "column": column,
-        "drawn": view.head,
+        "charted": view.head,
         "question": view.question,
         "caption": caption_of(column, table) if table else "",
         "mixed": mixed_in_words(table).get(column, "") if table else "",
@@ -184,13 +184,13 @@ def _columns(room: Room, table: TargetTable, column: str, sort: str) -> dict[str
         SETS: "Sets",
         UNSCORED: "Unscored",
     }
-    rank, system, drawn, *heads = (
+    rank, system, charted, *heads = (
         Head(by, words[by], _turned(by, sort), _aria(by, sort)) for by in (RANK, SYSTEM, column, *others)
     )
     return {
         "rank_head": rank,
         "system_head": system,
-        "drawn_head": drawn,
+        "charted_head": charted,
         "heads": {head.by: head for head in heads},
     }
 
@@ -248,7 +248,7 @@ def differences(request: Request, slug: str) -> HttpResponse:
         "address": request.get_full_path(),
         "column": shown.column,
         "is_estimate": shown.column in SIDES,
-        "drawn": VIEWS[shown.column].head,
+        "charted": VIEWS[shown.column].head,
         "target": target_word(shown.table.target_words) if shown.table else "",
     }
     return page_or_fragment(

@@ -10,7 +10,7 @@ from annotation.exports.answers.answer import ExportedAnswer, standing_among
 from annotation.exports.statements import rater, reference_of
 from annotation.models import (
     Adjudication,
-    DrawnCheck,
+    SampledCheck,
     Verdict,
 )
 
@@ -51,9 +51,9 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer
         for row in given
         if row.check_row__is_current and row.withdrawn_at is None
     )
-    drawn = _given_in_samples(peer_ids)
+    sampled = _given_in_samples(peer_ids)
     for row in given:
-        selected_by, probability = drawn.get(row.pk, (None, None))
+        selected_by, probability = sampled.get(row.pk, (None, None))
         by = "import" if row.person_id is None else "reviewer"
         said = ExportedAnswer(
             peer_id=row.check_row__peer_id,
@@ -98,14 +98,14 @@ _OF_CHECK = (
 
 
 def _given_in_samples(peer_ids: Sequence[int]) -> dict[int, tuple[str, float]]:
-    """The draw's method and the check's chance, by the verdict that answers it; others were volunteered."""
-    drawn = DrawnCheck.objects.filter(
-        check_row__peer_id__in=peer_ids, verdict__isnull=False, draw__cancelled_at=None
+    """The sample's method and the check's chance, by the verdict that answers it; others were volunteered."""
+    sampled = SampledCheck.objects.filter(
+        check_row__peer_id__in=peer_ids, verdict__isnull=False, sample__cancelled_at=None
     )
-    columns = ("verdict_id", "draw__method", "inclusion_probability")
+    columns = ("verdict_id", "sample__method", "inclusion_probability")
     return {
         verdict_id: (method, probability)
-        for verdict_id, method, probability in drawn.order_by("draw_id").values_list(*columns)
+        for verdict_id, method, probability in sampled.order_by("sample_id").values_list(*columns)
         if verdict_id is not None
     }
 

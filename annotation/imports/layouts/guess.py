@@ -46,19 +46,20 @@ _SAID = {"document": "the document", "summary": "the summary", "reference": "the
 class Guess:
     """A whole layout: `title` is what it is known as, `is_own` where it is ours.
 
-    `notes` say what it rests on besides names, `doubts` what contradicts it: a layout with doubts is shown, never read.
+    `notes` say what it rests on besides names, `objections` what contradicts it: a layout with
+    objections is shown, never read.
     """
 
     layout: Layout
     title: str = ""
     notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    objections: tuple[str, ...] = ()
     is_own: bool = False
 
     @property
     def is_sure(self) -> bool:
-        """The layout may be used without being named: it has documents and summaries, and no doubts."""
-        return self.is_own or (self.has_texts and not self.notes and not self.doubts)
+        """The layout may be used without being named: it has documents and summaries, and no objections."""
+        return self.is_own or (self.has_texts and not self.notes and not self.objections)
 
     @property
     def has_texts(self) -> bool:
@@ -135,9 +136,9 @@ class _Guesser:
             system=system,
             is_whole=True,
         )
-        return Guess(layout, self.preset.title, tuple(self.notes), tuple(self._doubts(systems)))
+        return Guess(layout, self.preset.title, tuple(self.notes), tuple(self._objections(systems)))
 
-    def _doubts(self, systems: Sequence[str]) -> Iterator[str]:
+    def _objections(self, systems: Sequence[str]) -> Iterator[str]:
         if not self.rows:
             yield "No row of the file can be read."
         document = self.mapping.get("document")

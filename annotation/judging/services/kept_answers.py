@@ -159,7 +159,7 @@ def write(
             probability=located.answer.probability,
             evidence=located.evidence,
             reason=located.answer.reason,
-            doubt=located.answer.doubt,
+            uncertainty=located.answer.uncertainty,
             votes=[list(vote) for vote in located.answer.votes],
         )
         for each in judged

@@ -107,7 +107,7 @@ def _of_disputes(
         row = stored.pop(due.target, None)
         if row is None:
             if due.is_due:
-                yield f"{_name(record)}: {due.voices} answers {due.spread:g} apart are missing from the disputes"
+                yield f"{_name(record)}: {due.answers} answers {due.spread:g} apart are missing from the disputes"
             continue
         fresh = due.columns()
         for line in _unlike({name: getattr(row, name) for name in fresh}, fresh):

@@ -19,11 +19,11 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.core.words import listed
 from annotation.judging.queries.judges import is_of
 from annotation.models import (
-    Draw,
-    DrawnCheck,
     Membership,
     Project,
     Role,
+    Sample,
+    SampledCheck,
     SummaryJudgment,
     UnitJudgment,
     Verdict,
@@ -63,7 +63,7 @@ RULES = (
     "lease_minutes",
     "reveal",
     "dispute_threshold",
-    "dispute_voices",
+    "dispute_answers",
     "deciding_judge",
 )
 """What an owner or manager may change."""
@@ -137,7 +137,7 @@ def change_project(*, project: Project, by: User | None, **changes: object) -> P
     Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code `judged`) where the over-length
     policy, the length unit or, where summaries are cut to it, the default target length would change what was judged,
     or where percents or quality answers that were given do not fit the new scale or questions; Conflict (code
-    `draw_open`) where the judge's verdict would be shown at once while a draw of checks waits for people who do not
+    `sample_open`) where the judge's verdict would be shown at once while a sample of checks waits for people who do not
     know it.
     """
     with transaction.atomic():
@@ -238,19 +238,19 @@ def _check_scale(project: Project) -> None:
 
 
 def _check_samples(project: Project) -> None:
-    """Refuse to show the judge's verdict at once to those whose answers a draw of checks needs without it."""
+    """Refuse to show the judge's verdict at once to those whose answers a sample of checks needs without it."""
     if project.reveal != Project.Reveal.SHOWN:
         return
-    waiting = DrawnCheck.objects.filter(AWAITED, draw__project=project).order_by("-draw")
-    draw = Draw.objects.filter(pk__in=waiting.values("draw")[:1]).first()
-    if draw is not None:
-        lacking = waiting.filter(draw=draw).count()
+    waiting = SampledCheck.objects.filter(AWAITED, sample__project=project).order_by("-sample")
+    sample = Sample.objects.filter(pk__in=waiting.values("sample")[:1]).first()
+    if sample is not None:
+        lacking = waiting.filter(sample=sample).count()
         left = "1 blind answer" if lacking == 1 else f"{lacking:,} blind answers"
         raise Conflict(
-            f"The random sample of checks of {date_format(draw.created_at, 'j M Y')} (seed {draw.seed}) still needs "
-            f"{left}, which would be impossible if the verdict were shown at once. Complete or cancel the sample "
+            f"The random sample of checks of {date_format(sample.created_at, 'j M Y')} (seed {sample.seed}) still "
+            f"needs {left}, which would be impossible if the verdict were shown at once. Complete or cancel the sample "
             "first, or choose “after own answer”.",
-            code="draw_open",
+            code="sample_open",
         )
 
 

@@ -51,9 +51,10 @@ def next_steps(
         why = f"{counted(disputes, 'dispute')} over claims or units without a decision."
         yield Step("Resolve disagreements", why, "adjudicate")
     if Verb.REVIEW in verbs:
-        for draw in open_samples(project, but=person)[:1]:
-            why = f"{draw.drawn - draw.answered:,} of {counted(draw.drawn, 'check')} in a random sample have no answer."
-            yield Step("Answer the sampled claims", why, "review", f"draw={draw.draw_id}")
+        for sample in open_samples(project, but=person)[:1]:
+            waiting = sample.sampled - sample.answered
+            why = f"{waiting:,} of {counted(sample.sampled, 'check')} in a random sample have no answer."
+            yield Step("Answer the sampled claims", why, "review", f"sample={sample.sample_id}")
         if checks.waiting:
             has = "has" if checks.waiting == 1 else "have"
             why = f"{counted(checks.waiting, 'check')} {has} no answer by a person yet."

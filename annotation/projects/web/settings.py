@@ -132,8 +132,8 @@ class RulesForm(forms.Form):
         "0 to 1: answers that differ by more than this go to adjudicators. "
         f"{LABEL_VALUES_IN_WORDS.capitalize()}; 100 % is 1."
     )
-    dispute_voices = forms.ChoiceField(
-        choices=Project.Voices.choices,
+    dispute_answers = forms.ChoiceField(
+        choices=Project.DisputeAnswers.choices,
         help_text="Applies to the adjudicators' queue and the columns they see.",
     )
     deciding_judge = forms.ModelChoiceField(
@@ -215,7 +215,7 @@ GROUPS = (
         "review",
         "Review and disputes",
         "What reviewers see and which answers go to adjudicators.",
-        ("reveal", "dispute_threshold", "dispute_voices"),
+        ("reveal", "dispute_threshold", "dispute_answers"),
     ),
     RuleGroup(
         "judges",

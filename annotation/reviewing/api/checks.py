@@ -54,8 +54,8 @@ _CHECK = Part(Check, "beside")
 ORDERS: dict[str, tuple[str, ...]] = {
     "made": ("pk",),
     "random": ("queue_key", "pk"),
-    "doubt": ("-doubt", "queue_key", "pk"),
-    "effect": ("-effect", "queue_key", "pk"),
+    "uncertainty": ("-uncertainty", "queue_key", "pk"),
+    "impact": ("-impact", "queue_key", "pk"),
 }
 UNSCORED = "unscored"
 LONGEST_EVIDENCE = 1000
@@ -119,11 +119,11 @@ class CheckRow(serializers.Serializer[Check]):
     final_source = NamedChoice("Decider", Check.Decider.choices, allow_null=True)
     unscored_reason = serializers.CharField(allow_null=True)
     is_disputed = serializers.BooleanField(allow_null=True)
-    doubt = serializers.FloatField(
+    uncertainty = serializers.FloatField(
         allow_null=True,
         help_text="1: maximally uncertain; 0: certain. Null if the project hides the verdict.",
     )
-    effect = serializers.FloatField(help_text="Largest possible change of coverage by another answer.")
+    impact = serializers.FloatField(help_text="Largest possible change of coverage by another answer.")
     is_hidden_yet = serializers.SerializerMethodField(
         help_text="Whether other answers are hidden until the caller has answered."
     )
@@ -138,7 +138,7 @@ class CheckRow(serializers.Serializer[Check]):
             shown["system"] = None
         if not access.is_kept_back:
             return shown
-        shown["doubt"] = None
+        shown["uncertainty"] = None
         if not check.is_known:
             is_by_rule = check.final_source == Check.Decider.RULE
             shown |= dict.fromkeys(OF_OTHERS if is_by_rule else (*OF_OTHERS, *FINAL))
@@ -202,7 +202,7 @@ class CheckQuery(serializers.Serializer[Any]):
     order = WordChoice(
         choices=list(ORDERS),
         default="made",
-        help_text="`doubt`: judge uncertainty; `effect`: impact on coverage; the largest first.",
+        help_text="`uncertainty`: judge uncertainty; `impact`: impact on coverage; the largest first.",
     )
 
 

@@ -67,7 +67,7 @@ class QueueFilter(serializers.Serializer[Any]):
         max_length=LONGEST_SEARCH,
         help_text="Words in the claim or its document set's name, case-insensitive.",
     )
-    draw = serializers.CharField(
+    sample = serializers.CharField(
         default="", allow_blank=True, max_length=LONGEST_FILTER, help_text="Id of a random sample of checks."
     )
 

@@ -23,7 +23,7 @@ _FACTS = 5
 class BeforeAnswer:
     """A check with its project and claim, what its reader was shown, and all verdicts on it, oldest first.
 
-    `guideline_id` is the version in force; `is_drawn` tells that a random draw waits for the check and
+    `guideline_id` is the version in force; `is_sampled` tells that a random sample waits for the check and
     `is_decided` that an adjudicator ever decided it.
     """
 
@@ -31,7 +31,7 @@ class BeforeAnswer:
     look: CheckLook | None
     said: tuple[Verdict, ...]
     guideline_id: int | None
-    is_drawn: bool
+    is_sampled: bool
     is_decided: bool
 
 
@@ -51,7 +51,7 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     found = rows(statement, {**standing_values(person, check.project), "check": check.pk})
     if not found:
         raise NotFound("There is no such check in this project.")
-    roles, is_blind, guideline_id, is_drawn, is_decided = found[0][:_FACTS]
+    roles, is_blind, guideline_id, is_sampled, is_decided = found[0][:_FACTS]
     require_as_read(person, check.project, verb, roles, is_blind)
     rest = [iter(row[_FACTS:]) for row in found]
     said = [_verdict(values) for values in rest]
@@ -65,7 +65,7 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
         look=look if look.pk else None,
         said=tuple(verdict for verdict in said if verdict.pk),
         guideline_id=guideline_id,
-        is_drawn=bool(is_drawn),
+        is_sampled=bool(is_sampled),
         is_decided=bool(is_decided),
     )
 

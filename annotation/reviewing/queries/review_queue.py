@@ -21,12 +21,12 @@ from annotation.core.search import holds, searched_for
 from annotation.models import (
     SIDE_SCORES,
     Check,
-    Draw,
-    DrawnCheck,
     Judge,
     Label,
     Membership,
     Project,
+    Sample,
+    SampledCheck,
     Verdict,
 )
 from annotation.reviewing.queries.sight import keeps_back, with_known
@@ -44,8 +44,8 @@ CHECKS_COUNTED_UP_TO = 1000
 QUEUE_COLUMNS = (
     "public_id",
     "side",
-    "doubt",
-    "effect",
+    "uncertainty",
+    "impact",
     "queue_key",
     "human_label",
     "final_label",
@@ -58,8 +58,8 @@ QUEUE_COLUMNS = (
 
 class Order(StrEnum):
     SET = "set"
-    DOUBT = "doubt"
-    EFFECT = "effect"
+    UNCERTAINTY = "uncertainty"
+    IMPACT = "impact"
     DOCUMENT = "document"
 
 
@@ -82,7 +82,7 @@ class Filter:
     begins with what the judge is least sure of; `document` goes through the summaries alike, and in each by the
     order of its claims. `label` is what people have answered and `reviewer` the name of one who did;
     `document_set` is a public id, `system` one or a name; `q` is searched for in claims and names of sets. With
-    `draw`, the public id of one, the queue holds what was drawn and still waits for an answer, in random order, and
+    `sample`, the public id of one, the queue holds what was sampled and still waits for an answer, in random order, and
     no other word counts but the side.
     """
 
@@ -95,7 +95,7 @@ class Filter:
     document_set: str = ""
     reviewer: str = ""
     q: str = ""
-    draw: str = ""
+    sample: str = ""
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> Filter:
@@ -137,16 +137,16 @@ CHOICES: dict[str, list[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class QueuedCheckRow:
-    """`human_label` and `is_disputed` are left out where the reader must not know them yet, `doubt` where the project
-    keeps back what the judge said."""
+    """`human_label` and `is_disputed` are left out where the reader must not know them yet, `uncertainty` where the
+    project keeps back what the judge said."""
 
     check_id: str
     claim: str
     document_set: str
     set_id: str
     side: str
-    doubt: float | None
-    effect: float
+    uncertainty: float | None
+    impact: float
     human_label: str | None
     is_disputed: bool | None
 
@@ -210,16 +210,16 @@ def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> 
     Of each part an index gives the first at once. As one condition, all that are level with the check and come before
     it would be waded through.
     """
-    if filters.draw:
-        here = DrawnCheck.objects.filter(draw__public_id=filters.draw, check_row=check).values_list(
+    if filters.sample:
+        here = SampledCheck.objects.filter(sample__public_id=filters.sample, check_row=check).values_list(
             "pk", flat=True
         )
         # What is not in the sample comes before all that is.
-        return (waiting.filter(Q(drawn_as__gt=here.first() or 0)),)
+        return (waiting.filter(Q(sampled_as__gt=here.first() or 0)),)
     if filters.order == Order.DOCUMENT:
         beyond = Q(peer_id__gt=check.peer_id) | Q(claim_id__gt=check.claim_id)
         return (waiting.filter(beyond, peer_id__gte=check.peer_id),)
-    column = Order.DOUBT.value if filters.order == Order.SET else filters.order.value
+    column = Order.UNCERTAINTY.value if filters.order == Order.SET else filters.order.value
     value = getattr(check, column)
     behind = Q(queue_key__gt=check.queue_key) | Q(public_id__gt=check.public_id)
     among = waiting.filter(document_set=check.document_set_id) if filters.order == Order.SET else waiting
@@ -236,7 +236,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     Raises NotAllowed for a filter that would tell this reader which system wrote a summary, or who
     answered what.
     """
-    if filters.draw:
+    if filters.sample:
         return _sampled_checks(project, reader, filters)
     waiting = Check.objects.filter(project=project, is_current=True)
     waiting = _only(waiting, project, filters.only)
@@ -265,7 +265,7 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
 def _in_order(waiting: QuerySet[Check], order: Order) -> QuerySet[Check]:
     match order:
         case Order.SET:
-            return waiting.order_by("document_set_id", "-doubt", "queue_key")
+            return waiting.order_by("document_set_id", "-uncertainty", "queue_key")
         case Order.DOCUMENT:
             return waiting.order_by("peer_id", "claim_id")
         case _:
@@ -285,7 +285,7 @@ def sample_first(project: Project, reader: CheckReader) -> SampleFirst | None:
     Two queries where no sample is open.
     """
     for sample in open_samples(project, but=reader.person):
-        left = count(waiting_checks(project, reader, Filter(draw=sample.draw_id)))
+        left = count(waiting_checks(project, reader, Filter(sample=sample.sample_id)))
         if left:
             return SampleFirst(sample, left)
     return None
@@ -293,16 +293,16 @@ def sample_first(project: Project, reader: CheckReader) -> SampleFirst | None:
 
 def is_finished_sample(project: Project, filters: Filter) -> bool:
     """Whether the filter names a random sample of which every claim is answered."""
-    return bool(filters.draw) and any(
-        sample.is_complete for sample in check_samples(project, only=filters.draw)
+    return bool(filters.sample) and any(
+        sample.is_complete for sample in check_samples(project, only=filters.sample)
     )
 
 
 def sampled_scores(filters: Filter) -> list[str]:
     """The scores that the random sample tells of which the filter names."""
-    if not filters.draw:
+    if not filters.sample:
         return []
-    sides = DrawnCheck.objects.filter(draw__public_id=filters.draw).order_by()
+    sides = SampledCheck.objects.filter(sample__public_id=filters.sample).order_by()
     held = set(sides.values_list("check_row__side", flat=True).distinct())
     return [score for side, score in SIDE_SCORES.items() if side in held]
 
@@ -319,7 +319,7 @@ def _only(checks: QuerySet[Check], project: Project, only: Only) -> QuerySet[Che
         case Only.WAITING:
             return checks.filter(human_label__isnull=True)
         case Only.SPLIT:
-            is_split = Q(judge_label__isnull=False, doubt__gt=0) if has_panel(project) else Q(pk__in=())
+            is_split = Q(judge_label__isnull=False, uncertainty__gt=0) if has_panel(project) else Q(pk__in=())
             return checks.filter(is_split, human_label__isnull=True)
         case Only.ANSWERED:
             return checks.filter(human_label__isnull=False)
@@ -339,19 +339,19 @@ def has_panel(project: Project) -> bool:
 
 
 def _sampled_checks(project: Project, reader: CheckReader, filters: Filter) -> QuerySet[Check]:
-    """What of a draw waits for an answer that this reader can still give knowing nothing, in the draw's own order."""
-    draws = Draw.objects.filter(project=project, public_id=filters.draw)
-    draw = draws.only("cancelled_at").first()
-    if draw is None:
-        raise Invalid("There is no such random sample of checks in this project.", field="draw")
-    if draw.cancelled_at is not None:
+    """Checks of a sample that wait for an answer that this reader can still give blind, in the sample's order."""
+    samples = Sample.objects.filter(project=project, public_id=filters.sample)
+    sample = samples.only("cancelled_at").first()
+    if sample is None:
+        raise Invalid("There is no such random sample of checks in this project.", field="sample")
+    if sample.cancelled_at is not None:
         raise Invalid(
-            "This random sample was cancelled, so its claims are no longer in the queue.", field="draw"
+            "This random sample was cancelled, so its claims are no longer in the queue.", field="sample"
         )
-    waiting = Check.objects.filter(project=project, drawn__draw=draw, drawn__verdict__isnull=True)
+    waiting = Check.objects.filter(project=project, sampled__sample=sample, sampled__verdict__isnull=True)
     if filters.side:
         waiting = waiting.filter(side=filters.side)
-    return waiting.exclude(knows(reader.person)).alias(drawn_as=F("drawn__pk")).order_by("drawn_as")
+    return waiting.exclude(knows(reader.person)).alias(sampled_as=F("sampled__pk")).order_by("sampled_as")
 
 
 def by_system(asked: str) -> Q:
@@ -371,8 +371,8 @@ def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
         document_set=check.document_set.external_id,
         set_id=check.document_set.public_id,
         side=check.side,
-        doubt=None if is_kept_back else check.doubt,
-        effect=check.effect,
+        uncertainty=None if is_kept_back else check.uncertainty,
+        impact=check.impact,
         human_label=check.human_label if check.is_known else None,
         is_disputed=check.is_disputed if check.is_known else None,
     )

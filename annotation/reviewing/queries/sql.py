@@ -11,7 +11,7 @@ BEFORE_ANSWER = """
 SELECT
     {standing},
     (SELECT id FROM annotation_guideline WHERE project_id = project.id ORDER BY version DESC LIMIT 1),
-    EXISTS (SELECT 1 FROM annotation_drawncheck WHERE check_row_id = annotation_check.id AND verdict_id IS NULL),
+    EXISTS (SELECT 1 FROM annotation_sampledcheck WHERE check_row_id = annotation_check.id AND verdict_id IS NULL),
     EXISTS (SELECT 1 FROM annotation_adjudication WHERE check_row_id = annotation_check.id),
     (SELECT username FROM auth_user WHERE id = verdict.person_id),
     (SELECT name FROM annotation_judge WHERE id = verdict.judge_id),

@@ -14,9 +14,9 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import (
     Check,
-    DrawnCheck,
     ErrorType,
     Label,
+    SampledCheck,
     Summary,
     Verdict,
 )
@@ -63,7 +63,7 @@ def override(
 
     `seen` is the public id of the person's own answer that they had on screen, "" for none; left out, it is not
     asked. Evidence holds unit numbers of the text compared with; `active_ms` is the time at the check. The judge's
-    verdict is revealed. The first answer of somebody who knew nothing is also that of every draw in which the check
+    verdict is revealed. The first answer of somebody who knew nothing is also that of every sample in which the check
     waits.
 
     Raises Conflict `newer_verdict` where the person answered or withdrew elsewhere since, `claim_changed` where the
@@ -99,8 +99,8 @@ def override(
         active_ms=min(active_ms, LONGEST_MS),
         guideline_id=before.guideline_id,
     )
-    if before.is_drawn and not verdict.had_seen:
-        DrawnCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
+    if before.is_sampled and not verdict.had_seen:
+        SampledCheck.objects.filter(check_row=check, verdict__isnull=True).update(verdict=verdict)
         finish_check_samples(verdict=verdict, by=by)
     reveal(check=check, to=by, look=before.look)
     records = rescore_held(project=check.project, held=held)

@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb
-from annotation.models import DrawnCheck
+from annotation.models import SampledCheck
 from annotation.models.assignment import AWAITED
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> 
     if Verb.REVIEW not in room.verbs or "anyway" in request.GET:
         return None
     # From what waits, which is little: of all its checks a page may mean a million.
-    waiting = DrawnCheck.objects.filter(AWAITED, draw__project=room.project).values("check_row")
+    waiting = SampledCheck.objects.filter(AWAITED, sample__project=room.project).values("check_row")
     lost = checks.filter(pk__in=waiting).exclude(knows(request.user)).order_by().count()
     if not lost:
         return None

@@ -230,7 +230,7 @@ def _show(
         "refusal": refusal,
         "typed": typed,
         "withdrawn": withdrawn,
-        "kept_by_a_draw": _kept_by_a_sample(withdrawn) if withdrawn else "",
+        "kept_by_a_sample": _kept_by_a_sample(withdrawn) if withdrawn else "",
         "moved_in_words": _movement(moved),
         "answers": ANSWERS,
         "error_types": ERROR_TYPES,
@@ -253,7 +253,7 @@ def _counted(request: Request, room: Room, filters: Filter, here: Check | None) 
     None is one that is fetched ahead of its turn: nobody knows how many will be left then, and the page that it comes
     to counts on by itself.
     """
-    counts_down = bool(filters.draw) or filters.only in (Only.WAITING, Only.SPLIT)
+    counts_down = bool(filters.sample) or filters.only in (Only.WAITING, Only.SPLIT)
     if here is None:
         return {
             "left": None,
@@ -292,7 +292,7 @@ def _after_answer(
 
 
 def _kept_by_a_sample(withdrawn: Verdict) -> str:
-    """What whoever takes an answer back is told, where a random draw keeps it; else nothing."""
+    """What whoever takes an answer back is told, where a random sample keeps it; else nothing."""
     if not is_kept_by_a_sample(withdrawn):
         return ""
     return "The random sample keeps your first answer because you have now seen the judge's verdict."

@@ -82,7 +82,7 @@ def review(request: Request, slug: str) -> HttpResponse:
     }
     if not after:
         said = filters.as_query()
-        settable = [] if filters.draw else _settable(room.project, filters, reader)
+        settable = [] if filters.sample else _settable(room.project, filters, reader)
         fields = [each for each in settable if each.name not in SWITCHES]
         context |= {
             "listing": listing_of(
@@ -97,7 +97,7 @@ def review(request: Request, slug: str) -> HttpResponse:
             "hidden": {
                 name: word for name, word in said.items() if name not in {each.name for each in fields}
             },
-            "draws": open_samples(room.project, but=request.user),
+            "samples": open_samples(room.project, but=request.user),
             "sample": sample_first(room.project, reader) if filters == Filter() else None,
             "is_finished": is_finished_sample(room.project, filters),
             "sampled_scores": sampled_scores(filters),
@@ -108,8 +108,8 @@ def review(request: Request, slug: str) -> HttpResponse:
 
 
 def _held(room: Room, reader: CheckReader, filters: Filter) -> HeldChecks | None:
-    """What of a draw is with somebody else; of other queues it is told at their end."""
-    if not filters.draw:
+    """What of a sample is with somebody else; of other queues it is told at their end."""
+    if not filters.sample:
         return None
     return held_by_others(waiting_checks(room.project, reader, filters), reader.person)
 

@@ -13,7 +13,7 @@ from annotation.api.fields import ShareField, WordChoice
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.models import Check, Draw
+from annotation.models import Check, Sample
 from annotation.sampling.queries.check_samples import CheckSample, check_samples
 from annotation.sampling.services.sample_checks import sample_checks
 from evaluation.statistics import Design
@@ -21,8 +21,8 @@ from evaluation.statistics import Design
 LARGEST_SEED = 2**63 - 1
 
 
-class NewCheckDraw(serializers.Serializer[Any]):
-    method = WordChoice(choices=list(get_args(Design)), default=Draw.Method.ACTIVE)
+class NewSample(serializers.Serializer[Any]):
+    method = WordChoice(choices=list(get_args(Design)), default=Sample.Method.ACTIVE)
     share = ShareField(help_text="Above 0 and up to 1.")
     side = WordChoice(choices=Check.Side.choices, default="", allow_blank=True)
     seed = serializers.IntegerField(default=None, allow_null=True, min_value=0, max_value=LARGEST_SEED)
@@ -32,7 +32,7 @@ class CheckSamples(ApiView):
     tag = "checks"
     pagination_class = None
 
-    @operation("list_check_draws", responses=list[CheckSample])
+    @operation("list_samples", responses=list[CheckSample])
     def get(self, request: Request, slug: str) -> Response:
         """List the latest random samples of checks, newest first.
 
@@ -41,7 +41,7 @@ class CheckSamples(ApiView):
         project = self.enter(Verb.ASSIGN)
         return Response(plain(check_samples(project)))
 
-    @operation("draw_checks", request=NewCheckDraw, responses={201: CheckSample})
+    @operation("sample_checks", request=NewSample, responses={201: CheckSample})
     def post(self, request: Request, slug: str) -> Response:
         """Sample claims at random for review.
 
@@ -49,6 +49,6 @@ class CheckSamples(ApiView):
         Refused (422) where the project shows reviewers the judge's verdict at once: nobody could answer without it.
         """
         project = self.enter(Verb.ASSIGN)
-        drawn = sample_checks(project=project, by=self.person, **self.body(NewCheckDraw))
-        (row,) = check_samples(project, only=drawn.public_id)
+        sampled = sample_checks(project=project, by=self.person, **self.body(NewSample))
+        (row,) = check_samples(project, only=sampled.public_id)
         return Response(plain(row), status=status.HTTP_201_CREATED)

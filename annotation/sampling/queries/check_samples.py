@@ -1,4 +1,4 @@
-"""The samples of checks for reviewers: how many were drawn of how many, answered, and are with somebody."""
+"""The samples of checks for reviewers: how many were sampled of how many, answered, and are with somebody."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from annotation.models import SIDE_SCORES, Check, CheckLook, Draw, DrawnCheck, Verdict
+from annotation.models import SIDE_SCORES, Check, CheckLook, Sample, SampledCheck, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -26,8 +26,8 @@ SAMPLES_SHOWN = 25
 def blind_answers(project: Project) -> QuerySet[Verdict]:
     """What members answered knowing nothing of what others said: a sample of these checks keeps it.
 
-    Whether they chose the check or it was drawn for them does not matter: chance alone chooses what is drawn. An answer
-    that was taken back counts where a sample holds it already.
+    Whether they chose the check or it was sampled for them does not matter: chance alone chooses what is sampled. An
+    answer that was taken back counts where a sample holds it already.
     """
     given = Verdict.objects.filter(
         check_row__project=project,
@@ -35,11 +35,11 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
         person__isnull=False,
         had_seen=False,
     )
-    held = Exists(DrawnCheck.objects.filter(verdict=OuterRef("pk")))
+    held = Exists(SampledCheck.objects.filter(verdict=OuterRef("pk")))
     return given.filter(Q(withdrawn_at=None) | held)
 
 
-def drawable(project: Project, side: str = "") -> QuerySet[Check]:
+def eligible(project: Project, side: str = "") -> QuerySet[Check]:
     """The checks that a sample can take, of one side where it is named: in force, and not decided by a rule."""
     checks = Check.objects.filter(project=project, is_current=True, **({"side": side} if side else {}))
     return checks.exclude(final_source=Check.Decider.RULE)
@@ -47,7 +47,7 @@ def drawable(project: Project, side: str = "") -> QuerySet[Check]:
 
 def is_kept_by_a_sample(verdict: Verdict) -> bool:
     """Whether a sample holds this answer, which it keeps also once it is taken back."""
-    return DrawnCheck.objects.filter(verdict=verdict).exists()
+    return SampledCheck.objects.filter(verdict=verdict).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class HeldChecks:
 
 @dataclass(frozen=True, slots=True)
 class CheckSample:
-    """`answered` of `drawn` checks, out of `frame`, have the answer of somebody who knew nothing of the judge's.
+    """`answered` of `sampled` checks, out of `frame`, have the answer of somebody who knew nothing of the judge's.
 
     They tell of the `scores`.
 
@@ -73,12 +73,12 @@ class CheckSample:
     rest of a sample that was cancelled.
     """
 
-    draw_id: str
+    sample_id: str
     method: str
     share: float
     seed: int
     frame: int
-    drawn: int
+    sampled: int
     answered: int
     created_at: datetime
     cancelled_at: datetime | None = None
@@ -87,12 +87,12 @@ class CheckSample:
 
     @property
     def is_complete(self) -> bool:
-        return self.answered == self.drawn
+        return self.answered == self.sampled
 
     @property
     def is_finished(self) -> bool:
         """Whether an estimate can come from it."""
-        return self.is_complete and self.drawn > 0 and self.cancelled_at is None
+        return self.is_complete and self.sampled > 0 and self.cancelled_at is None
 
     @property
     def is_open(self) -> bool:
@@ -110,15 +110,15 @@ def check_samples(
 
     What is on the screen of `but`, the reader, does not count as held.
     """
-    drawn = Draw.objects.filter(project=project).order_by("-pk")
-    drawn = drawn.filter(public_id=only) if only else drawn
+    sampled = Sample.objects.filter(project=project).order_by("-pk")
+    sampled = sampled.filter(public_id=only) if only else sampled
     # The frame may name a million checks: it is counted where it lies, and once, not with each check of the sample.
     count = "jsonb_array_length" if connection.vendor == "postgresql" else "json_array_length"
-    framed = drawn.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
+    framed = sampled.annotate(framed=Func(F("frame"), function=count, output_field=IntegerField()))
     columns = ("pk", "public_id", "method", "share", "seed", "framed", "created_at", "cancelled_at")
     rows = list(framed.values_list(*columns)[:SAMPLES_SHOWN])
     counts = _counts([row[0] for row in rows], side)
-    held = _held([key for key, each in counts.items() if each.answered < each.drawn], but)
+    held = _held([key for key, each in counts.items() if each.answered < each.sampled], but)
     nothing = _SampleCounts(0, 0, ())
     return [
         CheckSample(
@@ -127,7 +127,7 @@ def check_samples(
             share,
             seed,
             frame,
-            (found := counts.get(key, nothing)).drawn,
+            (found := counts.get(key, nothing)).sampled,
             found.answered,
             created_at,
             cancelled_at,
@@ -139,25 +139,25 @@ def check_samples(
 
 
 class _SampleCounts(NamedTuple):
-    drawn: int
+    sampled: int
     answered: int
     scores: tuple[str, ...]
 
 
 def _counts(keys: Sequence[int], side: str) -> dict[int, _SampleCounts]:
-    """By sample how many checks were drawn, of a side where it is named, how many are answered, and of which scores."""
-    drawn = DrawnCheck.objects.filter(draw__in=keys, **({"check_row__side": side} if side else {}))
-    rows = drawn.order_by().values_list("draw", "check_row__side").annotate(Count("pk"), Count("verdict"))
+    """By sample how many checks it has, of a side where it is named, how many are answered, and of which scores."""
+    sampled = SampledCheck.objects.filter(sample__in=keys, **({"check_row__side": side} if side else {}))
+    rows = sampled.order_by().values_list("sample", "check_row__side").annotate(Count("pk"), Count("verdict"))
     of_sides: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
-    for draw, of, count, answered in rows:
-        of_sides[draw][SIDE_SCORES[of]] = (count, answered)
+    for sample, of, count, answered in rows:
+        of_sides[sample][SIDE_SCORES[of]] = (count, answered)
     return {
-        draw: _SampleCounts(
+        sample: _SampleCounts(
             sum(count for count, _ in found.values()),
             sum(answered for _, answered in found.values()),
             tuple(score for score in SIDE_SCORES.values() if score in found),
         )
-        for draw, found in of_sides.items()
+        for sample, found in of_sides.items()
     }
 
 
@@ -165,14 +165,14 @@ def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
     """By sample what of it waits and is on somebody's screen."""
     if not keys:
         return {}
-    waiting = DrawnCheck.objects.filter(draw__in=keys, verdict__isnull=True)
+    waiting = SampledCheck.objects.filter(sample__in=keys, verdict__isnull=True)
     others = waiting.filter(_is_held("check_row__", but)).annotate(opened=_opened("check_row", "check_row__"))
     counted = (
         others.order_by()
-        .values_list("draw")
+        .values_list("sample")
         .annotate(Count("pk"), Min("opened"), Min("check_row__lease_until"))
     )
-    return {draw: HeldChecks(*columns) for draw, *columns in counted}
+    return {sample: HeldChecks(*columns) for sample, *columns in counted}
 
 
 def held_by_others(waiting: QuerySet[Check], person: User) -> HeldChecks | None:
@@ -201,4 +201,4 @@ def open_samples(project: Project, *, but: User | None = None) -> list[CheckSamp
 
     The oldest come first: estimates use a sample once the one before it is complete.
     """
-    return [draw for draw in reversed(check_samples(project, but=but)) if draw.is_open]
+    return [sample for sample in reversed(check_samples(project, but=but)) if sample.is_open]

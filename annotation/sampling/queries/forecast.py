@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.models import Check, Draw
+from annotation.models import Check, Sample
 from annotation.sampling.queries.check_samples import check_samples
 from annotation.sampling.queries.sampled_items import framed_items, framed_now
 from evaluation.statistics import Design, Forecast, forecast_intervals
@@ -19,7 +19,7 @@ def forecast(project: Project, side: Check.Side, design: Design) -> Forecast:
     if finished is None:
         framed = framed_now(project, side)
     else:
-        framed = framed_items(project, Draw.objects.get(public_id=finished.draw_id), side=side)
+        framed = framed_items(project, Sample.objects.get(public_id=finished.sample_id), side=side)
     frames = {
         f"{target} {system}": items
         for target, of_target in framed.items.items()

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from annotation.models import Check, Draw, DrawnCheck, Label
+from annotation.models import Check, Label, Sample, SampledCheck
 from annotation.models.document import cluster_of
-from annotation.sampling.queries.check_samples import drawable
-from evaluation.statistics import DrawnItem
+from annotation.sampling.queries.check_samples import eligible
+from evaluation.statistics import SampledItem
 
 if TYPE_CHECKING:
     from annotation.models import Project
 
 READ_AT_ONCE = 2000
 
-Frames = dict[int | None, dict[str, list[DrawnItem]]]
+Frames = dict[int | None, dict[str, list[SampledItem]]]
 """By target length and system, the items of a frame."""
 
 
@@ -49,21 +49,21 @@ class SampleFrame:
         )
 
 
-def framed_items(project: Project, draw: Draw, *, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
+def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
     """The items of a sample, of the checks on a side.
 
     A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
     its document: summaries of a system, then model summaries, units by weight and claims of a unit, on the peer side
-    the summary's own claims. What a rule decides is known and counts as drawn for sure. The judge's answer is the
+    the summary's own claims. What a rule decides is known and counts as sampled for sure. The judge's answer is the
     probability that the sample recorded.
     """
-    probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", draw.frame))
-    return _of_checks(project, side, probabilities, _drawn(draw, side))
+    probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
+    return _of_checks(project, side, probabilities, _sampled(sample, side))
 
 
 def framed_now(project: Project, side: Check.Side = Check.Side.REFERENCE) -> SampleFrame:
-    """The items that a sample of checks would find now, as in `framed_items`; nothing is drawn, nothing answered."""
-    checks = drawable(project, side)
+    """The items that a sample of checks would find now, as in `framed_items`; nothing is sampled, nothing answered."""
+    checks = eligible(project, side)
     return _of_checks(project, side, dict(checks.values_list("public_id", "judge_probability")), {})
 
 
@@ -95,9 +95,9 @@ class _SampledAnswer(NamedTuple):
     chance: float
 
 
-def _drawn(draw: Draw, side: Check.Side) -> dict[str, _SampledAnswer]:
-    """By public id what was drawn on the side."""
-    rows = DrawnCheck.objects.filter(draw=draw, check_row__side=side)
+def _sampled(sample: Sample, side: Check.Side) -> dict[str, _SampledAnswer]:
+    """By public id what was sampled on the side."""
+    rows = SampledCheck.objects.filter(sample=sample, check_row__side=side)
     columns = ("check_row__public_id", "inclusion_probability", "verdict__label")
     return {
         public_id: _SampledAnswer(None if label is None else _as_number(label), chance)
@@ -111,7 +111,7 @@ def _of_checks(
     probabilities: Mapping[str, float | None],
     answers: Mapping[str, _SampledAnswer],
 ) -> SampleFrame:
-    """`probabilities` holds the judge's of every check of the frame; `answers` what was drawn."""
+    """`probabilities` holds the judge's of every check of the frame; `answers` what was sampled."""
     peers: dict[int, list[_FramedCheckRow]] = defaultdict(list)
     came_after = 0
     is_of_coverage = side == Check.Side.REFERENCE
@@ -211,20 +211,20 @@ def _check_item(
     answers: Mapping[str, _SampledAnswer],
     *,
     claim: int | None,
-) -> DrawnItem:
+) -> SampledItem:
     if row.public_id not in probabilities:
         known = _as_number(row.label)
-        return DrawnItem(
-            document, share, judge=known, probability=1.0, is_drawn=True, answer=known, is_settled=True
+        return SampledItem(
+            document, share, judge=known, probability=1.0, is_sampled=True, answer=known, is_settled=True
         )
     sampled = answers.get(row.public_id)
-    return DrawnItem(
+    return SampledItem(
         document,
         share,
         judge=probabilities[row.public_id],
-        # What was not drawn counts for nothing, whatever its chance.
+        # What was not sampled counts for nothing, whatever its chance.
         probability=1.0 if sampled is None else sampled.chance,
-        is_drawn=sampled is not None,
+        is_sampled=sampled is not None,
         answer=None if sampled is None else sampled.value,
         claim=claim,
     )

@@ -10,25 +10,29 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict
-from annotation.models import Draw, DrawnCheck
+from annotation.models import Sample, SampledCheck
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
 @transaction.atomic
-def cancel_sample(*, draw: Draw, by: User | None) -> Draw:
+def cancel_sample(*, sample: Sample, by: User | None) -> Sample:
     """Ask nobody for the rest of a sample any more; no estimate uses it. Its answers stand in the scores.
 
     It stays in lists and in the log. Cancelling twice changes nothing. Raises Conflict (code `sample_complete`) where
     every answer is there: who has seen an estimate cannot choose another one.
     """
-    require(by, draw.project, Verb.ASSIGN)
-    held = Draw.objects.select_for_update(of=("self",), no_key=True).select_related("project").get(pk=draw.pk)
+    require(by, sample.project, Verb.ASSIGN)
+    held = (
+        Sample.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("project")
+        .get(pk=sample.pk)
+    )
     if held.cancelled_at is not None:
         return held
-    drawn = DrawnCheck.objects.filter(draw=held)
-    total, answered = drawn.count(), drawn.filter(verdict__isnull=False).count()
+    sampled = SampledCheck.objects.filter(sample=held)
+    total, answered = sampled.count(), sampled.filter(verdict__isnull=False).count()
     if answered == total:
         raise Conflict(
             "This random sample is complete and used by estimates, so it cannot be cancelled.",
@@ -39,8 +43,8 @@ def cancel_sample(*, draw: Draw, by: User | None) -> Draw:
     log(
         project=held.project,
         actor=by,
-        verb="cancel draw",
+        verb="cancel sample",
         target=held,
-        data={"drawn": total, "answered": answered},
+        data={"sampled": total, "answered": answered},
     )
     return held

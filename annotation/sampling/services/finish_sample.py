@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q
 
 from annotation.core.events import log
-from annotation.models import Draw, DrawnCheck
+from annotation.models import Sample, SampledCheck
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -22,21 +22,21 @@ other's."""
 
 def finish_check_samples(*, verdict: Verdict, by: User | None) -> None:
     """Log every sample of checks that this answer, which is in some, has completed. Inside its transaction."""
-    draws = Draw.objects.filter(cancelled_at__isnull=True)
-    waiting = _waiting(draws.filter(pk__in=DrawnCheck.objects.filter(verdict=verdict).values("draw")))
+    samples = Sample.objects.filter(cancelled_at__isnull=True)
+    waiting = _waiting(samples.filter(pk__in=SampledCheck.objects.filter(verdict=verdict).values("sample")))
     nearly = sorted(key for key, count in waiting.items() if count < NEARLY)
     if not nearly:
         return
     # Locked, so that of two who give the last answers at once the later one sees both.
-    held = Draw.objects.filter(pk__in=nearly).select_for_update(of=("self",), no_key=True)
+    held = Sample.objects.filter(pk__in=nearly).select_for_update(of=("self",), no_key=True)
     rows = list(held.select_related("project").order_by("pk"))
-    waiting = _waiting(Draw.objects.filter(pk__in=nearly))
-    for draw in rows:
-        if not waiting[draw.pk]:
-            log(project=draw.project, actor=by, verb="finish sample", target=draw)
+    waiting = _waiting(Sample.objects.filter(pk__in=nearly))
+    for sample in rows:
+        if not waiting[sample.pk]:
+            log(project=sample.project, actor=by, verb="finish sample", target=sample)
 
 
-def _waiting(draws: QuerySet[Draw]) -> dict[int, int]:
+def _waiting(samples: QuerySet[Sample]) -> dict[int, int]:
     """How many answers each sample waits for."""
-    counted = Count("drawn_checks", filter=Q(drawn_checks__verdict__isnull=True))
-    return dict(draws.order_by().annotate(waiting=counted).values_list("pk", "waiting"))
+    counted = Count("sampled_checks", filter=Q(sampled_checks__verdict__isnull=True))
+    return dict(samples.order_by().annotate(waiting=counted).values_list("pk", "waiting"))

@@ -14,10 +14,10 @@ from django.db.models import OuterRef, Subquery
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.models import Check, Draw, DrawnCheck, Project
+from annotation.models import Check, Project, Sample, SampledCheck
 from annotation.models.base import new_seed
-from annotation.sampling.queries.check_samples import blind_answers, drawable
-from evaluation.statistics import Design, fixed_size_draw, inclusion_probabilities
+from annotation.sampling.queries.check_samples import blind_answers, eligible
+from evaluation.statistics import Design, fixed_size_sample, inclusion_probabilities
 
 SAMPLED_AT_ONCE = 2000
 
@@ -42,7 +42,7 @@ def sample_checks(
     share: float,
     side: str = "",
     seed: int | None = None,
-) -> Draw:
+) -> Sample:
     """Sample a share of the project's checks for reviewers, each with a recorded inclusion probability.
 
     The frame is every check in force (of one side, if `side` names it) but those that a rule decides. It is kept with
@@ -67,8 +67,8 @@ def sample_checks(
     spreads = {name: _spread(framed.probability) for name, framed in frame.items()}
     size = max(1, round(share * len(frame)))
     chances = inclusion_probabilities(spreads, strata, size=size, design=design)
-    drawn = fixed_size_draw(chances, strata=strata, seed=seed)
-    draw = Draw.objects.create(
+    sampled = fixed_size_sample(chances, strata=strata, seed=seed)
+    sample = Sample.objects.create(
         project=project,
         method=method,
         share=share,
@@ -77,32 +77,32 @@ def sample_checks(
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
     # Their keys are the order in which they are handed out, which must not be that of the frame.
-    order = list(drawn)
+    order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     rows = [
-        DrawnCheck(draw=draw, check_row_id=frame[name].key, inclusion_probability=drawn[name])
+        SampledCheck(sample=sample, check_row_id=frame[name].key, inclusion_probability=sampled[name])
         for name in order
     ]
-    DrawnCheck.objects.bulk_create(rows, batch_size=SAMPLED_AT_ONCE)
+    SampledCheck.objects.bulk_create(rows, batch_size=SAMPLED_AT_ONCE)
     first = blind_answers(project).filter(check_row=OuterRef("check_row")).order_by("pk").values("pk")[:1]
-    DrawnCheck.objects.filter(draw=draw).update(verdict=Subquery(first))
-    waiting = DrawnCheck.objects.filter(draw=draw, verdict=None).count()
+    SampledCheck.objects.filter(sample=sample).update(verdict=Subquery(first))
+    waiting = SampledCheck.objects.filter(sample=sample, verdict=None).count()
     log(
         project=project,
         actor=by,
-        verb="draw checks",
-        target=draw,
+        verb="sample checks",
+        target=sample,
         data={
             "method": method,
             "share": share,
             "side": side,
             "seed": seed,
-            "drawn": len(rows),
+            "sampled": len(rows),
             "frame": len(frame),
             "answered_before": len(rows) - waiting,
         },
     )
-    return draw
+    return sample
 
 
 def design_of(method: str) -> Design:
@@ -129,7 +129,7 @@ def need_blind_answers(project: Project) -> None:
 
 def _frame(project: Project, side: str) -> Iterator[FramedCheck]:
     columns = ("pk", "public_id", "side", "peer__system_id", "peer__target_words", "judge_probability")
-    rows = drawable(project, side).order_by("pk").values_list(*columns)
+    rows = eligible(project, side).order_by("pk").values_list(*columns)
     return (FramedCheck(*row) for row in rows.iterator(chunk_size=SAMPLED_AT_ONCE))
 
 

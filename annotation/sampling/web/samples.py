@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import SCORE_SIDES, Check, Draw
+from annotation.models import SCORE_SIDES, Check, Sample
 from annotation.models.base import SEED_BITS, new_seed
-from annotation.sampling.queries.check_samples import check_samples, drawable
+from annotation.sampling.queries.check_samples import check_samples, eligible
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.queries.pace import seconds_per_check
 from annotation.sampling.services.cancel_sample import cancel_sample
@@ -26,8 +26,8 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 METHODS = (
-    (Draw.Method.ACTIVE, "more claims where the judge is unsure"),
-    (Draw.Method.UNIFORM, "the same chance for every claim"),
+    (Sample.Method.ACTIVE, "more claims where the judge is unsure"),
+    (Sample.Method.UNIFORM, "the same chance for every claim"),
 )
 MARGINS = (0.15, 0.1, 0.07, 0.05, 0.03, 0.02)
 PROPOSED_MARGIN = 0.05
@@ -52,7 +52,7 @@ def _sample(request: Request, room: Room) -> HttpResponse:
     side = SCORE_SIDES.get(request.POST.get("score", ""))
     if side is None:
         raise Invalid(f"The score is one of {', '.join(SCORE_SIDES)}.", field="score")
-    checks = drawable(project, side).count()
+    checks = eligible(project, side).count()
     seed = whole_number(request.POST.get("seed", ""), most=2**SEED_BITS - 1)
     if not is_confirmed(request):
         need_blind_answers(project)
@@ -63,13 +63,13 @@ def _sample(request: Request, room: Room) -> HttpResponse:
             title=f"Sample {size:,} claims for review?",
             says=(*says, SAMPLE_TERMS),
             act="Create the random sample",
-            back=reverse("check-draws", args=[project.slug]),
+            back=reverse("samples", args=[project.slug]),
             fields={"seed": new_seed(), "size": size},
         )
     share = _size(request, checks) / checks
-    drawn = take_sample(project=project, by=request.user, method=method, share=share, side=side, seed=seed)
-    messages.success(request, f"{drawn.drawn_checks.count():,} claims sampled for review.")
-    return redirect("check-draws", project.slug)
+    sampled = take_sample(project=project, by=request.user, method=method, share=share, side=side, seed=seed)
+    messages.success(request, f"{sampled.sampled_checks.count():,} claims sampled for review.")
+    return redirect("samples", project.slug)
 
 
 def _forecast(request: Request, room: Room, side: Check.Side, checks: int) -> tuple[int, list[str]]:
@@ -108,23 +108,23 @@ def _size(request: Request, checks: int) -> int:
 
 
 @screen("POST")
-def cancel_check_sample(request: Request, slug: str, draw_id: str) -> HttpResponse:
+def cancel_sample_page(request: Request, slug: str, sample_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    rows = Draw.objects.filter(project=room.project).select_related("project").defer("frame")
+    rows = Sample.objects.filter(project=room.project).select_related("project").defer("frame")
     try:
-        cancel_sample(draw=found(rows, draw_id, "random sample"), by=request.user)
+        cancel_sample(sample=found(rows, sample_id, "random sample"), by=request.user)
     except (Conflict, Invalid) as refusal:
         return _page(request, room, refusal=refusal)
     messages.success(
         request, "Random sample cancelled. Its answers still count in scores, but no estimate uses them."
     )
-    return redirect("check-draws", slug)
+    return redirect("samples", slug)
 
 
 def _page(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
     context = {
         "room": room,
-        "draws": check_samples(room.project),
+        "samples": check_samples(room.project),
         "methods": METHODS,
         "scores": list(SCORE_SIDES),
         "margins": MARGINS,

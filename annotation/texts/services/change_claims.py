@@ -32,7 +32,7 @@ from annotation.models import (
     ClaimSet,
     Comparison,
     DocumentSet,
-    DrawnCheck,
+    SampledCheck,
     Summary,
     Unit,
     Verdict,
@@ -132,7 +132,7 @@ def _begin(claim: Claim, by: User | None, *, yours: str = "") -> tuple[ClaimOwne
     if not claim_set.is_active or claim not in claims:
         raise _newer_claims(claim, claims if claim_set.is_active else [], yours)
     _refuse_judged(claim_set)
-    if DrawnCheck.objects.filter(AWAITED, check_row__claim=claim).exists():
+    if SampledCheck.objects.filter(AWAITED, check_row__claim=claim).exists():
         raise Conflict(
             "A random sample waits for an answer to this claim, so it stays as it is until the sample is finished.",
             code="sampled",

@@ -8,13 +8,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from evaluation.statistics.estimates._draw_estimates import DrawEstimate
+from evaluation.statistics.estimates._sample_estimates import SampleEstimate
 from evaluation.statistics.systems._significance import PairComparison, holm
 
 _NO_ERROR = 1e-12
 
 
-def compare_estimates(found: Mapping[str, DrawEstimate]) -> list[PairComparison]:
+def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairComparison]:
     """Every pair of estimates by Student's t over the documents of both, corrected after Holm.
 
     What chance does to one document moves both systems' estimates: with u_d the part of document d in the error of one

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from evaluation._guards import check_choice, check_confidence
 from evaluation.errors import EvaluationError
 from evaluation.statistics._intervals import FEWEST_FOR_INTERVAL
-from evaluation.statistics.estimates._draw_estimates import (
+from evaluation.statistics.estimates._prediction_powered import FEWEST_ANSWERS, quantile
+from evaluation.statistics.estimates._sample_estimates import (
     HARMFUL,
     TOO_FEW_DOCUMENTS,
-    DrawnItem,
     Frame,
+    SampledItem,
     foretold_and_left,
     frame_of,
     mean_and_variance,
     sharpened_and_tuned,
 )
-from evaluation.statistics.estimates._prediction_powered import FEWEST_ANSWERS, quantile
 from evaluation.statistics.estimates._sampling import Design, active_chances
 
 Array = NDArray[np.float64]
@@ -121,7 +121,7 @@ class Forecast:
 
 
 def forecast_intervals(
-    systems: Mapping[str, Sequence[DrawnItem]],
+    systems: Mapping[str, Sequence[SampledItem]],
     *,
     design: Design,
     covariates: Mapping[Any, Sequence[float]] | None = None,
@@ -133,7 +133,7 @@ def forecast_intervals(
     errs, after what people said of the same claims in other systems' summaries: squared errors are fitted as a + b
     p (1 - p), a and b not below 0. Otherwise the judge's probabilities are taken at their word: it errs by p (1 - p),
     people alone by m (1 - m) at a mean of m, and an item without a probability counts as .5. Systems with a single
-    document are left out. Raises what `estimate_systems_from_draw` raises.
+    document are left out. Raises what `estimate_systems_from_sample` raises.
     Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson draws); arXiv 2403.03208.
     Example: `forecast_intervals(frames, design="active").answers_for(0.05)`.
     """
@@ -154,7 +154,7 @@ def forecast_intervals(
 
 
 def _is_answered(frame: Frame) -> bool:
-    asked = frame.documents[frame.is_drawn & ~frame.is_settled]
+    asked = frame.documents[frame.is_sampled & ~frame.is_settled]
     return frame.is_complete and len(np.unique(asked)) >= FEWEST_ANSWERS
 
 
@@ -175,7 +175,7 @@ def _from_answers(frame: Frame, slopes: Array, said: Array) -> _System:
     assert people is not None
     if now > HARMFUL * people:
         slopes, now = none, people
-    asked = frame.is_drawn & ~frame.is_settled
+    asked = frame.is_sampled & ~frame.is_settled
     weights = (frame.shares * frame.expansion)[asked]
     squares, alone = (_squares(frame, each)[asked] for each in (slopes, none))
     columns = np.column_stack([np.ones(len(said)), said * (1 - said)])

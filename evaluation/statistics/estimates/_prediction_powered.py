@@ -1,7 +1,7 @@
 """Means of people's answers, made more precise by a judge's, without trusting the judge: the published form.
 
 Where the judge is right, few human answers go far; where it is wrong, the human answers take its error out. For
-recorded draws, in which items may have had different chances, see `_draw_estimates`.
+recorded draws, in which items may have had different chances, see `_sample_estimates`.
 """
 
 import math

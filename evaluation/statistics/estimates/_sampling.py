@@ -20,8 +20,8 @@ Item = TypeVar("Item", bound=Hashable)
 Stratum = TypeVar("Stratum", bound=Hashable)
 
 UNIFORM_FLOOR = 0.5
-"""The least share of the work that every item gets alike. A judge's doubt is a poor guide to its errors more often
-than not, and then drawing by doubt alone is worse than drawing by lot (arXiv 2511.08991)."""
+"""The least share of the work that every item gets alike. A judge's uncertainty is a poor guide to its errors more
+often than not, and then sampling by it alone is worse than sampling by lot (arXiv 2511.08991)."""
 _ALL_BUT_WHOLE = 1e-9
 
 
@@ -75,7 +75,7 @@ def active_chances(spreads: Array, size: float) -> Array:
         left -= float(over.sum()) * (1 - even)
 
 
-def fixed_size_draw(
+def fixed_size_sample(
     probabilities: Mapping[Item, float], *, seed: int, strata: Mapping[Item, Any] | None = None
 ) -> dict[Item, float]:
     """The items of a draw with these inclusion probabilities, each exactly, and a size that does not vary.

@@ -36,7 +36,7 @@ def test_the_list_is_worst_first_and_read_page_by_page(world: World, client_of: 
     first = client.get(f"{HERE}?limit=1").json()
     second = client.get(first["next"]).json()
     rows = (*first["results"], *second["results"])
-    assert [(row["kind"], row["text"], row["spread"], row["voices"]) for row in rows] == [
+    assert [(row["kind"], row["text"], row["spread"], row["answers"]) for row in rows] == [
         ("check", "The harbour closes in April", 1.0, 2),
         ("check", "Ferries move to the southern quay", 0.5, 2),
     ]
@@ -45,8 +45,8 @@ def test_the_list_is_worst_first_and_read_page_by_page(world: World, client_of: 
 
 def test_answers_come_without_names(world: World, client_of: ApiDoor) -> None:
     body = shown(client_of("cleo"), dispute_on(world, 1))
-    assert [voice["letter"] for voice in body["said"]] == ["A", "B"]
-    assert {voice["label"]: (voice["reason"], voice["evidence"]) for voice in body["said"]} == {
+    assert [answer["letter"] for answer in body["said"]] == ["A", "B"]
+    assert {answer["label"]: (answer["reason"], answer["evidence"]) for answer in body["said"]} == {
         "no": ("By unit 2.", [2]),
         "yes": ("", []),
     }

@@ -15,8 +15,6 @@ from annotation.models import (
     AccountSession,
     Analysis,
     CachedValue,
-    Draw,
-    DrawnCheck,
     Import,
     Job,
     Judge,
@@ -27,6 +25,8 @@ from annotation.models import (
     QuestionAnswer,
     Rating,
     Run,
+    Sample,
+    SampledCheck,
     SetupLink,
     SummaryJudgment,
     Worker,
@@ -52,8 +52,8 @@ def fill(world: World) -> None:
     judge_unit(reading=reading, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
     SummaryJudgment.objects.create(assignment=assignment, peer=world.peers["bridge", "alder"])
     add_imported_verdict(world.check("alder", 1), "no")
-    draw = Draw.objects.create(project=world.project, method="uniform", seed=1, frame=[])
-    DrawnCheck.objects.create(draw=draw, check_row=world.check("birch", 1), inclusion_probability=0.5)
+    sample = Sample.objects.create(project=world.project, method="uniform", seed=1, frame=[])
+    SampledCheck.objects.create(sample=sample, check_row=world.check("birch", 1), inclusion_probability=0.5)
     Analysis.objects.create(
         project=world.project, kind="judge", key="k", inputs="", seed=1, payload={}, seconds=0
     )

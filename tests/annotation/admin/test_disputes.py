@@ -77,7 +77,7 @@ def test_a_percent_of_a_unit_is_decided(world: World, staff: StaffDoor) -> None:
         comparison=world.comparison("port", "alder"),
         unit=world.units("port")[0],
         spread=1.0,
-        voices=2,
+        answers=2,
         queue_key=1,
     )
     staff("cleo").post(page_of(dispute), {"percent": "40", "reason": "In part.", "seen": ""})

@@ -35,11 +35,11 @@ def test_a_rule_of_the_project_changes_it(world: World) -> None:
     assert fingerprint_of(world.project) != before
 
 
-def test_a_draw_changes_it_and_so_does_its_first_answer(world: World) -> None:
+def test_a_sample_changes_it_and_so_does_its_first_answer(world: World) -> None:
     before = fingerprint_of(world.project)
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
-    drawn = fingerprint_of(world.project)
-    assert drawn != before
+    sampled = fingerprint_of(world.project)
+    assert sampled != before
 
 
 def test_another_project_has_another(world: World) -> None:

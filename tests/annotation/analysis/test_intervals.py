@@ -15,7 +15,7 @@ from annotation.models import Analysis, Check, Score, Verdict
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from evaluation.statistics import Estimate
-from tests.annotation.planning import answer_draw, lay_sets
+from tests.annotation.planning import answer_sample, lay_sets
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -56,7 +56,9 @@ def test_what_no_resampling_moves_has_no_interval() -> None:
 def answered(world: World, sets: int) -> None:
     """So many sets with the port, all checks answered in a draw by Rex, and once more by Cleo."""
     lay_sets(world, sets - 1)
-    answer_draw(world, sample_checks(project=world.project, by=world.mona, method="uniform", share=1, seed=1))
+    answer_sample(
+        world, sample_checks(project=world.project, by=world.mona, method="uniform", share=1, seed=1)
+    )
     Verdict.objects.bulk_create(
         Verdict(
             check_row=check,

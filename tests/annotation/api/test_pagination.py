@@ -33,8 +33,8 @@ def pages(client: Any, address: str) -> list[list[str]]:
     [
         ("made", ("pk",)),
         ("random", ("queue_key", "pk")),
-        ("doubt", ("-doubt", "queue_key", "pk")),
-        ("effect", ("-effect", "queue_key", "pk")),
+        ("uncertainty", ("-uncertainty", "queue_key", "pk")),
+        ("impact", ("-impact", "queue_key", "pk")),
     ],
 )
 @pytest.mark.parametrize("limit", [1, 2, 4, 6])

@@ -54,8 +54,8 @@ def test_a_score_that_was_tampered_with(world: World) -> None:
         ("final_source", "reviewer"),
         ("unscored_reason", "lost"),
         ("is_disputed", True),
-        ("doubt", 0.123),
-        ("effect", 0.123),
+        ("uncertainty", 0.123),
+        ("impact", 0.123),
     ],
 )
 def test_a_column_of_a_check_that_was_tampered_with(world: World, column: str, value: object) -> None:

@@ -118,7 +118,7 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
         assert stored is not None
         plain = kind()
         for field in kind._meta.concrete_fields:
-            # Neither drawn for each row nor given by the file.
+            # Neither sampled for each row nor given by the file.
             if field.attname in {
                 "had_seen",
                 "votes",

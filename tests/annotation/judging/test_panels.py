@@ -1,4 +1,4 @@
-"""A run whose judge is a panel: its votes, its doubt, its money, and a member that is turned away."""
+"""A run whose judge is a panel: its votes, its uncertainty, its money, and a member that is turned away."""
 
 from __future__ import annotations
 
@@ -81,17 +81,17 @@ def test_every_member_s_vote_is_kept_and_the_split_is_the_check_s_doubt(
     run_to_end(project, panel)
     checks = Check.objects.filter(peer__system__name="elm").order_by("claim__position")
     # All three say yes; two of three do; each says something else, which is a tie and makes unsure. The share
-    # of the others' votes is 0, 1/3 and 2/3; that the panel cannot say is as much doubt as there can be.
+    # of the others' votes is 0, 1/3 and 2/3; that the panel cannot say is as much uncertainty as there can be.
     expected: list[tuple[str, str, float, float, dict[str, str]]] = [
         (MILL, "yes", 0.0, 0.0, {"lexical": "yes", "one": "yes", "two": "yes"}),
         (HURT, "yes", 1 / 3, 1 / 3, {"lexical": "yes", "one": "yes", "two": "no"}),
         (JUNE, "unsure", 2 / 3, 1.0, {"lexical": "yes", "one": "no", "two": "unsure"}),
     ]
-    for check, (claim, label, spread, doubt, votes) in zip(checks, expected, strict=True):
+    for check, (claim, label, spread, uncertainty, votes) in zip(checks, expected, strict=True):
         verdict = check.verdicts.get()
         assert (check.claim.text, check.final_label) == (claim, label)
-        assert verdict.doubt == pytest.approx(spread)
-        assert check.doubt == pytest.approx(doubt)
+        assert verdict.uncertainty == pytest.approx(spread)
+        assert check.uncertainty == pytest.approx(uncertainty)
         assert dict(verdict.votes) == votes
         assert verdict.judge == panel
 
@@ -102,12 +102,12 @@ def test_the_review_queue_begins_with_what_the_panel_is_split_over(
     llm_server.where(otherwise)
     run_to_end(project, panel)
     Check.objects.exclude(peer__system__name="elm").delete()
-    # Against the order of doubt, so that only doubt can put them right.
+    # Against the order of uncertainty, so that only uncertainty can put them right.
     for key, claim in enumerate((MILL, HURT, JUNE)):
         Check.objects.filter(claim__text=claim).update(queue_key=key)
-    page = queue(project, CheckReader(User(pk=0), must_wait=False), Filter(order=Order.DOUBT))
+    page = queue(project, CheckReader(User(pk=0), must_wait=False), Filter(order=Order.UNCERTAINTY))
     assert [row.claim for row in page.rows] == [JUNE, HURT, MILL]
-    assert [row.doubt for row in page.rows] == [1.0, pytest.approx(1 / 3), 0.0]
+    assert [row.uncertainty for row in page.rows] == [1.0, pytest.approx(1 / 3), 0.0]
     project.refresh_from_db()
     split = queue(project, CheckReader(User(pk=0)), Filter(only=Only.SPLIT))
     assert [row.claim for row in split.rows] == [JUNE, HURT]

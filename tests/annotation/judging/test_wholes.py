@@ -279,7 +279,7 @@ def test_a_panel_answers_by_majority_and_its_split_is_the_doubt(
     checks = Check.objects.filter(peer__system__name="elm").order_by("claim__position")
     # Two of the three find elm's own words in elm.
     assert [check.final_label for check in checks] == ["yes", "yes"]
-    assert [check.doubt for check in checks] == [pytest.approx(1 / 3)] * 2
+    assert [check.uncertainty for check in checks] == [pytest.approx(1 / 3)] * 2
     verdict = checks[0].verdicts.get()
     assert sorted(verdict.votes) == [["lexical", "yes"], ["other", "no"], ["scripted", "yes"]]
     assert llm_judge.calls.exists()

@@ -89,7 +89,7 @@ def test_an_exported_file_goes_and_its_row_says_so(world: World, settings: Any) 
 
 def test_the_log_keeps_what_others_go_by(world: World, settings: Any) -> None:
     long_ago = timezone.now() - timedelta(days=400)
-    kept = [("add sample project", "project"), ("assign", "draw"), ("start run", "run")]
+    kept = [("add sample project", "project"), ("assign", "sample"), ("start run", "run")]
     for verb, kind in [*kept, ("override", "check"), ("comment", "comment")]:
         Event.objects.create(project=world.project, verb=verb, target_kind=kind, target_id="x")
     settings.COVERDICT_KEEP_LOG_DAYS = 365

@@ -30,11 +30,11 @@ def answered(world: World, *labels: str, number: int = 1) -> Check:
 
 def queue() -> list[tuple[str, float, int]]:
     rows = Dispute.objects.order_by("-spread", "pk")
-    return [(row.state, round(row.spread, 6), row.voices) for row in rows]
+    return [(row.state, round(row.spread, 6), row.answers) for row in rows]
 
 
 def stored() -> list[tuple[object, ...]]:
-    columns = ("check_row", "comparison", "unit", "claim", "state", "spread", "voices", "queue_key")
+    columns = ("check_row", "comparison", "unit", "claim", "state", "spread", "answers", "queue_key")
     return sorted(Dispute.objects.values_list(*columns), key=str)
 
 
@@ -79,9 +79,9 @@ def test_changing_the_threshold_rebuilds_the_queue(world: World) -> None:
 def test_the_judge_is_a_voice_where_the_project_says_so(world: World) -> None:
     # The judge said yes of alder's claim 1.
     answered(world, "no")
-    change_project(project=world.project, by=world.olga, dispute_voices="judge")
+    change_project(project=world.project, by=world.olga, dispute_answers="judge")
     assert queue() == [("open", 1.0, 2)]
-    change_project(project=world.project, by=world.olga, dispute_voices="people")
+    change_project(project=world.project, by=world.olga, dispute_answers="people")
     assert queue() == [("agreed", 0.0, 1)]
 
 
@@ -124,7 +124,7 @@ def test_a_step_of_the_scale_is_not_further_apart_than_a_fifth(world: World) -> 
 def test_the_judges_share_of_yes_is_its_percent(world: World) -> None:
     percents = {("alder", 1): 0, ("alder", 2): 100, ("birch", 1): 0, ("birch", 2): 0}
     assess_and_close(world, world.ana, percents)
-    change_project(project=world.project, by=world.olga, dispute_voices="judge")
+    change_project(project=world.project, by=world.olga, dispute_answers="judge")
     # Of alder's unit 1 the judge said yes to one claim of two: .5 against 0. Elsewhere both say the same.
     assert queue() == [("open", 0.5, 2)]
 

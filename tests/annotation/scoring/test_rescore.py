@@ -22,7 +22,7 @@ def test_rebuilding_from_nothing_gives_the_same(world: World) -> None:
     before = derived()
     Score.objects.all().delete()
     Check.objects.update(
-        judge_label=None, human_label=None, final_label=None, final_source=None, doubt=1, effect=0
+        judge_label=None, human_label=None, final_label=None, final_source=None, uncertainty=1, impact=0
     )
     assert rescore(project=world.project) == 4
     assert derived() == before
@@ -30,13 +30,13 @@ def test_rebuilding_from_nothing_gives_the_same(world: World) -> None:
 
 def test_doubt_is_low_where_the_judge_is_sure(world: World) -> None:
     # p = .9 -> 1 - |2 * .9 - 1| = .2; p = .2 -> 1 - |.4 - 1| = .4.
-    assert round(world.check("alder", 1).doubt, 6) == 0.2
-    assert round(world.check("alder", 2).doubt, 6) == 0.4
+    assert round(world.check("alder", 1).uncertainty, 6) == 0.2
+    assert round(world.check("alder", 2).uncertainty, 6) == 0.4
 
 
 def test_effect_is_the_share_of_coverage_that_hangs_on_the_answer(world: World) -> None:
     # Two units of equal weight; two claims share the first, one stands alone in the second.
-    assert [round(check.effect, 6) for check in world.checks("alder")] == [0.25, 0.25, 0.5]
+    assert [round(check.impact, 6) for check in world.checks("alder")] == [0.25, 0.25, 0.5]
 
 
 def test_rules_that_changed_since_the_project_was_read_count(world: World) -> None:

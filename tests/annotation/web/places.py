@@ -12,7 +12,7 @@ from annotation.assessing.services.assign import assign
 from annotation.config.web_urls import project_urls
 from annotation.judging.services.ask_questions import ask_questions
 from annotation.judging.services.start_run import start_run
-from annotation.models import Dispute, Draw
+from annotation.models import Dispute, Sample
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -49,7 +49,7 @@ class Ids:
         asked = refused_import(world.project)
         export = export_with_job(world.project)
         [question] = ask_questions(document_set=world.sets["port"], texts=["Did it rain?"], by=None)
-        draw = Draw.objects.create(project=world.project, method="uniform", share=0.5, seed=7, frame=[])
+        sample = Sample.objects.create(project=world.project, method="uniform", share=0.5, seed=7, frame=[])
         member = world.project.memberships.get(user=world.vic)
         invitation = invite(project=world.project, roles=["viewer"], by=world.olga, note="Dan").invitation
         guideline = write_guidelines(project=world.project, text="# Units\n\nOne at a time.", by=world.mona)
@@ -65,7 +65,7 @@ class Ids:
                 "assignment_id": assignment.public_id,
                 "unit_id": world.units("port")[0].public_id,
                 "check_id": check.public_id,
-                "draw_id": draw.public_id,
+                "sample_id": sample.public_id,
                 "dispute_id": Dispute.objects.get(check_row=check).public_id,
                 "decision_id": decision.public_id,
                 "system_id": world.systems["alder"].public_id,

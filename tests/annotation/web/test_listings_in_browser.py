@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_the_list_follows_what_is_typed_and_the_field_keeps_the_focus(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "olga")
-    page.goto("/p/harbour/review/?order=doubt")
+    page.goto("/p/harbour/review/?order=uncertainty")
     page.get_by_role("searchbox").press_sequentially("WALL")
     page.wait_for_url("**/review/?order=doubt&q=WALL")
     page.locator("tbody tr").nth(2).wait_for(state="detached")
@@ -29,7 +29,7 @@ def test_the_list_follows_what_is_typed_and_the_field_keeps_the_focus(world: Wor
     assert violations(page) == []
     page.get_by_role("link", name="Clear the search").click()
     page.locator("tbody tr").nth(5).wait_for()
-    assert page.url.endswith("/review/?order=doubt")
+    assert page.url.endswith("/review/?order=uncertainty")
 
 
 def test_a_head_sorts_and_all_boxes_are_ticked_at_once(world: World, desk: Desk) -> None:

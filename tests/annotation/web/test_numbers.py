@@ -42,7 +42,7 @@ def test_no_form_breaks_on_many_digits(world: World, signed_in: Callable[[User],
     forms = (
         (world.rex, f"/p/harbour/review/{check.public_id}/answer/", {"label": "yes", "evidence": MANY}),
         (world.olga, "/p/harbour/settings/guidelines/write/", {"text": "Be brief.", "seen": MANY}),
-        (world.mona, "/p/harbour/review/draws/draw/", {"size": MANY, "seed": MANY}),
+        (world.mona, "/p/harbour/review/samples/sample/", {"size": MANY, "seed": MANY}),
     )
     for person, address, sent in forms:
         assert signed_in(person).post(address, sent).status_code in (302, 403, 409, 422), address

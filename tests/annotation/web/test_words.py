@@ -22,9 +22,9 @@ MODULES = sorted(
     if not {"migrations", "demo"} & set(path.relative_to(ROOT).parts)
 )
 VERBS = {
-    "cancel draw",
+    "cancel sample",
     "close assignment",
-    "draw checks",
+    "sample checks",
     "lapse",
 }
 NOT_FOR_PEOPLE = {*VERBS, *(model.__name__ for model in apps.get_app_config("annotation").get_models())}

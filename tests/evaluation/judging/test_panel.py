@@ -61,7 +61,7 @@ def verdict(panel: JudgePanel) -> Verdict:
 
 
 @pytest.mark.parametrize(
-    ("labels", "label", "doubt"),
+    ("labels", "label", "uncertainty"),
     [
         (["yes"], "yes", 0.0),
         (["yes", "yes", "no"], "yes", 1 / 3),
@@ -74,15 +74,15 @@ def verdict(panel: JudgePanel) -> Verdict:
         ([], None, None),
     ],
 )
-def test_majority(labels: list[Label | None], label: Label | None, doubt: float | None) -> None:
+def test_majority(labels: list[Label | None], label: Label | None, uncertainty: float | None) -> None:
     found, spread = majority(labels)
     assert found == label
-    assert spread == (None if doubt is None else pytest.approx(doubt))
+    assert spread == (None if uncertainty is None else pytest.approx(uncertainty))
 
 
 def test_the_verdict_is_the_majority_with_its_votes_and_doubt() -> None:
     found = verdict(panel_of("yes", "no", "yes"))
-    assert (found.label, found.doubt, found.evidence) == ("yes", pytest.approx(1 / 3), (1,))
+    assert (found.label, found.uncertainty, found.evidence) == ("yes", pytest.approx(1 / 3), (1,))
     assert found.votes == (("m0", "yes"), ("m1", "no"), ("m2", "yes"))
     assert "m0: said yes" in found.reason
     assert "said no" not in found.reason

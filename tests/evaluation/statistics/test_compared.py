@@ -6,21 +6,21 @@ import pytest
 import scipy
 
 from evaluation.statistics.estimates._compared import best_estimates, compare_estimates
-from evaluation.statistics.estimates._draw_estimates import DrawnItem, estimate_systems_from_draw
+from evaluation.statistics.estimates._sample_estimates import SampledItem, estimate_systems_from_sample
 from evaluation.statistics.systems._significance import PairComparison
 
 
-def whole(answers: list[float]) -> list[DrawnItem]:
+def whole(answers: list[float]) -> list[SampledItem]:
     """Documents that were all drawn for sure and answered."""
     return [
-        DrawnItem(number, 1.0, judge=None, probability=1.0, is_drawn=True, answer=answer)
+        SampledItem(number, 1.0, judge=None, probability=1.0, is_sampled=True, answer=answer)
         for number, answer in enumerate(answers)
     ]
 
 
 def test_of_whole_documents_it_is_the_paired_t_test() -> None:
     first, second = [0.9, 0.8, 0.4, 0.7, 0.6], [0.7, 0.7, 0.3, 0.4, 0.5]
-    found = compare_estimates(estimate_systems_from_draw({"a": whole(first), "b": whole(second)}))
+    found = compare_estimates(estimate_systems_from_sample({"a": whole(first), "b": whole(second)}))
     (pair,) = found
     assert (pair.first, pair.second, pair.sets) == ("a", "b", 5)
     # Differences .2, .1, .1, .3, .1: mean .16, spread .0894, error .04, t = 4.
@@ -30,16 +30,16 @@ def test_of_whole_documents_it_is_the_paired_t_test() -> None:
 
 
 def test_the_parts_of_documents_add_up_to_the_error() -> None:
-    found = estimate_systems_from_draw({"a": whole([0.9, 0.8, 0.4, 0.7])})["a"]
+    found = estimate_systems_from_sample({"a": whole([0.9, 0.8, 0.4, 0.7])})["a"]
     # Mean .7, distances .2, .1, -.3, 0: variance .14 / 3, error sqrt(.14 / 3 / 4).
     assert found.error == pytest.approx((0.14 / 12) ** 0.5)
     assert sum(part**2 for part in found.parts.values()) == pytest.approx(0.14 / 12)
 
 
 def test_what_is_alike_in_all_documents_is_not_tested() -> None:
-    found = estimate_systems_from_draw({"a": whole([0.9, 0.8, 0.4]), "b": whole([0.8, 0.7, 0.3])})
+    found = estimate_systems_from_sample({"a": whole([0.9, 0.8, 0.4]), "b": whole([0.8, 0.7, 0.3])})
     assert compare_estimates(found)[0].p is None
-    assert compare_estimates(estimate_systems_from_draw({"a": whole([0.9])})) == []
+    assert compare_estimates(estimate_systems_from_sample({"a": whole([0.9])})) == []
 
 
 def test_estimates_of_one_world_differ_in_as_many_samples_as_they_may() -> None:
@@ -51,17 +51,17 @@ def test_estimates_of_one_world_differ_in_as_many_samples_as_they_may() -> None:
         for name in "ab":
             drawn = set(chance.sample(range(120), 40))
             systems[name] = [
-                DrawnItem(
+                SampledItem(
                     number // 4,
                     0.25,
                     judge=level[number // 4],
                     probability=40 / 120,
-                    is_drawn=number in drawn,
+                    is_sampled=number in drawn,
                     answer=float(chance.random() < level[number // 4]) if number in drawn else None,
                 )
                 for number in range(120)
             ]
-        (pair,) = compare_estimates(estimate_systems_from_draw(systems))
+        (pair,) = compare_estimates(estimate_systems_from_sample(systems))
         held += pair.is_different()
     assert 0.02 <= held / studies <= 0.08
 

@@ -11,9 +11,9 @@ from scipy.stats import t as student
 from evaluation.errors import EvaluationError
 from evaluation.statistics import (
     Design,
-    DrawnItem,
-    estimate_systems_from_draw,
-    fixed_size_draw,
+    SampledItem,
+    estimate_systems_from_sample,
+    fixed_size_sample,
     forecast_intervals,
     inclusion_probabilities,
 )
@@ -36,15 +36,15 @@ class World:
         self.said = said.reshape(systems, -1).tolist()
         self.true = true.astype(float).reshape(systems, -1).tolist()
 
-    def sample(self, size: int, design: Design, seed: int) -> dict[str, list[DrawnItem]]:
+    def sample(self, size: int, design: Design, seed: int) -> dict[str, list[SampledItem]]:
         names = [(system, place) for system in range(len(self.said)) for place in PLACES]
         strata = {name: name[0] for name in names}
         spreads = {(s, p): math.sqrt(self.said[s][p] * (1 - self.said[s][p])) for s, p in names}
         chances = inclusion_probabilities(spreads, strata, size=size, design=design)
-        drawn = fixed_size_draw(chances, strata=strata, seed=seed)
+        drawn = fixed_size_sample(chances, strata=strata, seed=seed)
         return {
             str(system): [
-                DrawnItem(
+                SampledItem(
                     place // CLAIMS,
                     1 / CLAIMS,
                     self.said[system][place],
@@ -63,9 +63,9 @@ WORLD = World()
 PILOT = WORLD.sample(300, "uniform", 5)
 
 
-def unanswered(judged: list[float | None], per_document: int) -> list[DrawnItem]:
+def unanswered(judged: list[float | None], per_document: int) -> list[SampledItem]:
     return [
-        DrawnItem(place // per_document, 1 / per_document, said, 1.0, is_drawn=False)
+        SampledItem(place // per_document, 1 / per_document, said, 1.0, is_sampled=False)
         for place, said in enumerate(judged)
     ]
 
@@ -83,7 +83,7 @@ def test_without_answers_the_judge_is_taken_at_its_word() -> None:
 def test_a_settled_item_costs_no_answer_and_answers_its_document() -> None:
     items = unanswered([0.5, 1.0] * 16, 2)
     items = [
-        replace(each, is_drawn=True, answer=1.0, is_settled=True) if each.judge == 1 else each
+        replace(each, is_sampled=True, answer=1.0, is_settled=True) if each.judge == 1 else each
         for each in items
     ]
     made = forecast_intervals({"a": items}, design="active")
@@ -102,7 +102,7 @@ def test_one_variance_of_documents_stands_for_all_systems() -> None:
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("frames", [PILOT, WORLD.sample(1, "uniform", 5)])
 def test_more_answers_never_widen_and_the_fewest_are_found(
-    design: Design, frames: dict[str, list[DrawnItem]]
+    design: Design, frames: dict[str, list[SampledItem]]
 ) -> None:
     made = forecast_intervals(frames, design=design)
     margins = [made.margin(size) for size in range(200, made.items + 1, 80)]
@@ -127,7 +127,7 @@ def test_later_samples_are_as_wide_as_forecast(design: Design) -> None:
     halves = [
         ((found.high or 0) - (found.low or 0)) / 2
         for seed in range(8)
-        for found in estimate_systems_from_draw(WORLD.sample(480, design, seed)).values()
+        for found in estimate_systems_from_sample(WORLD.sample(480, design, seed)).values()
     ]
     assert mean(halves) == pytest.approx(made, rel=0.1)
 

@@ -120,4 +120,4 @@ def test_a_reviewer_and_an_adjudicator_at_once_both_count(world: World) -> None:
     row = world.check("alder", 3)
     assert (row.final_label, row.final_source) == ("no", "adjudicator")
     dispute = Dispute.objects.get(check_row=row)
-    assert (dispute.state, dispute.voices) == ("settled", 3)
+    assert (dispute.state, dispute.answers) == ("settled", 3)

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.adjudicating.queries.voices import voices_on_check as voices_on
+from annotation.adjudicating.queries.answers import answers_on_check as answers_on
 from annotation.assessing.services.assign import assign
 from annotation.models import Adjudication, Check, Claim, Dispute, Membership, Role, Verdict
 from annotation.reviewing.services.review import override
@@ -115,18 +115,18 @@ def test_a_lease_that_ran_out_holds_nothing_back(world: World, cleo: Client) -> 
 
 
 def test_no_name_and_no_judge_is_told(world: World, cleo: Client) -> None:
-    world.project.dispute_voices = "judge"
+    world.project.dispute_answers = "judge"
     world.project.save()
     dispute = dispute_on(world, 2)
     page = html(cleo, at(dispute)).partition('<main id="main"')[2]
-    assert page.count('class="voice"') == 3
+    assert page.count('class="answer"') == 3
     for hidden in ("rex", "gold.jsonl", "lexical", "judge", "alder"):
         assert (hidden, says(page, hidden)) == (hidden, False)
     assert "Rex on 2." in page
 
 
 def test_no_percent_tells_which_is_the_judge_s(world: World, cleo: Client) -> None:
-    world.project.dispute_voices = "judge"
+    world.project.dispute_answers = "judge"
     world.project.save()
     dispute = percents_differ(world)
     # Three claims of the unit, of which the judge says yes to one.
@@ -134,7 +134,7 @@ def test_no_percent_tells_which_is_the_judge_s(world: World, cleo: Client) -> No
     verdicts = Verdict.objects.filter(check_row__peer=world.peers["port", "alder"], judge=world.judge)
     verdicts.update(label="no")
     verdicts.filter(check_row__claim__position=1).update(label="yes")
-    assert sorted(voice.percent for voice in cleo.get(at(dispute)).context["view"].voices) == [20, 40, 60]
+    assert sorted(answer.percent for answer in cleo.get(at(dispute)).context["view"].answers) == [20, 40, 60]
 
 
 def test_what_is_on_screen_is_known_from_then_on(world: World, cleo: Client) -> None:
@@ -149,7 +149,7 @@ def test_letters_are_shuffled_for_each_adjudicator_and_stay(world: World) -> Non
     checks = [world.check("alder", number) for number in (1, 2, 3)]
 
     def order(person: User) -> list[str | None]:
-        return [voice.label for check in checks for voice in voices_on(check, person)]
+        return [answer.label for check in checks for answer in answers_on(check, person)]
 
     assert order(world.cleo) == order(world.cleo)
     people = [world.cleo, world.olga, world.vic, world.mona, world.ben, world.ana, world.dan]
@@ -167,7 +167,7 @@ def test_evidence_is_lit_with_the_letters_of_who_points_to_it(world: World, cleo
         r'<mark class="lit (\w*)"\s*>([^<]*)<sup><span class="sr">evidence of </span>([A-B ]+)</sup>',
         html(cleo, at(dispute)),
     )
-    letters = {voice.label: voice.letter for voice in voices_on(check, world.cleo)}
+    letters = {answer.label: answer.letter for answer in answers_on(check, world.cleo)}
     assert lit == [
         ("shared", "The harbour of Lund closes in April.", "A B"),
         ("", "Ferries will use the southern quay.", letters["yes"]),

@@ -9,11 +9,11 @@ import pytest
 
 from annotation.analysis.estimates.estimates import estimates
 from annotation.analysis.leaderboard.leaderboard import leaderboard
-from annotation.models import Check, Draw, DrawnCheck, Score
+from annotation.models import Check, Sample, SampledCheck, Score
 from annotation.sampling.queries.check_samples import open_samples
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.judging.doing import judge_to_end
-from tests.annotation.planning import answer_draw, lay_sets
+from tests.annotation.planning import answer_sample, lay_sets
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -33,14 +33,14 @@ def judged(world: World) -> World:
     return world
 
 
-def sample(world: World, *, side: str = "peer", share: float = 1.0) -> Draw:
+def sample(world: World, *, side: str = "peer", share: float = 1.0) -> Sample:
     return sample_checks(
         project=world.project, by=world.mona, method="uniform", share=share, side=side, seed=5
     )
 
 
-def sides(draw: Draw) -> set[str]:
-    return set(DrawnCheck.objects.filter(draw=draw).values_list("check_row__side", flat=True))
+def sides(sample: Sample) -> set[str]:
+    return set(SampledCheck.objects.filter(sample=sample).values_list("check_row__side", flat=True))
 
 
 def means(project: Project, score: str) -> dict[str, float | None]:
@@ -50,7 +50,7 @@ def means(project: Project, score: str) -> dict[str, float | None]:
 
 @pytest.mark.django_db
 def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
-    answer_draw(judged, sample(judged))
+    answer_sample(judged, sample(judged))
     # Everything is answered: the estimate is the mean of the summaries' own shares of yes.
     said = means(judged.project, "alignment")
     assert len(set(said.values())) == 2
@@ -63,14 +63,16 @@ def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
 
 @pytest.mark.django_db
 def test_one_sample_of_both_sides_gives_an_estimate_of_each(judged: World) -> None:
-    drawn = sample(judged, side="", share=0.6)
-    answer_draw(judged, drawn)
-    assert sides(drawn) == {"reference", "peer"}
+    sampled = sample(judged, side="", share=0.6)
+    answer_sample(judged, sampled)
+    assert sides(sampled) == {"reference", "peer"}
     coverage, alignment = (estimates(judged.project, side).at(20) for side in Check.Side)
     assert coverage.sample is not None
     assert alignment.sample is not None
-    assert coverage.sample.draw_id == alignment.sample.draw_id
-    of_side = {side: drawn.drawn_checks.filter(check_row__side=side).count() for side in Check.Side.values}
+    assert coverage.sample.sample_id == alignment.sample.sample_id
+    of_side = {
+        side: sampled.sampled_checks.filter(check_row__side=side).count() for side in Check.Side.values
+    }
     assert coverage.sample is not None
     assert alignment.sample is not None
     assert (coverage.sample.answered, alignment.sample.answered) == (of_side["reference"], of_side["peer"])
@@ -88,7 +90,7 @@ def test_of_open_samples_the_oldest_is_answered_first(judged: World) -> None:
         project=judged.project, by=judged.mona, method="uniform", share=0.3, side="peer", seed=6
     )
     found = open_samples(judged.project)
-    assert [(each.draw_id, each.scores) for each in found] == [
+    assert [(each.sample_id, each.scores) for each in found] == [
         (first.public_id, ("coverage",)),
         (second.public_id, ("alignment",)),
     ]
@@ -98,7 +100,7 @@ def test_the_leaderboard_shows_the_estimate_beside_alignment(judged: World, sign
     client = signed_in(judged.vic)
     page = client.get("/p/harbour/scores/?by=alignment").content.decode()
     assert "review a random sample first" in page
-    answer_draw(judged, sample(judged, share=0.6))
+    answer_sample(judged, sample(judged, share=0.6))
     client.get("/p/harbour/scores/?by=alignment_estimate")
     page = client.get("/p/harbour/scores/?by=alignment").content.decode()
     # The value of alignment that was chosen stands alone.
@@ -118,6 +120,6 @@ def test_what_is_unsupported_goes_by_the_estimate_where_there_is_one(judged: Wor
 
     Score.objects.filter(project=judged.project).update(alignment=0.25)
     assert unsupported() == [0.75, 0.75]
-    answer_draw(judged, sample(judged, share=0.5), label="yes")
+    answer_sample(judged, sample(judged, share=0.5), label="yes")
     Score.objects.filter(project=judged.project).update(alignment=0.25)
     assert unsupported() == [None, None]

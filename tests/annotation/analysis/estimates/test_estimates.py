@@ -1,4 +1,4 @@
-"""Estimates from draws, and in words why there are none."""
+"""Estimates from samples, and in words why there are none."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import pytest
 from annotation.analysis.estimates.estimates import estimate_table, estimates
 from annotation.analysis.estimates.samples import SampleProgress
 from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
-from annotation.models import Check, Draw, DrawnCheck
+from annotation.models import Check, Sample, SampledCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
 from annotation.sampling.services.sample_checks import sample_checks
-from evaluation.statistics import DrawnItem
+from evaluation.statistics import SampledItem
 from tests.annotation.answering import add_checks
 from tests.annotation.cast import World
 
 ANSWERS = {"alder": ("yes", "no", "yes"), "birch": ("no", "yes", "no")}
 
 
-def draw_of(world: World, share: float = 1.0) -> Draw:
+def sample_of(world: World, share: float = 1.0) -> Sample:
     return sample_checks(project=world.project, by=world.mona, method="uniform", share=share, seed=1)
 
 
@@ -29,7 +29,7 @@ def answer(world: World, system: str, *, but: int = 0) -> None:
 
 
 @pytest.mark.django_db
-def test_without_a_draw_volunteered_answers_make_no_estimate(world: World) -> None:
+def test_without_a_sample_volunteered_answers_make_no_estimate(world: World) -> None:
     answer(world, "alder")
     found = estimates(world.project).at(20)
     assert (found.state, estimate_in_words(found), found.systems) == ("none", NO_SAMPLE, None)
@@ -49,7 +49,7 @@ def test_where_people_answered_every_check_no_estimate_is_needed(world: World) -
 
 @pytest.mark.django_db
 def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
-    draw_of(world)
+    sample_of(world)
     answer(world, "alder")
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
@@ -59,7 +59,7 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
 
 @pytest.mark.django_db
 def test_of_few_document_sets_people_stand_alone(world: World) -> None:
-    draw_of(world)
+    sample_of(world)
     answer(world, "alder")
     answer(world, "birch")
     found = estimates(world.project).at(20)
@@ -72,33 +72,35 @@ def test_of_few_document_sets_people_stand_alone(world: World) -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_answered_after_the_draw_by_choice_does_not_enter(world: World) -> None:
-    draw_of(world)
+def test_what_is_answered_after_the_sample_by_choice_does_not_enter(world: World) -> None:
+    sample_of(world)
     answer(world, "alder")
     answer(world, "birch")
     override(check=world.check("alder", 2), by=world.cleo, label="yes")
-    # The final answer to the second claim is yes now; the drawn answer was no.
+    # The final answer to the second claim is yes now; the sampled answer was no.
     assert estimates(world.project).at(20).average("alder").mean == pytest.approx(0.75)
 
 
 @pytest.mark.django_db
-def test_the_latest_complete_draw_counts_and_a_newer_one_is_told(world: World) -> None:
-    first = draw_of(world)
+def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World) -> None:
+    first = sample_of(world)
     answer(world, "alder")
     answer(world, "birch")
     add_checks(world, 1)
-    # Six of its seven checks keep the answers of the first draw.
-    draw_of(world)
-    assert DrawnCheck.objects.filter(verdict=None).count() == 1
+    # Six of its seven checks keep the answers of the first sample.
+    sample_of(world)
+    assert SampledCheck.objects.filter(verdict=None).count() == 1
     found = estimates(world.project).at(20)
-    assert found.draw_id == first.public_id
+    assert found.sample_id == first.public_id
     assert "has 6 of 7 answered. Estimates use it once all are answered." in estimate_in_words(found)
 
 
 @pytest.mark.django_db
 def test_a_sample_that_is_not_finished_shows_no_value(world: World) -> None:
     add_checks(world, 30)
-    checks = [row.check_row for row in draw_of(world).drawn_checks.order_by("pk").select_related("check_row")]
+    checks = [
+        row.check_row for row in sample_of(world).sampled_checks.order_by("pk").select_related("check_row")
+    ]
     for check in checks[:-1]:
         override(check=check, by=world.rex, label="yes")
     found = estimates(world.project).at(20)
@@ -110,7 +112,7 @@ def test_a_sample_that_is_not_finished_shows_no_value(world: World) -> None:
 
 @pytest.mark.django_db
 def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
-    items = framed_items(world.project, draw_of(world)).items[20]["alder"]
+    items = framed_items(world.project, sample_of(world)).items[20]["alder"]
     # Two units of weight 1; two claims in the first, one in the second.
     assert [item.share for item in items] == [0.25, 0.25, 0.5]
     assert {item.document for item in items} == {"set port"}
@@ -118,18 +120,18 @@ def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
 
 
 @pytest.mark.django_db
-def test_the_judge_is_the_one_of_the_draw(world: World) -> None:
+def test_the_judge_is_the_one_of_the_sample(world: World) -> None:
     Check.objects.filter(peer=world.peers["port", "alder"]).update(judge_probability=0.3)
-    draw = draw_of(world)
+    sample = sample_of(world)
     Check.objects.filter(peer=world.peers["port", "alder"]).update(judge_probability=0.9)
-    assert {item.judge for item in framed_items(world.project, draw).items[20]["alder"]} == {0.3}
+    assert {item.judge for item in framed_items(world.project, sample).items[20]["alder"]} == {0.3}
 
 
 @pytest.mark.django_db
 def test_what_a_rule_decides_is_known_for_sure(world: World) -> None:
     Check.objects.filter(peer=world.peers["port", "birch"]).update(final_source="rule", final_label="no")
-    items = framed_items(world.project, draw_of(world)).items[20]["birch"]
-    assert {(item.is_drawn, item.probability, item.judge, item.answer) for item in items} == {
+    items = framed_items(world.project, sample_of(world)).items[20]["birch"]
+    assert {(item.is_sampled, item.probability, item.judge, item.answer) for item in items} == {
         (True, 1.0, 0.0, 0.0)
     }
 
@@ -139,8 +141,8 @@ def test_items_name_their_claims(world: World) -> None:
     Check.objects.filter(peer=world.peers["port", "birch"], claim__position=1).update(
         final_source="rule", final_label="no"
     )
-    drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=2)
-    systems = framed_items(world.project, drawn).items[20]
+    sampled = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=2)
+    systems = framed_items(world.project, sampled).items[20]
     claims = {name: [item.claim for item in items] for name, items in systems.items()}
     # What a rule decides of birch's summary says nothing of alder's.
     assert None not in claims["alder"]
@@ -148,11 +150,11 @@ def test_items_name_their_claims(world: World) -> None:
 
 
 @pytest.mark.django_db
-def test_checks_that_came_after_the_draw_are_counted(world: World) -> None:
-    draw = draw_of(world)
-    draw.frame = draw.frame[1:]
-    draw.save()
-    assert framed_items(world.project, draw).came_after == 1
+def test_checks_that_came_after_the_sample_are_counted(world: World) -> None:
+    sample = sample_of(world)
+    sample.frame = sample.frame[1:]
+    sample.save()
+    assert framed_items(world.project, sample).came_after == 1
 
 
 def framed(
@@ -160,12 +162,12 @@ def framed(
 ) -> SampleFrame:
     """A claim for each document, answered in the first of them; the judge is right in four of five."""
     items = [
-        DrawnItem(
+        SampledItem(
             document=f"set {number}",
             share=1.0,
             judge=(0.9 if (number % 2 == 0) ^ (number % 5 == 0) else 0.1) if judge else None,
             probability=answered / documents,
-            is_drawn=number < answered,
+            is_sampled=number < answered,
             answer=float(number % 2 == 0) if number < answered else None,
         )
         for number in range(documents)
@@ -174,9 +176,9 @@ def framed(
 
 
 DRAW = SampleProgress(
-    draw_id="d",
+    sample_id="d",
     method="uniform",
-    drawn=18,
+    sampled=18,
     answered=18,
     day="2026-05-04",
 )

@@ -56,7 +56,7 @@ def test_every_statement_names_its_author_in_order(world: World, client_of: ApiD
         ("cleo", "adjudicator", "unsure", None, False),
     ]
     assert (claim["final"], claim["source"]) == ("unsure", "adjudicator")
-    assert (claim["dispute"]["state"], claim["dispute"]["voices"]) == ("settled", 2)
+    assert (claim["dispute"]["state"], claim["dispute"]["answers"]) == ("settled", 2)
     # Unsure is not yes: one of two.
     assert (unit["coverage"]["value"], unit["formula"]) == (0.5, "1 yes / 2 scored")
 

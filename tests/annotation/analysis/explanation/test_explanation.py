@@ -209,7 +209,7 @@ def test_an_adjudicated_percent_stands_beside_the_assessors_and_the_dispute(worl
     unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]
     assert (unit.formula, unit.coverage.value) == ("mean of 20 and 80 %", 0.5)
     assert unit.dispute is not None
-    assert (unit.dispute.state, unit.dispute.voices) == ("open", 2)
+    assert (unit.dispute.state, unit.dispute.answers) == ("open", 2)
     assert unit.dispute.spread == pytest.approx(0.6)
     decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80)
     unit = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0]

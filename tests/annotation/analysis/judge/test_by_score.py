@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.models import Analysis, Draw, Worker
+from annotation.models import Analysis, Sample, Worker
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.judging.doing import judge_to_end
-from tests.annotation.planning import answer_draw, lay_sets
+from tests.annotation.planning import answer_sample, lay_sets
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -26,29 +26,29 @@ JUDGE, QUALITY = "/p/harbour/scores/judge/", "/api/v1/projects/harbour/judge-qua
 
 
 @pytest.fixture
-def answered(world: World) -> dict[str, Draw]:
+def answered(world: World) -> dict[str, Sample]:
     """Random samples of both sides, answered."""
     lay_sets(world, 4)
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
-    draws = {}
+    samples = {}
     for seed, (score, side) in enumerate((("coverage", "reference"), ("alignment", "peer"))):
-        draws[score] = sample_checks(
+        samples[score] = sample_checks(
             project=world.project, by=world.mona, method="uniform", share=0.7, side=side, seed=seed
         )
-        answer_draw(world, draws[score])
-    return draws
+        answer_sample(world, samples[score])
+    return samples
 
 
 @pytest.mark.parametrize("score", ["coverage", "alignment"])
 def test_the_api_compares_with_answers_of_the_score(
-    answered: dict[str, Draw], client_of: ApiDoor, score: str
+    answered: dict[str, Sample], client_of: ApiDoor, score: str
 ) -> None:
     told = client_of("vic").get(f"{QUALITY}?score={score}").json()
-    assert (told["score"], told["checks"]) == (score, answered[score].drawn_checks.count())
+    assert (told["score"], told["checks"]) == (score, answered[score].sampled_checks.count())
 
 
 def test_the_page_turns_to_the_other_score(
-    world: World, answered: dict[str, Draw], signed_in: SignedIn
+    world: World, answered: dict[str, Sample], signed_in: SignedIn
 ) -> None:
     client = signed_in(world.olga)
     page = client.get(JUDGE).content.decode()
@@ -68,7 +68,7 @@ def test_the_page_turns_to_the_other_score(
 
 
 def test_the_switch_leads_to_figures_that_are_still_to_be_made(
-    world: World, answered: dict[str, Draw], signed_in: SignedIn
+    world: World, answered: dict[str, Sample], signed_in: SignedIn
 ) -> None:
     client = signed_in(world.olga)
     client.get(JUDGE)

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.analysis.judge.judge_quality import Version, judge_inputs, judge_quality
 from annotation.core.facts import plain
-from annotation.models import Check, Draw, Judge, JudgeCall, PromptVersion, Run, Verdict
+from annotation.models import Check, Judge, JudgeCall, PromptVersion, Run, Sample, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.texts.services.change_claims import reword_claim
@@ -178,20 +178,20 @@ def test_all_checks_answered_are_all(world: World, checks: list[Check]) -> None:
     assert (found.basis.kind, found.basis.frame) == ("all", 14)
 
 
-def drawn(world: World, method: str = "uniform") -> list[Check]:
-    draw = sample_checks(project=world.project, by=world.mona, method=method, share=0.5, seed=1)
-    return [each.check_row for each in draw.drawn_checks.select_related("check_row__project")]
+def sampled(world: World, method: str = "uniform") -> list[Check]:
+    sample = sample_checks(project=world.project, by=world.mona, method=method, share=0.5, seed=1)
+    return [each.check_row for each in sample.sampled_checks.select_related("check_row__project")]
 
 
-def test_until_a_draw_is_answered_it_stands_for_nothing(world: World) -> None:
-    one, *_ = drawn(world)
+def test_until_a_sample_is_answered_it_stands_for_nothing(world: World) -> None:
+    one, *_ = sampled(world)
     override(check=one, by=world.rex, label="yes")
     found = judge_quality(world.project)
     assert found.basis.kind == "open"
 
 
-def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> None:
-    asked = drawn(world)
+def test_a_finished_sample_stands_for_all_that_it_was_sampled_from(world: World) -> None:
+    asked = sampled(world)
     for check in asked:
         override(check=check, by=world.rex, label="yes")
     volunteered = (
@@ -203,8 +203,8 @@ def test_a_finished_draw_stands_for_all_that_it_was_drawn_from(world: World) -> 
     assert (found.basis.kind, found.checks, found.basis.others) == ("sample", 3, 1)
 
 
-def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: World) -> None:
-    asked = drawn(world)
+def test_a_sampled_claim_that_was_reworded_since_is_said_to_be_left_out(world: World) -> None:
+    asked = sampled(world)
     for check in asked:
         override(check=check, by=world.cleo, label="yes")
     reword_claim(claim=asked[0].claim, by=world.rex, text="The new hall opens at dusk.")
@@ -217,27 +217,27 @@ def test_a_drawn_claim_that_was_reworded_since_is_said_to_be_left_out(world: Wor
 
 
 def test_unequal_chances_are_said(world: World) -> None:
-    asked = drawn(world)
-    draw = Draw.objects.get()
+    asked = sampled(world)
+    sample = Sample.objects.get()
     for check in asked:
         override(check=check, by=world.rex, label="yes")
-    draw.drawn_checks.filter(check_row=asked[0]).update(inclusion_probability=0.9)
+    sample.sampled_checks.filter(check_row=asked[0]).update(inclusion_probability=0.9)
     found = judge_quality(world.project)
     assert found.basis.kind == "uneven"
 
 
-def test_a_new_draw_that_waits_does_not_put_the_answered_one_out_of_force(world: World) -> None:
-    for check in drawn(world):
+def test_a_new_sample_that_waits_does_not_put_the_answered_one_out_of_force(world: World) -> None:
+    for check in sampled(world):
         override(check=check, by=world.rex, label="yes")
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=9)
     assert judge_quality(world.project).basis.kind == "sample"
 
 
-def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Draw:
+def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Sample:
     """A uniform sample of these checks, answered as people answered them before."""
-    draw = Draw.objects.create(
+    sample = Sample.objects.create(
         project=world.project,
-        method=Draw.Method.UNIFORM,
+        method=Sample.Method.UNIFORM,
         seed=1,
         frame=[[check.public_id, None] for check in frame],
     )
@@ -245,10 +245,10 @@ def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Dr
         given = Verdict.objects.filter(check_row=check, person=world.rex).first() or say(
             check, world.rex, "no"
         )
-        draw.drawn_checks.create(
+        sample.sampled_checks.create(
             check_row=check, inclusion_probability=len(asked) / len(frame), verdict=given
         )
-    return draw
+    return sample
 
 
 def test_alignment_is_audited_where_coverage_has_no_sample(world: World, checks: list[Check]) -> None:

@@ -19,7 +19,6 @@ from annotation.judging.services.use_judge import use_judge
 from annotation.models import (
     Check,
     DocumentSet,
-    DrawnCheck,
     Event,
     Guideline,
     Job,
@@ -29,6 +28,7 @@ from annotation.models import (
     Project,
     Role,
     Run,
+    SampledCheck,
     Verdict,
 )
 from annotation.sampling.services.sample_checks import sample_checks
@@ -98,10 +98,12 @@ def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
 def answer_sample(project: Project, label_of: Callable[[Check], str], size: int = 40) -> None:
     """Rex answers a random sample of so many of the 48 checks before he sees anything."""
     rex = User.objects.create_user("rex")
-    draw = sample_checks(
+    sample = sample_checks(
         project=project, by=None, method="uniform", share=size / 48, side=Check.Side.REFERENCE, seed=1
     )
-    for row in DrawnCheck.objects.filter(draw=draw).select_related("check_row__claim__claim_set__summary"):
+    for row in SampledCheck.objects.filter(sample=sample).select_related(
+        "check_row__claim__claim_set__summary"
+    ):
         row.verdict = Verdict.objects.create(
             check_row=row.check_row,
             source=Verdict.Source.REVIEWER,
@@ -216,7 +218,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     project: Project, llm_judge: Judge, llm_server: LLMServer, signed_in: Callable[[User], Client]
 ) -> None:
     answer_sample(project, no_hearsay, size=12)
-    sampled = set(Check.objects.filter(drawn__isnull=False).values_list("peer", flat=True))
+    sampled = set(Check.objects.filter(sampled__isnull=False).values_list("peer", flat=True))
     assert 5 < len(sampled) <= 12
     client = owner_at(project, signed_in)
     page = client.get("/p/mill/scores/judge/").content.decode()

@@ -36,7 +36,7 @@ def judge_the_bridge(world: World) -> None:
         )
 
 
-def answer_a_draw(world: World) -> None:
+def answer_a_sample(world: World) -> None:
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
     for system in ("alder", "birch"):
         for check in world.checks(system):
@@ -44,7 +44,7 @@ def answer_a_draw(world: World) -> None:
 
 
 def test_every_door_tells_the_same_numbers(world: World, client_of: Client, tmp_path: Path) -> None:
-    answer_a_draw(world)
+    answer_a_sample(world)
     judge_the_bridge(world)
     out = StringIO()
     call_command("leaderboard", "harbour", "--format", "json", stdout=out)
@@ -83,7 +83,7 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
 
 
 def test_an_estimate_says_what_it_rests_on(world: World, client_of: Client) -> None:
-    answer_a_draw(world)
+    answer_a_sample(world)
     board = client_of("vic").get(f"{HERE}leaderboard/?score=coverage_estimate").json()
     (table,) = board["tables"]
     assert (table["ranking"]["holding"], table["estimate"]["state"]) == (0, "people")

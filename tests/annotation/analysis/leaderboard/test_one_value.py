@@ -14,7 +14,7 @@ from annotation.models import Check
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.judging.doing import judge_to_end
-from tests.annotation.planning import answer_draw, lay_sets
+from tests.annotation.planning import answer_sample, lay_sets
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -40,12 +40,12 @@ def sample(world: World, share: float, seed: int) -> Draw:
 
 def half_answered(world: World, seed: int) -> None:
     drawn = sample(world, 0.6, seed)
-    for row in drawn.drawn_checks.select_related("check_row")[: drawn.drawn_checks.count() // 2]:
+    for row in drawn.sampled_checks.select_related("check_row")[: drawn.sampled_checks.count() // 2]:
         override(check=row.check_row, by=world.rex, label="yes")
 
 
 def finished(world: World, seed: int) -> None:
-    answer_draw(world, sample(world, 0.6, seed))
+    answer_sample(world, sample(world, 0.6, seed))
 
 
 def finished_and_begun(world: World, seed: int) -> None:
@@ -106,7 +106,7 @@ def test_every_value_stands_under_its_head(
 ) -> None:
     judge_to_end(laid.project, laid.judge, ["coverage", "alignment"])
     finished(laid, 0)
-    answer_draw(
+    answer_sample(
         laid,
         sample_checks(
             project=laid.project, by=laid.mona, method="uniform", share=1.0, seed=1, side=Check.Side.PEER

@@ -111,7 +111,7 @@ def test_a_menu_takes_two_rows_on_a_phone(world: World, desk: Desk) -> None:
         assert runs_off(page) == []
 
 
-def test_another_score_is_drawn_in_place_and_the_address_follows(places: list[str], desk: Desk) -> None:
+def test_another_score_is_sampled_in_place_and_the_address_follows(places: list[str], desk: Desk) -> None:
     page = sign_in(desk(), "vic")
     page.goto("/p/harbour/scores/")
     page.get_by_role("navigation", name="Other scores").get_by_role("link", name="Conciseness").click()

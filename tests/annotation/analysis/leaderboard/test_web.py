@@ -19,7 +19,7 @@ from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from tests.annotation.conftest import HTMX
 from tests.annotation.mixing import mix_summarization
-from tests.annotation.planning import answer_draw, lay_sets
+from tests.annotation.planning import answer_sample, lay_sets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -346,7 +346,7 @@ def test_all_pairs_stand_on_a_page_and_in_a_file(world: World, vic: Client) -> N
 
 def test_where_every_system_has_an_estimate_the_page_opens_on_it(world: World, vic: Client) -> None:
     lay_sets(world, 19)
-    answer_draw(
+    answer_sample(
         world, sample_checks(project=world.project, by=world.mona, method="uniform", share=0.7, seed=3)
     )
     vic.get("/p/harbour/scores/")

@@ -16,9 +16,9 @@ from annotation.models import (
     Assignment,
     Check,
     ClaimSet,
-    DrawnCheck,
     Project,
     Reading,
+    SampledCheck,
     SummaryJudgment,
     Verdict,
 )
@@ -163,16 +163,16 @@ def test_a_judge_that_fails_later_does_not_take_its_answer_back(world: World, tm
     assert [(row["value"], row["superseded"]) for row in rows] == [("yes", False), (None, True)]
 
 
-def test_an_answer_given_in_a_draw_of_checks(world: World, tmp_path: Path) -> None:
+def test_an_answer_given_in_a_sample_of_checks(world: World, tmp_path: Path) -> None:
     sample_checks(project=world.project, by=world.mona, share=1.0, method="uniform")
-    drawn = DrawnCheck.objects.get(check_row=world.check("alder", 1))
-    drawn.inclusion_probability = 0.5
-    drawn.save()
+    sampled = SampledCheck.objects.get(check_row=world.check("alder", 1))
+    sampled.inclusion_probability = 0.5
+    sampled.save()
     first = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
-    assert DrawnCheck.objects.get(pk=drawn.pk).verdict == first
+    assert SampledCheck.objects.get(pk=sampled.pk).verdict == first
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
-    # Only the first answer is the draw's; the second was volunteered.
+    # Only the first answer is the sample's; the second was volunteered.
     assert [(row["value"], row["selected_by"], row["inclusion_probability"]) for row in rows] == [
         ("no", "uniform", 0.5),
         ("yes", None, None),

@@ -87,7 +87,7 @@ def test_a_weight_out_of_range_is_refused(world: World) -> None:
         change_project(project=world.project, by=world.mona, composite_weight=1.5)
 
 
-def test_verdicts_are_not_shown_at_once_while_a_draw_waits_for_people_who_do_not_know_them(
+def test_verdicts_are_not_shown_at_once_while_a_sample_waits_for_people_who_do_not_know_them(
     world: World,
 ) -> None:
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=7)
@@ -95,7 +95,7 @@ def test_verdicts_are_not_shown_at_once_while_a_draw_waits_for_people_who_do_not
         override(check=check, by=world.rex, label="no")
     with pytest.raises(Conflict, match=r"\(seed 7\) still needs 1 blind answer, which") as refused:
         change_project(project=world.project, by=world.mona, reveal="shown")
-    assert refused.value.code == "draw_open"
+    assert refused.value.code == "sample_open"
     assert Project.objects.get(pk=world.project.pk).reveal == "after_answer"
     override(check=Check.objects.all()[0], by=world.rex, label="no")
     assert change_project(project=world.project, by=world.mona, reveal="shown").reveal == "shown"

@@ -118,12 +118,12 @@ def test_whoever_is_blind_is_told_of_their_own_work_alone(
     assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Continue your judgments"]
 
 
-def test_a_draw_and_a_queue_that_wait_are_steps(world: World, signed_in: Callable[[User], Client]) -> None:
-    draw = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
+def test_a_sample_and_a_queue_that_wait_are_steps(world: World, signed_in: Callable[[User], Client]) -> None:
+    sample = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0)
     client = signed_in(world.rex)
     page = client.get("/p/harbour/")
     assert page.context["steps"][0].why == "6 of 6 checks in a random sample have no answer."
-    assert f"/p/harbour/review/?draw={draw.public_id}" in page.content.decode()
+    assert f"/p/harbour/review/?sample={sample.public_id}" in page.content.decode()
     open_queue(world)
     assert signed_in(world.ana).get("/p/harbour/").context["steps"][0].what == "Take a set from the queue"
 

@@ -43,7 +43,7 @@ RULES = {
     "lease_minutes": "45",
     "reveal": "shown",
     "dispute_threshold": "0.5",
-    "dispute_voices": "judge",
+    "dispute_answers": "judge",
     "deciding_judge": "lexical",
 }
 
@@ -70,7 +70,7 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     assert [question["id"] for question in project.own_questions] == ["clear"]
     assert (project.target_length, project.summarization_threshold) == (30, 0.6)
     assert (project.summarization_strict, project.summarization_scale) == (True, 0.5)
-    assert (project.dispute_threshold, project.dispute_voices) == (0.5, "judge")
+    assert (project.dispute_threshold, project.dispute_answers) == (0.5, "judge")
     assert Event.objects.filter(verb="change project").count() == 1
 
 

@@ -223,9 +223,9 @@ class TestReveal:
         # The judge is surer of one answer than of the other, so the figure would tell which it gave.
         client = client_of("rex")
         public_id = world.check("alder", 2).public_id
-        listed = next(row for row in results(client, "?order=doubt") if row["id"] == public_id)
+        listed = next(row for row in results(client, "?order=uncertainty") if row["id"] == public_id)
         shown = client.get(at(world, "alder", 2)).json()
-        assert [listed["doubt"], shown["doubt"]] == [None] * 2
+        assert [listed["uncertainty"], shown["uncertainty"]] == [None] * 2
 
     def test_who_wrote_a_summary_is_not_told_even_after_the_own_answer(
         self, world: World, client_of: ApiDoor

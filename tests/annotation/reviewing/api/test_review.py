@@ -1,11 +1,11 @@
-"""The queues of checks through the API: handing out and draws, as on screen."""
+"""The queues of checks through the API: handing out and samples, as on screen."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import Check, CheckLook, Draw, Project
+from annotation.models import Check, CheckLook, Project, Sample
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -62,23 +62,23 @@ def test_all_that_goes_with_an_answer(world: World, client_of: ApiDoor) -> None:
     assert wrong.status_code == 400
 
 
-def test_checks_are_drawn_and_the_draw_fills(world: World, client_of: ApiDoor) -> None:
+def test_checks_are_sampled_and_the_sample_fills(world: World, client_of: ApiDoor) -> None:
     body = {"method": "uniform", "share": 0.67, "seed": 3}
-    made = post(client_of("mona"), "check-draws/", body).json()
-    assert (made["frame"], made["drawn"], made["answered"], made["seed"]) == (6, 4, 0, 3)
-    found = post(client_of("rex"), "checks/next/", {"draw": made["draw_id"]}).json()["check"]
-    assert Draw.objects.get().drawn_checks.filter(check_row__public_id=found["id"]).exists()
+    made = post(client_of("mona"), "samples/", body).json()
+    assert (made["frame"], made["sampled"], made["answered"], made["seed"]) == (6, 4, 0, 3)
+    found = post(client_of("rex"), "checks/next/", {"sample": made["sample_id"]}).json()["check"]
+    assert Sample.objects.get().sampled_checks.filter(check_row__public_id=found["id"]).exists()
     post(client_of("rex"), f"{HERE}checks/{found['id']}/verdicts/", {"label": "yes"})
-    [row] = client_of("mona").get(f"{HERE}check-draws/").json()
-    assert (row["answered"], row["drawn"]) == (1, 4)
+    [row] = client_of("mona").get(f"{HERE}samples/").json()
+    assert (row["answered"], row["sampled"]) == (1, 4)
 
 
 def test_where_all_that_waits_is_with_others_it_is_told_until_when(world: World, client_of: ApiDoor) -> None:
     # A sixth of six: one.
-    made = post(client_of("mona"), "check-draws/", {"share": 0.17, "seed": 3}).json()
-    held = post(client_of("cleo"), "checks/next/", {"draw": made["draw_id"]}).json()
-    assert post(client_of("rex"), "checks/next/", {"draw": made["draw_id"]}).json() == {"check": None}
+    made = post(client_of("mona"), "samples/", {"share": 0.17, "seed": 3}).json()
+    held = post(client_of("cleo"), "checks/next/", {"sample": made["sample_id"]}).json()
+    assert post(client_of("rex"), "checks/next/", {"sample": made["sample_id"]}).json() == {"check": None}
     until = Check.objects.get(public_id=held["check"]["id"]).lease_until
     assert until is not None
-    [row] = client_of("mona").get(f"{HERE}check-draws/").json()
+    [row] = client_of("mona").get(f"{HERE}samples/").json()
     assert (row["held"]["count"], datetime.fromisoformat(row["held"]["until"])) == (1, until)

@@ -44,7 +44,7 @@ def test_what_is_found_is_there_and_little(claim: str, texts: list[str]) -> None
 
 def test_a_filter_names_only_what_differs_from_the_default() -> None:
     assert Filter.read({}).as_query() == {}
-    named = {"order": "effect", "only": "all", "side": "peer", "label": "yes"}
+    named = {"order": "impact", "only": "all", "side": "peer", "label": "yes"}
     assert Filter.read(named).as_query() == named
 
 

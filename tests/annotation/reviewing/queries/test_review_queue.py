@@ -67,7 +67,7 @@ def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(
     monkeypatch.setattr("annotation.reviewing.queries.review_queue.QUEUE_PAGE_SIZE", 2)
     # Imported in the order port, bridge. In port the judge is unsure of four no (.4) and sure of two yes (.2); in
     # bridge nobody has judged (1), which comes no earlier for that. Equal ones go by their random key.
-    port = sorted(world.sets["port"].checks.all(), key=lambda check: (-check.doubt, check.queue_key))
+    port = sorted(world.sets["port"].checks.all(), key=lambda check: (-check.uncertainty, check.queue_key))
     expected = [check.public_id for check in (*port, *world.sets["bridge"].checks.order_by("queue_key"))]
     seen: list[str] = []
     reader, after = CheckReader(world.rex), ""

@@ -91,7 +91,7 @@ def told_on_page(outcome: Any) -> str:
 
 def told_by_api(row: dict[str, Any]) -> str:
     names = ("judge_label", "judge_probability", "human_label", "final_label", "final_source")
-    words = [" ".join(str(row[name]) for name in names), *_with_value(row, "doubt", "is_hidden_yet")]
+    words = [" ".join(str(row[name]) for name in names), *_with_value(row, "uncertainty", "is_hidden_yet")]
     words.append(f"disputed {row['is_disputed']}")
     if "verdicts" in row:
         words.append(" ".join(f"{each['by']}:{each['label']}" for each in row["verdicts"]))
@@ -114,7 +114,9 @@ def seen(world: World, check: Check, reader: User) -> Iterator[str]:
     reading = CheckReader(reader, must_wait=reader.username == "rex")
     queued = queue(world.project, reading, Filter.read({"only": "all"})).rows
     row = next(row for row in queued if row.check_id == check.public_id)
-    yield " ".join(["queue:", str(row.human_label), str(row.is_disputed), *(["doubt"] if row.doubt else [])])
+    yield " ".join(
+        ["queue:", str(row.human_label), str(row.is_disputed), *(["uncertainty"] if row.uncertainty else [])]
+    )
     found = [
         f"{only}{label}"
         for only, label in product(("waiting", "disputed", "against", "answered", "all"), ("", "yes", "no"))

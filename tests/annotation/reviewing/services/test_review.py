@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.adjudicating.queries.voices import voices_on_check
+from annotation.adjudicating.queries.answers import answers_on_check
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.models import (
@@ -10,10 +10,10 @@ from annotation.models import (
     Claim,
     ClaimSet,
     Dispute,
-    Draw,
-    DrawnCheck,
     Event,
     Project,
+    Sample,
+    SampledCheck,
     Score,
     Verdict,
 )
@@ -96,11 +96,11 @@ def test_another_persons_answer_is_no_conflict_and_both_stand(world: World) -> N
     assert own.had_seen is False
     check = world.check("alder", 1)
     assert (check.human_label, check.final_label, check.is_disputed) == ("yes", "yes", True)
-    assert list(Dispute.objects.values_list("state", "voices")) == [("open", 2)]
-    voices = voices_on_check(check, world.cleo)
-    assert sorted(voice.answer for voice in voices) == ["no", "yes"]
+    assert list(Dispute.objects.values_list("state", "answers")) == [("open", 2)]
+    answers = answers_on_check(check, world.cleo)
+    assert sorted(answer.answer for answer in answers) == ["no", "yes"]
     decide_check(check=check, by=world.cleo, label="yes")
-    assert list(Dispute.objects.values_list("state", "voices")) == [("settled", 2)]
+    assert list(Dispute.objects.values_list("state", "answers")) == [("settled", 2)]
 
 
 def test_a_newer_answer_of_ones_own_is_a_conflict_that_shows_both(world: World) -> None:
@@ -121,12 +121,12 @@ def test_a_newer_answer_of_ones_own_is_a_conflict_that_shows_both(world: World) 
     assert Verdict.objects.filter(person=world.rex).count() == 1
 
 
-def test_a_draw_that_has_its_answer_keeps_it(world: World) -> None:
+def test_a_sample_that_has_its_answer_keeps_it(world: World) -> None:
     check = world.check("alder", 1)
-    sample_checks(project=world.project, by=world.olga, method=Draw.Method.UNIFORM, share=1.0)
+    sample_checks(project=world.project, by=world.olga, method=Sample.Method.UNIFORM, share=1.0)
     first = override(check=check, by=world.cleo, label="no").verdict
     override(check=check, by=world.rex, label="yes")
-    assert DrawnCheck.objects.get(check_row=check).verdict == first
+    assert SampledCheck.objects.get(check_row=check).verdict == first
 
 
 def test_who_saw_an_answer_that_is_not_theirs_is_asked_again_and_told_nothing(world: World) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict
-from annotation.models import Check, DrawnCheck, Membership, Role, Score, Verdict
+from annotation.models import Check, Membership, Role, SampledCheck, Score, Verdict
 from annotation.reviewing.queries.review_queue import Filter
 from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import GivenAnswer, override
@@ -82,12 +82,12 @@ def test_six_people_who_ask_at_once_are_handed_six_checks(world: World) -> None:
         )
 
 
-def test_of_two_blind_answers_to_a_drawn_check_one_is_that_of_the_draw(world: World) -> None:
+def test_of_two_blind_answers_to_a_sampled_check_one_is_that_of_the_sample(world: World) -> None:
     sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
     check = world.check("alder", 1)
     at_once(
         lambda: override(check=check, by=world.rex, label="yes"),
         lambda: override(check=check, by=world.cleo, label="no"),
     )
-    drawn = DrawnCheck.objects.get(check_row=check)
-    assert drawn.verdict == Verdict.objects.filter(check_row=check, source="reviewer").earliest("pk")
+    sampled = SampledCheck.objects.get(check_row=check)
+    assert sampled.verdict == Verdict.objects.filter(check_row=check, source="reviewer").earliest("pk")

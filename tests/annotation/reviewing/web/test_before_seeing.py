@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import CheckLook, Draw
+from annotation.models import CheckLook, Sample
 from annotation.sampling.services.sample_checks import sample_checks
-from tests.annotation.planning import answer_draw
+from tests.annotation.planning import answer_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ ASKS = "Review the random sample first?"
 
 
 @pytest.fixture
-def draw(world: World) -> Draw:
+def sample(world: World) -> Sample:
     return sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
 
 
@@ -39,7 +39,7 @@ def addresses(world: World) -> list[str]:
 
 @pytest.mark.parametrize("place", range(3))
 def test_it_is_asked_before_verdicts_are_shown(
-    world: World, draw: Draw, signed_in: SignedIn, place: int
+    world: World, sample: Sample, signed_in: SignedIn, place: int
 ) -> None:
     client, address = signed_in(world.cleo), addresses(world)[place]
     page = client.get(address).content.decode()
@@ -56,8 +56,8 @@ def test_it_is_asked_before_verdicts_are_shown(
 
 
 def test_nobody_is_asked_who_cannot_answer_or_where_nothing_waits(
-    world: World, draw: Draw, signed_in: SignedIn
+    world: World, sample: Sample, signed_in: SignedIn
 ) -> None:
     assert all(ASKS not in signed_in(world.vic).get(each).content.decode() for each in addresses(world))
-    answer_draw(world, draw)
+    answer_sample(world, sample)
     assert all(ASKS not in signed_in(world.cleo).get(each).content.decode() for each in addresses(world))

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Check, CheckLook, Draw, Membership, Project, Verdict
+from annotation.models import Check, CheckLook, Membership, Project, Sample, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.texts.services.change_claims import reword_claim
@@ -72,16 +72,16 @@ def test_the_queue_holds_what_no_person_has_answered_most_doubtful_first(world: 
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     rows = rex.get(QUEUE).context["page"].rows
     # Doubt is 0.4 where the judge gave .2 and 0.2 where it gave .9; four no and one yes are left.
-    doubts = dict(Check.objects.values_list("public_id", "doubt"))
+    doubts = dict(Check.objects.values_list("public_id", "uncertainty"))
     assert [round(doubts[row.check_id], 6) for row in rows] == [0.4, 0.4, 0.4, 0.4, 0.2]
 
 
 def test_the_figure_of_doubt_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
     # Four no have .4 and the one yes has .2: whoever sees the figure knows the answer.
-    assert {row.doubt for row in rex.get(QUEUE).context["page"].rows} == {None}
+    assert {row.uncertainty for row in rex.get(QUEUE).context["page"].rows} == {None}
     assert "Judge uncertainty</th>" not in rex.get(QUEUE).text
     Project.objects.update(reveal=Project.Reveal.SHOWN)
-    assert rex.get(QUEUE).context["page"].rows[0].doubt == pytest.approx(0.4)
+    assert rex.get(QUEUE).context["page"].rows[0].uncertainty == pytest.approx(0.4)
     assert "Judge uncertainty</th>" in rex.get(QUEUE).text
 
 
@@ -122,18 +122,18 @@ def test_the_address_of_the_next_page_tells_nothing_of_how_sure_the_judge_is(
     world: World, rex: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotation.reviewing.queries.review_queue.QUEUE_PAGE_SIZE", 2)
-    page = rex.get(QUEUE, {"order": "doubt"}, headers=HTMX).context["page"]
+    page = rex.get(QUEUE, {"order": "uncertainty"}, headers=HTMX).context["page"]
     assert page.after == page.rows[-1].check_id
 
 
-@pytest.mark.parametrize("order", ["set", "doubt", "effect", "document", "drawn"])
+@pytest.mark.parametrize("order", ["set", "uncertainty", "impact", "document", "sampled"])
 def test_the_queue_is_paged_without_a_gap_or_a_repeat(
     world: World, rex: Client, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
     query = {"order": order}
-    if order == "drawn":
-        drawn = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
-        query = {"draw": drawn.public_id}
+    if order == "sampled":
+        sampled = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
+        query = {"sample": sampled.public_id}
     monkeypatch.setattr("annotation.reviewing.queries.review_queue.QUEUE_PAGE_SIZE", 2)
     seen: list[str] = []
     after = ""
@@ -191,10 +191,10 @@ def test_after_the_own_answer_the_judges_is_shown_with_its_evidence_lit(world: W
 def test_a_plain_form_answers_and_leads_to_the_next_claim(world: World, rex: Client) -> None:
     check = world.check("alder", 2)
     data = {"label": "yes", "reason": "weak is weak", "evidence": ["2", "1"], "seen": ""}
-    answer = rex.post(f"{at(check)}answer/?order=effect", data)
+    answer = rex.post(f"{at(check)}answer/?order=impact", data)
     saved = newest(check)
     assert (saved.label, saved.reason, saved.evidence) == ("yes", "weak is weak", [1, 2])
-    assert answer["Location"].endswith(f"/?order=effect&was={check.public_id}")
+    assert answer["Location"].endswith(f"/?order=impact&was={check.public_id}")
     page = rex.get(answer["Location"])
     assert page.context["view"].check_id != check.public_id
     assert "You said" in page.content.decode()
@@ -365,8 +365,8 @@ def test_the_queue_is_handed_out_in_its_order(world: World, rex: Client) -> None
 
 
 def test_the_address_of_the_next_claim_leads_to_the_queue(rex: Client) -> None:
-    answer = rex.get(f"{QUEUE}next/?order=effect")
-    assert (answer.status_code, answer["Location"]) == (302, f"{QUEUE}?order=effect")
+    answer = rex.get(f"{QUEUE}next/?order=impact")
+    assert (answer.status_code, answer["Location"]) == (302, f"{QUEUE}?order=impact")
 
 
 def test_an_address_opens_a_claim_that_somebody_else_holds(
@@ -471,26 +471,28 @@ def test_systems_and_other_reviewers_are_filters_for_those_who_view_scores(
     assert len(cleo.get(f"{QUEUE}?only=answered&reviewer=rex").context["page"].rows) == 1
 
 
-# Draws
+# Samples
 
 
-def test_a_draw_is_made_and_answered(world: World, rex: Client, signed_in: Callable[[User], Client]) -> None:
+def test_a_sample_is_made_and_answered(
+    world: World, rex: Client, signed_in: Callable[[User], Client]
+) -> None:
     mona = signed_in(world.mona)
-    mona.post(f"{QUEUE}draws/draw/", lot("50"))
-    draw = Draw.objects.get()
-    drawn = [row.check_row.public_id for row in draw.drawn_checks.select_related("check_row")]
-    assert len(drawn) == 3
-    query = f"?draw={draw.public_id}"
+    mona.post(f"{QUEUE}samples/sample/", lot("50"))
+    sample = Sample.objects.get()
+    sampled = [row.check_row.public_id for row in sample.sampled_checks.select_related("check_row")]
+    assert len(sampled) == 3
+    query = f"?sample={sample.public_id}"
     assert "Random sample" in rex.get(QUEUE).content.decode()
     first = following(rex, query=query)
-    assert first == drawn[0]
+    assert first == sampled[0]
     rex.post(f"{QUEUE}{first}/answer/{query}", {"label": "yes", "seen": ""})
-    assert following(rex, query=query) == drawn[1]
-    assert "1 of 3" in mona.get(f"{QUEUE}draws/").content.decode()
+    assert following(rex, query=query) == sampled[1]
+    assert "1 of 3" in mona.get(f"{QUEUE}samples/").content.decode()
 
 
-def drawn_in(draw: Draw, number: int) -> Check:
-    check: Check = draw.drawn_checks.select_related("check_row__claim")[number].check_row
+def sampled_in(sample: Sample, number: int) -> Check:
+    check: Check = sample.sampled_checks.select_related("check_row__claim")[number].check_row
     return check
 
 
@@ -503,20 +505,20 @@ def test_a_removed_claim_takes_no_answer(world: World, rex: Client) -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])
-def test_it_is_told_that_a_draw_keeps_the_answer_that_is_taken_back(
+def test_it_is_told_that_a_sample_keeps_the_answer_that_is_taken_back(
     world: World, rex: Client, signed_in: Callable[[User], Client], headers: dict[str, str]
 ) -> None:
-    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
-    draw = Draw.objects.get()
-    check = drawn_in(draw, 0)
-    free = Check.objects.filter(drawn__isnull=True).first()
+    signed_in(world.mona).post(f"{QUEUE}samples/sample/", lot("50"))
+    sample = Sample.objects.get()
+    check = sampled_in(sample, 0)
+    free = Check.objects.filter(sampled__isnull=True).first()
     assert free is not None
     for each, is_kept in ((check, True), (free, False)):
         rex.post(f"{at(each)}answer/", {"label": "yes", "seen": ""})
         taken = {"verdict": newest(each).public_id}
         page = rex.post(f"{at(each)}withdraw/", taken, headers=headers, follow=True).content.decode()
         assert ("The random sample keeps your first answer" in page) is is_kept
-    assert draw.drawn_checks.get(check_row=check).verdict is not None
+    assert sample.sampled_checks.get(check_row=check).verdict is not None
 
 
 def test_review_begins_with_an_open_sample_and_says_why(
@@ -524,35 +526,35 @@ def test_review_begins_with_an_open_sample_and_says_why(
 ) -> None:
     assert "Start with the random sample" not in rex.get(QUEUE).content.decode()
     mona = signed_in(world.mona)
-    asked = mona.post(f"{QUEUE}draws/draw/", {**lot("50"), "confirmed": ""}).content.decode()
+    asked = mona.post(f"{QUEUE}samples/sample/", {**lot("50"), "confirmed": ""}).content.decode()
     assert "3 answers: about 2 minutes of work, assuming 30 s each" in asked
-    assert not Draw.objects.exists()
+    assert not Sample.objects.exists()
     [seed] = re.findall(r'name="seed" value="(\d+)"', asked)
-    mona.post(f"{QUEUE}draws/draw/", {**lot("50"), "seed": seed})
-    draw = Draw.objects.get()
-    assert draw.seed == int(seed)
+    mona.post(f"{QUEUE}samples/sample/", {**lot("50"), "seed": seed})
+    sample = Sample.objects.get()
+    assert sample.seed == int(seed)
     page = rex.get(QUEUE).content.decode()
     assert "3 claims in the random sample are left" in page
-    assert f'action="{QUEUE}next/?draw={draw.public_id}"' in page
+    assert f'action="{QUEUE}next/?sample={sample.public_id}"' in page
     assert "Start with the random sample" not in rex.get(f"{QUEUE}?order=document").content.decode()
-    cancelled = mona.post(f"{QUEUE}draws/{draw.public_id}/cancel/", follow=True).content.decode()
+    cancelled = mona.post(f"{QUEUE}samples/{sample.public_id}/cancel/", follow=True).content.decode()
     assert "Random sample cancelled" in cancelled
     assert "of a random sample" not in rex.get(QUEUE).content.decode()
-    assert rex.get(f"{QUEUE}?draw={draw.public_id}").status_code == 422
+    assert rex.get(f"{QUEUE}?sample={sample.public_id}").status_code == 422
 
 
 def test_the_end_of_a_sample_leads_to_the_estimate(
     world: World, rex: Client, signed_in: Callable[[User], Client]
 ) -> None:
-    signed_in(world.mona).post(f"{QUEUE}draws/draw/", lot("50"))
-    draw = Draw.objects.get()
-    for row in draw.drawn_checks.all():
+    signed_in(world.mona).post(f"{QUEUE}samples/sample/", lot("50"))
+    sample = Sample.objects.get()
+    for row in sample.sampled_checks.all():
         override(check=row.check_row, by=world.rex, label="yes")
     finished = "random sample is complete"
-    assert finished in rex.get(f"{QUEUE}?draw={draw.public_id}").content.decode()
-    end = rex.post(f"{QUEUE}next/?draw={draw.public_id}", headers=HTMX).content.decode()
+    assert finished in rex.get(f"{QUEUE}?sample={sample.public_id}").content.decode()
+    end = rex.post(f"{QUEUE}next/?sample={sample.public_id}", headers=HTMX).content.decode()
     assert finished in end
-    refused = signed_in(world.mona).post(f"{QUEUE}draws/{draw.public_id}/cancel/")
+    refused = signed_in(world.mona).post(f"{QUEUE}samples/{sample.public_id}/cancel/")
     assert refused.status_code == 409
 
 

@@ -96,12 +96,12 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
 
 def test_the_last_answer_of_a_sample_leads_to_the_leaderboard(world: World, desk: Desk) -> None:
     let_view_scores(world)
-    draw = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
-    *others, last = draw.drawn_checks.order_by("pk")
+    sample = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=1)
+    *others, last = sample.sampled_checks.order_by("pk")
     for row in others:
         override(check=row.check_row, by=world.rex, label="yes")
     page = sign_in(desk(), "rex")
-    page.goto(f"/p/harbour/review/?draw={draw.public_id}")
+    page.goto(f"/p/harbour/review/?sample={sample.public_id}")
     page.keyboard.press("n")
     page.locator("#claim", has_text=last.check_row.claim.text).wait_for()
     page.wait_for_load_state()

@@ -1,4 +1,4 @@
-"""Random draws of checks: frames, chances, and whose answer is that of the draw."""
+"""Random samples of checks: frames, chances, and whose answer is that of the sample."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotation.analysis.estimates.samples import samples
 from annotation.analysis.fingerprint import fingerprint_of
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Check, Draw, DrawnCheck, Event, Project
+from annotation.models import Check, Event, Project, Sample, SampledCheck
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.queries.review_queue import Filter, queue
 from annotation.reviewing.services.review import override, withdraw_verdict
@@ -24,96 +24,96 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-def draw(world: World, method: str = "uniform", share: float = 0.5, **more: object) -> Draw:
+def sample(world: World, method: str = "uniform", share: float = 0.5, **more: object) -> Sample:
     return sample_checks(project=world.project, by=world.mona, method=method, share=share, seed=7, **more)  # type: ignore[arg-type]
 
 
-def chances(drawn: Draw) -> list[float]:
-    return [row.inclusion_probability for row in drawn.drawn_checks.all()]
+def chances(sampled: Sample) -> list[float]:
+    return [row.inclusion_probability for row in sampled.sampled_checks.all()]
 
 
-def waiting(world: World, drawn: Draw) -> list[str]:
-    page = queue(world.project, CheckReader(world.rex), Filter(draw=drawn.public_id))
+def waiting(world: World, sampled: Sample) -> list[str]:
+    page = queue(world.project, CheckReader(world.rex), Filter(sample=sampled.public_id))
     return [row.check_id for row in page.rows]
 
 
-def test_every_check_had_the_same_chance_in_a_uniform_draw(world: World) -> None:
+def test_every_check_had_the_same_chance_in_a_uniform_sample(world: World) -> None:
     # Half of six.
-    assert chances(draw(world)) == [0.5] * 3
+    assert chances(sample(world)) == [0.5] * 3
 
 
 def test_every_system_gets_its_share(world: World) -> None:
     # Four of six, three of each of two systems.
-    drawn = draw(world, share=0.67)
-    assert chances(drawn) == pytest.approx([2 / 3] * 4)
-    systems = sorted(row.check_row.peer.system.name for row in drawn.drawn_checks.all())
+    sampled = sample(world, share=0.67)
+    assert chances(sampled) == pytest.approx([2 / 3] * 4)
+    systems = sorted(row.check_row.peer.system.name for row in sampled.sampled_checks.all())
     assert systems == ["alder"] * 2 + ["birch"] * 2
 
 
 def test_checks_that_the_judge_is_unsure_of_have_a_higher_chance(world: World) -> None:
     # The judge gave alder .9, .2 and .9, say: half of 1.5 evenly, the rest by sqrt(p (1 - p)) within the system.
-    drawn = draw(world, "active")
-    assert len(chances(drawn)) == 3
+    sampled = sample(world, "active")
+    assert len(chances(sampled)) == 3
     for name in ("alder", "birch"):
         spreads = {check.pk: 0.3 if check.judge_probability == 0.9 else 0.4 for check in world.checks(name)}
-        for row in drawn.drawn_checks.filter(check_row__peer__system__name=name):
+        for row in sampled.sampled_checks.filter(check_row__peer__system__name=name):
             part = spreads[row.check_row_id] / sum(spreads.values())
             assert row.inclusion_probability == pytest.approx(0.25 + 0.75 * part)
 
 
 def test_the_frame_holds_every_check_with_the_judges_probability_then(world: World) -> None:
-    drawn = draw(world)
-    assert dict(drawn.frame) == dict(Check.objects.values_list("public_id", "judge_probability"))
-    assert (drawn.share, drawn.seed) == (0.5, 7)
+    sampled = sample(world)
+    assert dict(sampled.frame) == dict(Check.objects.values_list("public_id", "judge_probability"))
+    assert (sampled.share, sampled.seed) == (0.5, 7)
 
 
-def test_the_same_seed_draws_the_same(world: World) -> None:
-    first, second = draw(world), draw(world)
-    assert [row.check_row_id for row in first.drawn_checks.all()] == [
-        row.check_row_id for row in second.drawn_checks.all()
+def test_the_same_seed_samples_the_same(world: World) -> None:
+    first, second = sample(world), sample(world)
+    assert [row.check_row_id for row in first.sampled_checks.all()] == [
+        row.check_row_id for row in second.sampled_checks.all()
     ]
 
 
-def test_what_a_rule_decides_is_never_drawn(world: World) -> None:
+def test_what_a_rule_decides_is_never_sampled(world: World) -> None:
     Check.objects.filter(peer=world.peers["port", "birch"]).update(final_source="rule")
-    assert len(draw(world, share=1.0).frame) == 3
+    assert len(sample(world, share=1.0).frame) == 3
 
 
-def test_the_first_answer_of_somebody_who_knew_nothing_is_that_of_the_draw(world: World) -> None:
-    drawn = draw(world, share=1.0)
+def test_the_first_answer_of_somebody_who_knew_nothing_is_that_of_the_sample(world: World) -> None:
+    sampled = sample(world, share=1.0)
     check = world.check("alder", 1)
     verdict = override(check=check, by=world.rex, label="no").verdict
     override(check=check, by=world.rex, label="yes")
-    row = DrawnCheck.objects.get(draw=drawn, check_row=check)
+    row = SampledCheck.objects.get(sample=sampled, check_row=check)
     assert row.verdict == verdict
-    assert check.public_id not in waiting(world, drawn)
+    assert check.public_id not in waiting(world, sampled)
 
 
 def test_an_answer_that_knew_is_not_and_the_check_waits_for_somebody_else(world: World) -> None:
-    drawn = draw(world, share=1.0)
+    sampled = sample(world, share=1.0)
     check = world.check("alder", 1)
     look(check, world.rex)
     override(check=check, by=world.rex, label="yes")
-    assert DrawnCheck.objects.get(draw=drawn, check_row=check).verdict is None
-    assert check.public_id not in waiting(world, drawn)
-    page = queue(world.project, CheckReader(world.cleo), Filter(draw=drawn.public_id))
+    assert SampledCheck.objects.get(sample=sampled, check_row=check).verdict is None
+    assert check.public_id not in waiting(world, sampled)
+    page = queue(world.project, CheckReader(world.cleo), Filter(sample=sampled.public_id))
     assert check.public_id in [row.check_id for row in page.rows]
 
 
-def test_the_draws_answer_stays_when_it_is_taken_back(world: World) -> None:
-    drawn = draw(world, share=1.0)
+def test_the_samples_answer_stays_when_it_is_taken_back(world: World) -> None:
+    sampled = sample(world, share=1.0)
     verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     withdraw_verdict(verdict=verdict, by=world.rex)
-    assert drawn.drawn_checks.get(check_row=verdict.check_row).verdict == verdict
+    assert sampled.sampled_checks.get(check_row=verdict.check_row).verdict == verdict
 
 
 def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world: World) -> None:
-    # Which checks are drawn is chance's alone, so it does not matter who chose to answer one before. Of two the first.
+    # Chance alone decides which checks are sampled, so it does not matter who chose to answer one before.
     first = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
     override(check=world.check("alder", 1), by=world.rex, label="yes")
-    drawn = draw(world, share=1.0)
-    assert world.check("alder", 1).public_id not in waiting(world, drawn)
-    assert drawn.drawn_checks.get(check_row=first.check_row).verdict == first
+    sampled = sample(world, share=1.0)
+    assert world.check("alder", 1).public_id not in waiting(world, sampled)
+    assert sampled.sampled_checks.get(check_row=first.check_row).verdict == first
 
 
 def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew(world: World) -> None:
@@ -121,23 +121,23 @@ def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew
     withdraw_verdict(verdict=back, by=world.cleo)
     look(world.check("alder", 2), world.cleo)
     override(check=world.check("alder", 2), by=world.cleo, label="no")
-    drawn = draw(world, share=1.0)
-    assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, drawn))
+    sampled = sample(world, share=1.0)
+    assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, sampled))
 
 
 def test_it_is_logged(world: World) -> None:
-    drawn = draw(world)
-    event = Event.objects.get(verb="draw checks")
-    assert (event.target_id, event.data["drawn"], event.data["frame"]) == (drawn.public_id, 3, 6)
+    sampled = sample(world)
+    event = Event.objects.get(verb="sample checks")
+    assert (event.target_id, event.data["sampled"], event.data["frame"]) == (sampled.public_id, 3, 6)
 
 
-def test_where_the_judges_verdict_is_shown_at_once_nothing_is_drawn(world: World) -> None:
+def test_where_the_judges_verdict_is_shown_at_once_nothing_is_sampled(world: World) -> None:
     # Not even where the caller read the project before it was changed.
     Project.objects.update(reveal="shown")
     with pytest.raises(Invalid, match="“after own answer” first") as refused:
-        draw(world)
+        sample(world)
     assert refused.value.code == "shown"
-    assert not Draw.objects.exists()
+    assert not Sample.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -150,48 +150,48 @@ def test_where_the_judges_verdict_is_shown_at_once_nothing_is_drawn(world: World
         ({"side": "peer"}, "side"),
     ],
 )
-def test_a_draw_that_makes_no_sense_is_refused(world: World, order: dict[str, object], field: str) -> None:
+def test_a_sample_that_makes_no_sense_is_refused(world: World, order: dict[str, object], field: str) -> None:
     with pytest.raises(Invalid) as refused:
-        draw(world, **{"method": "uniform", "share": 0.5, **order})  # type: ignore[arg-type]
+        sample(world, **{"method": "uniform", "share": 0.5, **order})  # type: ignore[arg-type]
     assert refused.value.field == field
 
 
-def test_who_may_not_assign_does_not_draw(world: World) -> None:
+def test_who_may_not_assign_does_not_sample(world: World) -> None:
     with pytest.raises(NotAllowed):
         sample_checks(project=world.project, by=world.rex, method="uniform", share=0.5)
 
 
 def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> None:
-    earlier, drawn = draw(world), draw(world, share=1.0)
-    for row in earlier.drawn_checks.all():
+    earlier, sampled = sample(world), sample(world, share=1.0)
+    for row in earlier.sampled_checks.all():
         override(check=row.check_row, by=world.rex, label="yes")
     assert estimates(world.project).otherwise.sample is not None
     before = fingerprint_of(world.project)
-    cancel_sample(draw=drawn, by=world.mona)
+    cancel_sample(sample=sampled, by=world.mona)
     assert fingerprint_of(world.project) != before
     assert open_samples(world.project) == []
     with pytest.raises(Invalid, match="cancelled"):
-        waiting(world, drawn)
-    assert [each.draw_id for each in samples(world.project)] == [earlier.public_id]
+        waiting(world, sampled)
+    assert [each.sample_id for each in samples(world.project)] == [earlier.public_id]
     # Answered all the same, by somebody who came by another way, it counts for nothing.
-    for row in drawn.drawn_checks.filter(verdict=None):
+    for row in sampled.sampled_checks.filter(verdict=None):
         override(check=row.check_row, by=world.rex, label="no")
     assert estimates(world.project).at(None).newer is None
-    assert [each.draw_id for each in samples(world.project)] == [earlier.public_id]
+    assert [each.sample_id for each in samples(world.project)] == [earlier.public_id]
     # Its answers stand in the scores, and nobody is kept from showing the judge's verdict on its account.
     change_project(project=world.project, by=world.olga, reveal="shown")
 
 
 def test_cancelling_is_logged_once_and_keeps_the_sample_in_lists(world: World) -> None:
-    drawn = draw(world)
-    override(check=drawn.drawn_checks.all()[0].check_row, by=world.rex, label="yes")
+    sampled = sample(world)
+    override(check=sampled.sampled_checks.all()[0].check_row, by=world.rex, label="yes")
     for _ in range(2):
-        cancel_sample(draw=drawn, by=world.mona)
-    event = Event.objects.get(verb="cancel draw")
+        cancel_sample(sample=sampled, by=world.mona)
+    event = Event.objects.get(verb="cancel sample")
     assert (event.actor, event.target_id, event.data) == (
         world.mona,
-        drawn.public_id,
-        {"drawn": 3, "answered": 1},
+        sampled.public_id,
+        {"sampled": 3, "answered": 1},
     )
     [listed] = check_samples(world.project)
     assert listed.cancelled_at is not None
@@ -199,21 +199,21 @@ def test_cancelling_is_logged_once_and_keeps_the_sample_in_lists(world: World) -
 
 
 def test_an_answered_sample_stays_and_only_who_assigns_cancels(world: World) -> None:
-    drawn = draw(world)
+    sampled = sample(world)
     with pytest.raises(NotAllowed):
-        cancel_sample(draw=drawn, by=world.rex)
-    for row in drawn.drawn_checks.all():
+        cancel_sample(sample=sampled, by=world.rex)
+    for row in sampled.sampled_checks.all():
         override(check=row.check_row, by=world.rex, label="yes")
     with pytest.raises(Conflict) as refused:
-        cancel_sample(draw=drawn, by=world.mona)
+        cancel_sample(sample=sampled, by=world.mona)
     assert refused.value.code == "sample_complete"
 
 
 def test_the_last_answer_ends_the_sample_in_the_log(world: World) -> None:
-    drawn = draw(world)
-    last, *others = drawn.drawn_checks.all()
+    sampled = sample(world)
+    last, *others = sampled.sampled_checks.all()
     for row in others:
         override(check=row.check_row, by=world.rex, label="yes")
     assert not Event.objects.filter(verb="finish sample").exists()
     override(check=last.check_row, by=world.rex, label="yes")
-    assert Event.objects.get(verb="finish sample").target_id == drawn.public_id
+    assert Event.objects.get(verb="finish sample").target_id == sampled.public_id

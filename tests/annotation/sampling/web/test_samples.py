@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Draw, Project
+from annotation.models import Project, Sample
 from annotation.sampling.queries.forecast import forecast
 from annotation.sampling.services.sample_checks import sample_checks
-from tests.annotation.planning import answer_draw, lay_sets
+from tests.annotation.planning import answer_sample, lay_sets
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-PAGE = "/p/harbour/review/draws/"
+PAGE = "/p/harbour/review/samples/"
 FORM = {"score": "coverage", "method": "active", "margin": "0.15", "size": ""}
 
 
@@ -35,7 +35,7 @@ def fields(page: str) -> dict[str, str]:
 
 def test_the_form_takes_as_many_answers_as_the_margin_needs(world: World, mona: Client) -> None:
     assert "Intervals of about" in mona.get(PAGE).content.decode()
-    asked = mona.post(f"{PAGE}draw/", FORM)
+    asked = mona.post(f"{PAGE}sample/", FORM)
     page = asked.content.decode()
     sent = fields(page)
     size = int(sent["size"])
@@ -43,10 +43,10 @@ def test_the_form_takes_as_many_answers_as_the_margin_needs(world: World, mona: 
     assert size == expected.answers_for(0.15)
     assert f"{size:,} answers: about" in page
     assert f"Intervals of about ±{expected.margin(size):.3f}." in page
-    assert not Draw.objects.exists()
-    assert mona.post(f"{PAGE}draw/", sent)["Location"] == PAGE
-    draw = Draw.objects.get()
-    assert (draw.method, draw.drawn_checks.count(), str(draw.seed)) == ("active", size, sent["seed"])
+    assert not Sample.objects.exists()
+    assert mona.post(f"{PAGE}sample/", sent)["Location"] == PAGE
+    sample = Sample.objects.get()
+    assert (sample.method, sample.sampled_checks.count(), str(sample.seed)) == ("active", size, sent["seed"])
     assert f"{size} of 230" in mona.get(PAGE).content.decode()
 
 
@@ -56,7 +56,7 @@ def test_a_finished_sample_changes_the_forecast(world: World, mona: Client) -> N
         project=world.project, by=world.mona, method="uniform", share=0.5, side="reference", seed=1
     )
     assert forecast(world.project, "reference", "uniform").margin(200) == before
-    answer_draw(world, sample)
+    answer_sample(world, sample)
     after = forecast(world.project, "reference", "uniform").margin(200)
     assert after is not None
     assert after != before
@@ -74,7 +74,7 @@ def test_a_finished_sample_changes_the_forecast(world: World, mona: Client) -> N
     ],
 )
 def test_what_cannot_be_sampled_is_refused(mona: Client, changed: dict[str, str], told: str) -> None:
-    refused = mona.post(f"{PAGE}draw/", FORM | changed)
+    refused = mona.post(f"{PAGE}sample/", FORM | changed)
     assert refused.status_code == 422
     assert told in refused.content.decode()
 
@@ -82,5 +82,5 @@ def test_what_cannot_be_sampled_is_refused(mona: Client, changed: dict[str, str]
 def test_no_sample_is_taken_if_the_verdict_is_shown_at_once(world: World, mona: Client) -> None:
     Project.objects.update(reveal="shown")
     assert "A random sample needs blind answers" in mona.get(PAGE).content.decode()
-    refused = mona.post(f"{PAGE}draw/", FORM)
-    assert (refused.status_code, Draw.objects.count()) == (422, 0)
+    refused = mona.post(f"{PAGE}sample/", FORM)
+    assert (refused.status_code, Sample.objects.count()) == (422, 0)

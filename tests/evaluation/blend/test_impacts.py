@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evaluation import Label, ScoredClaim, ScoredComparison, ScoredSummary, ScoredUnit, ScoreRules, score
-from evaluation.blend import flip_effects
+from evaluation.blend import flip_impacts
 
 LABELS: tuple[Label, ...] = ("yes", "no")
 
@@ -24,41 +24,41 @@ def unit(name: str, *labels: Label | None, **columns: object) -> ScoredUnit:
 
 def test_claims_share_their_units_weight() -> None:
     # Weights 1 and 3: a claim of two in u moves 1/2 of 1/4, the only one of v all of 3/4.
-    effects = flip_effects(summary(unit("u", "yes", "no"), unit("v", "yes", weight=3.0)))
+    effects = flip_impacts(summary(unit("u", "yes", "no"), unit("v", "yes", weight=3.0)))
     assert effects == pytest.approx({"u0": 0.125, "u1": 0.125, "v0": 0.75})
 
 
 def test_percents_that_stand_alone_leave_nothing_to_move() -> None:
-    assert flip_effects(summary(unit("u", "yes", percents=(40.0,)))) == {"u0": 0.0}
+    assert flip_impacts(summary(unit("u", "yes", percents=(40.0,)))) == {"u0": 0.0}
 
 
 def test_under_the_weighted_blend_the_claims_keep_their_part() -> None:
     rules = ScoreRules(blend="weighted", human_weight=0.75)
-    assert flip_effects(summary(unit("u", "yes", percents=(40.0,))), rules) == pytest.approx({"u0": 0.25})
+    assert flip_impacts(summary(unit("u", "yes", percents=(40.0,))), rules) == pytest.approx({"u0": 0.25})
 
 
 def test_a_decided_unit_does_not_move() -> None:
-    assert flip_effects(summary(unit("u", "yes", adjudicated_percent=40.0))) == {"u0": 0.0}
+    assert flip_impacts(summary(unit("u", "yes", adjudicated_percent=40.0))) == {"u0": 0.0}
 
 
 def test_an_unscored_claim_counts_by_the_farther_outcome() -> None:
     # u stands at 1 over one scored claim; a "no" on the other makes it 1/2.
-    assert flip_effects(summary(unit("u", "yes", None)))["u1"] == pytest.approx(0.5)
+    assert flip_impacts(summary(unit("u", "yes", None)))["u1"] == pytest.approx(0.5)
 
 
 def test_the_first_answer_of_all_may_move_everything() -> None:
-    assert flip_effects(summary(unit("u", None))) == {"u0": 1.0}
+    assert flip_impacts(summary(unit("u", None))) == {"u0": 1.0}
 
 
 def test_several_model_summaries_share_the_effect() -> None:
     comparisons = (ScoredComparison("c", (unit("u", "yes"),)), ScoredComparison("d", (unit("v", "no"),)))
     value = ScoredSummary("s", comparisons=comparisons, peer_length=5)
-    assert flip_effects(value) == pytest.approx({"u0": 0.5, "v0": 0.5})
+    assert flip_impacts(value) == pytest.approx({"u0": 0.5, "v0": 0.5})
 
 
 def test_without_a_model_summary_the_documents_claims_count() -> None:
     claims = (ScoredClaim("x", judge="yes"), ScoredClaim("y", judge="no"))
-    assert flip_effects(ScoredSummary("s", document_claims=claims)) == pytest.approx({"x": 0.5, "y": 0.5})
+    assert flip_impacts(ScoredSummary("s", document_claims=claims)) == pytest.approx({"x": 0.5, "y": 0.5})
 
 
 VOICES = st.tuples(st.sampled_from((*LABELS, None)), st.sampled_from((*LABELS, None)))
@@ -95,5 +95,5 @@ def test_an_effect_is_the_larger_change_of_coverage_that_an_answer_can_make(
         assert after is not None
         return abs(after - before)
 
-    effect = flip_effects(summary(*units), rules)["0-0"]
+    effect = flip_impacts(summary(*units), rules)["0-0"]
     assert effect == pytest.approx(max(change(label) for label in LABELS))

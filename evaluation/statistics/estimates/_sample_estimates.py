@@ -38,13 +38,13 @@ _SHARES_APART = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnItem:
+class SampledItem:
     """One item of the frame of a draw: what is asked at once, of which a person answers all or nothing.
 
     `document` is what the item belongs to, the unit that intervals are about. `share` is the item's part in its
     document's coverage; the shares of a document add up to 1. A document that is drawn as a whole is one item of share
     1. `probability` is the recorded chance to be drawn. `answer` is the person's, in [0, 1] and blind, of an item that
-    `is_drawn`; None while it is awaited. `judge` is the judge's answer alone, fixed before the draw, None where it
+    `is_sampled`; None while it is awaited. `judge` is the judge's answer alone, fixed before the draw, None where it
     gave none. `is_settled` tells that its answer was known without asking anybody.
 
     `claim` names what is asked, the same where another system's item of the document asks it too: answers there then
@@ -56,14 +56,14 @@ class DrawnItem:
     share: float
     judge: float | None
     probability: float
-    is_drawn: bool
+    is_sampled: bool
     answer: float | None = None
     is_settled: bool = False
     claim: Hashable | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class DrawEstimate:
+class SampleEstimate:
     """A system's mean over document sets from a draw, with its interval, and what people alone give of that draw.
 
     Estimates and bounds are None until all that was drawn is answered (`answered` of `drawn`), bounds also where
@@ -96,21 +96,21 @@ class DrawEstimate:
         return 0 < self.answered == self.drawn
 
 
-def estimate_systems_from_draw(
-    systems: Mapping[str, Sequence[DrawnItem]],
+def estimate_systems_from_sample(
+    systems: Mapping[str, Sequence[SampledItem]],
     *,
     covariates: Mapping[Any, Sequence[float]] | None = None,
     confidence: float = 0.95,
     tuning: float | None = None,
     centre: bool = True,
-) -> dict[str, DrawEstimate]:
+) -> dict[str, SampleEstimate]:
     """Mean over document sets of what people would say, of each system, from recorded draws.
 
-    `systems` holds each system's whole frame, drawn or not. Answers to a claim that items of other systems name too
+    `systems` holds each system's whole frame, sampled or not. Answers to a claim that items of other systems name too
     sharpen the judge's, which are then probabilities. `covariates` are numbers of every document. `tuning` fixes the
-    slope on the judge, without covariates and claims; `centre=False` has no intercept. Degenerate: see `DrawEstimate`;
-    what the judge left unscored counts as the mean of what it scored; if all was drawn for sure, the estimate is the
-    mean of the answers.
+    slope on the judge, without covariates and claims; `centre=False` has no intercept. Degenerate: see
+    `SampleEstimate`; what the judge left unscored counts as the mean of what it scored; if all was sampled for
+    sure, the estimate is the mean of the answers.
     Raises InvalidPercent for a probability outside (0, 1], answer outside [0, 1] or confidence outside 0 to 1, and
     EvaluationError for answers that were not drawn, shares that do not add up to 1, missing or infinite numbers.
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md has the whole of it.
@@ -158,7 +158,7 @@ class Frame:
     predictors: Array
     level: float
     probabilities: Array
-    is_drawn: NDArray[np.bool_]
+    is_sampled: NDArray[np.bool_]
     is_settled: NDArray[np.bool_]
     answers: Array
     is_answered: NDArray[np.bool_]
@@ -184,7 +184,7 @@ class Frame:
     @property
     def drawn(self) -> int:
         """How many items were drawn."""
-        return int(self.is_drawn.sum())
+        return int(self.is_sampled.sum())
 
     @property
     def is_complete(self) -> bool:
@@ -199,17 +199,17 @@ class Frame:
     @property
     def answered_documents(self) -> int:
         """Documents with an answer; 0 until the draw is complete."""
-        return len(np.unique(self.documents[self.is_drawn])) if self.answered == self.drawn else 0
+        return len(np.unique(self.documents[self.is_sampled])) if self.answered == self.drawn else 0
 
     @property
     def expansion(self) -> Array:
         """1 / π of what was drawn, else 0."""
-        expansion: Array = self.is_drawn / self.probabilities
+        expansion: Array = self.is_sampled / self.probabilities
         return expansion
 
 
-def frame_of(name: str, items: Sequence[DrawnItem], covariates: Mapping[Any, Sequence[float]]) -> Frame:
-    """A system's items as columns, checked; errors as `estimate_systems_from_draw`."""
+def frame_of(name: str, items: Sequence[SampledItem], covariates: Mapping[Any, Sequence[float]]) -> Frame:
+    """A system's items as columns, checked; errors as `estimate_systems_from_sample`."""
     _check_items(name, items)
     places: dict[Hashable, int] = {}
     documents = np.array([places.setdefault(item.document, len(places)) for item in items], dtype=np.int64)
@@ -228,7 +228,7 @@ def frame_of(name: str, items: Sequence[DrawnItem], covariates: Mapping[Any, Seq
         predictors=predictors,
         level=level,
         probabilities=np.array([item.probability for item in items], dtype=np.float64),
-        is_drawn=np.array([item.is_drawn for item in items], dtype=np.bool_),
+        is_sampled=np.array([item.is_sampled for item in items], dtype=np.bool_),
         is_settled=np.array([item.is_settled for item in items], dtype=np.bool_),
         answers=np.array([item.answer or 0.0 for item in items], dtype=np.float64),
         is_answered=np.array([item.answer is not None for item in items], dtype=np.bool_),
@@ -237,7 +237,7 @@ def frame_of(name: str, items: Sequence[DrawnItem], covariates: Mapping[Any, Seq
 
 
 def _predictors(
-    name: str, items: Sequence[DrawnItem], shares: Array, covariates: Mapping[Any, Sequence[float]]
+    name: str, items: Sequence[SampledItem], shares: Array, covariates: Mapping[Any, Sequence[float]]
 ) -> tuple[float, Array]:
     scored = [(item.judge, item.share) for item in items if item.judge is not None]
     weight = math.fsum(share for _, share in scored)
@@ -255,7 +255,7 @@ def _predictors(
     return level, columns - (shares @ columns / total if total else 0.0)
 
 
-def _check_items(name: str, items: Sequence[DrawnItem]) -> None:
+def _check_items(name: str, items: Sequence[SampledItem]) -> None:
     for item in items:
         if not 0 < item.probability <= 1:
             raise InvalidPercent(
@@ -277,7 +277,7 @@ def _check_items(name: str, items: Sequence[DrawnItem]) -> None:
                 f"The answer to an item of {_of(name)}document {item.document!r} must lie in 0 to 1, got "
                 f"{item.answer!r}."
             )
-        if item.answer is not None and not item.is_drawn:
+        if item.answer is not None and not item.is_sampled:
             raise EvaluationError(
                 f"An item of {_of(name)}document {item.document!r} has an answer but was not drawn: "
                 f"volunteered answers are no random sample and must be left out."
@@ -300,7 +300,7 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
     """The frames with what is expected of each item in the judge's place, and the slopes that serve their documents."""
     folds = _folds(frames)
     items = _asked(frames, folds)
-    is_census = all((frame.probabilities[frame.is_drawn] >= 1).all() for frame in frames.values())
+    is_census = all((frame.probabilities[frame.is_sampled] >= 1).all() for frame in frames.values())
     if items is None or is_census:
         return {name: (frames[name], found) for name, found in tuned_slopes(frames).items()}
     expected, seen = np.empty(len(items.judge)), []
@@ -388,13 +388,13 @@ def _folds(frames: Mapping[str, Frame]) -> dict[Hashable, int]:
     """The fold of every document with an answer, the same for all systems."""
     answered: dict[Hashable, None] = {}
     for frame in frames.values():
-        for place in np.unique(frame.documents[frame.is_drawn]):
+        for place in np.unique(frame.documents[frame.is_sampled]):
             answered.setdefault(frame.names[place])
     return {document: number % _FOLDS for number, document in enumerate(answered)}
 
 
 def _add_moments(summed: Array, frame: Frame, folds: Mapping[Hashable, int]) -> None:
-    chosen = frame.is_drawn
+    chosen = frame.is_sampled
     chance = frame.probabilities[chosen]
     # What an item adds to the variance of z, in expectation over draws. What is drawn for sure adds nothing.
     weights = frame.shares[chosen] ** 2 * (1 - chance) / chance**2
@@ -412,8 +412,8 @@ def _estimate(
     confidence: float,
     fixed: float | None,
     centre: bool,
-) -> DrawEstimate:
-    unfinished = DrawEstimate(
+) -> SampleEstimate:
+    unfinished = SampleEstimate(
         estimate=None,
         low=None,
         high=None,
@@ -477,7 +477,7 @@ def _simple_sample(frame: Frame, people_variance: float, none: Array, *, centre:
     answered stands for 1 / π others. Chances that are alike leave it as it is.
     """
     is_open = ~frame.is_settled
-    asked = frame.is_drawn & is_open
+    asked = frame.is_sampled & is_open
     count = int(asked.sum())
     if not count:
         return 0, people_variance

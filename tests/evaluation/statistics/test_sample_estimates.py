@@ -11,35 +11,35 @@ import pytest
 from scipy.stats import t as student
 
 from evaluation.errors import EvaluationError, InvalidPercent
-from evaluation.statistics.estimates._draw_estimates import (
-    DrawEstimate,
-    DrawnItem,
-    estimate_systems_from_draw,
+from evaluation.statistics.estimates._sample_estimates import (
+    SampledItem,
+    SampleEstimate,
+    estimate_systems_from_sample,
     frame_of,
     sharpened_and_tuned,
 )
-from evaluation.statistics.estimates._sampling import Design, fixed_size_draw, inclusion_probabilities
+from evaluation.statistics.estimates._sampling import Design, fixed_size_sample, inclusion_probabilities
 
 
-def estimate_from_draw(items: list[DrawnItem], **options: Any) -> DrawEstimate:
-    return estimate_systems_from_draw({"": items}, **options)[""]
+def estimate_from_sample(items: list[SampledItem], **options: Any) -> SampleEstimate:
+    return estimate_systems_from_sample({"": items}, **options)[""]
 
 
 def whole(
     judged: list[float], answers: list[float | None], probabilities: float | list[float] = 0.5
-) -> list[DrawnItem]:
+) -> list[SampledItem]:
     """Documents that were drawn as a whole; those with an answer were drawn."""
     chances = [probabilities] * len(judged) if isinstance(probabilities, float) else probabilities
     return [
-        DrawnItem(place, 1.0, judge, chance, answer is not None, answer)
+        SampledItem(place, 1.0, judge, chance, answer is not None, answer)
         for place, (judge, answer, chance) in enumerate(zip(judged, answers, chances, strict=True))
     ]
 
 
-def claims(answers: list[list[float | None]], chance: float, judged: float | None = 0.5) -> list[DrawnItem]:
+def claims(answers: list[list[float | None]], chance: float, judged: float | None = 0.5) -> list[SampledItem]:
     """Documents whose claims were drawn one by one, all of the same share."""
     return [
-        DrawnItem(document, 1 / len(row), judged, chance, answer is not None, answer)
+        SampledItem(document, 1 / len(row), judged, chance, answer is not None, answer)
         for document, row in enumerate(answers)
         for answer in row
     ]
@@ -48,7 +48,7 @@ def claims(answers: list[list[float | None]], chance: float, judged: float | Non
 def test_uncentred_z_is_word_for_word_the_formula() -> None:
     # z: .8 + (1 - .8) / .5 = 1.2, .2 + (0 - .2) / .5 = -.2, .6, .4. Mean .5; squares .49, .49, .01, .01 over 3 give a
     # variance of 1/3, so an error of sqrt(1/12).
-    found = estimate_from_draw(whole([0.8, 0.2, 0.6, 0.4], [1, 0, None, None]), tuning=1, centre=False)
+    found = estimate_from_sample(whole([0.8, 0.2, 0.6, 0.4], [1, 0, None, None]), tuning=1, centre=False)
     assert found.estimate == pytest.approx(0.5)
     assert found.error == pytest.approx(math.sqrt(1 / 12))
 
@@ -57,18 +57,18 @@ def test_claims_are_weighed_by_their_share_and_their_chance() -> None:
     # First document: shares .25 and .75, the second drawn at 1/4 and answered 1: λ = .5, f = .4 and .8.
     # z = .25 * .2 + .75 (.4 + 4 (1 - .4)) = .05 + 2.1 = 2.15. Second document, nothing drawn: z = .5 * .6 = .3.
     items = [
-        DrawnItem("a", 0.25, 0.4, 0.25, False),
-        DrawnItem("a", 0.75, 0.8, 0.25, True, 1.0),
-        DrawnItem("b", 1.0, 0.6, 0.25, False),
+        SampledItem("a", 0.25, 0.4, 0.25, False),
+        SampledItem("a", 0.75, 0.8, 0.25, True, 1.0),
+        SampledItem("b", 1.0, 0.6, 0.25, False),
     ]
-    found = estimate_from_draw(items, tuning=0.5, centre=False)
+    found = estimate_from_sample(items, tuning=0.5, centre=False)
     assert found.estimate == pytest.approx((2.15 + 0.3) / 2)
 
 
 def test_with_a_useless_judge_people_alone_stand_with_students_interval_of_log_odds() -> None:
     # Mean .5, error sqrt(.02 / 4 / 5): half of the interval of log odds is that over .25 times the quantile.
     answers = [0.4, 0.5, 0.6, 0.5, 0.5]
-    found = estimate_from_draw(whole([0.5] * 10, [*answers, *[None] * 5]))
+    found = estimate_from_sample(whole([0.5] * 10, [*answers, *[None] * 5]))
     half = student.ppf(0.975, 4) * math.sqrt(0.001) / 0.25
     assert found.estimate == pytest.approx(0.5)
     assert (found.low, found.high) == pytest.approx((1 / (1 + math.exp(half)), 1 / (1 + math.exp(-half))))
@@ -79,7 +79,7 @@ def test_with_a_useless_judge_people_alone_stand_with_students_interval_of_log_o
 @pytest.mark.parametrize("answer", [0.0, 1.0])
 def test_of_answers_that_are_all_alike_the_interval_is_exact_and_the_mean_in_range(answer: float) -> None:
     # Shares of a third add up to 1 but for rounding. Of ten documents: 1 - .025^(1/10) = .308498.
-    found = estimate_from_draw(claims([[answer, None, None]] * 10, 1 / 3))
+    found = estimate_from_sample(claims([[answer, None, None]] * 10, 1 / 3))
     assert (found.estimate, found.tuning) == (answer, 0)
     assert (found.low, found.high) == pytest.approx((0.691502, 1) if answer else (0, 0.308498), abs=1e-6)
 
@@ -89,7 +89,7 @@ def test_an_estimate_that_leaves_the_range_gives_way_to_people_alone() -> None:
     random = np.random.default_rng(3)
     truth = np.concatenate([random.random(20) * 0.1 + 0.02, np.zeros(60)])
     judged = np.concatenate([truth[:20], np.zeros(60)]) + random.normal(0, 0.001, 80)
-    found = estimate_from_draw(whole(judged.tolist(), [*truth[:20].tolist(), *[None] * 60], 0.25))
+    found = estimate_from_sample(whole(judged.tolist(), [*truth[:20].tolist(), *[None] * 60], 0.25))
     assert found.low is not None
     assert found.high is not None
     assert found.estimate is not None
@@ -100,7 +100,7 @@ def test_a_good_judge_narrows_the_interval_and_saves_labels() -> None:
     random = np.random.default_rng(4)
     truth = random.random(40)
     judged = (0.2 + 0.6 * truth + random.normal(0, 0.03, 40)).tolist()
-    found = estimate_from_draw(whole(judged, [*truth[:20].tolist(), *[None] * 20]))
+    found = estimate_from_sample(whole(judged, [*truth[:20].tolist(), *[None] * 20]))
     assert found.low is not None
     assert found.high is not None
     assert found.classical_low is not None
@@ -117,8 +117,8 @@ def test_a_covariate_of_documents_helps_where_the_judge_does_not() -> None:
     random = np.random.default_rng(5)
     truth = random.random(40)
     items = whole(random.random(40).tolist(), [*truth[:20].tolist(), *[None] * 20])
-    alone = estimate_from_draw(items)
-    helped = estimate_from_draw(items, covariates={place: (float(truth[place]),) for place in range(40)})
+    alone = estimate_from_sample(items)
+    helped = estimate_from_sample(items, covariates={place: (float(truth[place]),) for place in range(40)})
     assert alone.error is not None
     assert helped.error is not None
     assert helped.error < 0.8 * alone.error
@@ -126,32 +126,32 @@ def test_a_covariate_of_documents_helps_where_the_judge_does_not() -> None:
 
 def test_degrees_of_freedom_are_those_of_the_answered_documents() -> None:
     drawn_within_all = claims([[1, None], [None, 0], [1, None], [0, None]], 0.5)
-    assert estimate_from_draw(drawn_within_all).degrees == 3
-    assert estimate_from_draw(whole([0.5] * 6, [1, 0, 1, None, None, None])).degrees == 2
+    assert estimate_from_sample(drawn_within_all).degrees == 3
+    assert estimate_from_sample(whole([0.5] * 6, [1, 0, 1, None, None, None])).degrees == 2
 
 
 def test_until_all_is_answered_there_is_no_estimate_but_a_count() -> None:
     items = whole([0.5, 0.4, 0.6, 0.7], [1, 0, 1, None])
     waiting = [*items[:2], replace(items[2], answer=None), items[3]]
-    found = estimate_from_draw(waiting)
+    found = estimate_from_sample(waiting)
     assert (found.answered, found.drawn, found.is_complete) == (2, 3, False)
     assert (found.estimate, found.low, found.classical_estimate, found.labels_saved) == (None,) * 4
 
 
 def test_nothing_drawn_is_no_estimate() -> None:
-    found = estimate_from_draw(whole([0.5, 0.4], [None, None]))
+    found = estimate_from_sample(whole([0.5, 0.4], [None, None]))
     assert (found.estimate, found.is_complete, found.documents) == (None, False, 2)
 
 
 def test_one_answered_document_has_no_interval() -> None:
-    found = estimate_from_draw(whole([0.5, 0.4, 0.3], [1, None, None]))
+    found = estimate_from_sample(whole([0.5, 0.4, 0.3], [1, None, None]))
     assert found.estimate == 1
     assert (found.low, found.error) == (None, None)
 
 
-def test_of_what_was_drawn_for_sure_the_judge_counts_for_nothing() -> None:
+def test_of_what_was_sampled_for_sure_the_judge_counts_for_nothing() -> None:
     answers: list[float | None] = [0.0, 0.5, 1.0, 0.5]
-    found = estimate_from_draw(whole([0.9, 0.1, 0.2, 0.3], answers, 1.0))
+    found = estimate_from_sample(whole([0.9, 0.1, 0.2, 0.3], answers, 1.0))
     assert found.estimate == pytest.approx(0.5)
     # Variance .5 / 3 over four documents.
     assert found.error == pytest.approx(math.sqrt(0.5 / 3 / 4))
@@ -162,7 +162,7 @@ def test_what_the_judge_left_unscored_counts_as_its_mean() -> None:
     unscored = [*items[:2], replace(items[2], judge=None), items[3]]
     # The mean of .8, .2 and .4.
     filled = [*items[:2], replace(items[2], judge=1.4 / 3), items[3]]
-    one, other = (estimate_from_draw(frame, tuning=1, centre=False) for frame in (unscored, filled))
+    one, other = (estimate_from_sample(frame, tuning=1, centre=False) for frame in (unscored, filled))
     assert one.estimate == pytest.approx(other.estimate)
 
 
@@ -180,8 +180,8 @@ def test_a_documents_own_answers_never_move_what_is_foretold_of_it() -> None:
     assert both[0] == both[1]
 
 
-def _foretold_of_first(items: list[DrawnItem]) -> list[float]:
-    from evaluation.statistics.estimates._draw_estimates import frame_of, tuned_slopes
+def _foretold_of_first(items: list[SampledItem]) -> list[float]:
+    from evaluation.statistics.estimates._sample_estimates import frame_of, tuned_slopes
 
     found = tuned_slopes({"x": frame_of("x", items, {})})["x"]
     return [float(value) for value in found[0]]
@@ -192,7 +192,7 @@ def _foretold_of_first(items: list[DrawnItem]) -> list[float]:
     [
         ({"probability": 0.0}, InvalidPercent, "above 0"),
         ({"probability": 1.5}, InvalidPercent, "above 0"),
-        ({"is_drawn": False}, EvaluationError, "volunteered"),
+        ({"is_sampled": False}, EvaluationError, "volunteered"),
         ({"share": 0.5}, EvaluationError, "add up to 1"),
         ({"share": -1.0}, EvaluationError, "at least 0"),
         ({"answer": math.nan}, EvaluationError, "nan"),
@@ -203,7 +203,7 @@ def _foretold_of_first(items: list[DrawnItem]) -> list[float]:
 def test_refuses_an_item(change: dict[str, float], error: type[EvaluationError], words: str) -> None:
     items = whole([0.8, 0.2, 0.6], [1, 0, None])
     with pytest.raises(error, match=words):
-        estimate_from_draw([replace(items[0], **change), *items[1:]])  # type: ignore[arg-type]
+        estimate_from_sample([replace(items[0], **change), *items[1:]])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -216,28 +216,28 @@ def test_refuses_an_item(change: dict[str, float], error: type[EvaluationError],
 )
 def test_refuses_covariates(covariates: dict[int, tuple[float, ...]], words: str) -> None:
     with pytest.raises(EvaluationError, match=words):
-        estimate_from_draw(whole([0.8, 0.2], [1, 0]), covariates=covariates)
+        estimate_from_sample(whole([0.8, 0.2], [1, 0]), covariates=covariates)
 
 
 def test_refuses_a_fixed_tuning_with_covariates() -> None:
     with pytest.raises(EvaluationError, match="one or the other"):
-        estimate_from_draw(whole([0.8, 0.2], [1, 0]), covariates={0: (1.0,), 1: (2.0,)}, tuning=1)
+        estimate_from_sample(whole([0.8, 0.2], [1, 0]), covariates={0: (1.0,), 1: (2.0,)}, tuning=1)
 
 
 def test_each_system_may_have_its_own_frame_and_wait_on_its_own() -> None:
     done = whole([0.5, 0.4, 0.9, 0.2, 0.1], [1, 0, 1, None, None])
-    found = estimate_systems_from_draw({"x": done, "y": [replace(done[0], answer=None), *done[1:3]]})
+    found = estimate_systems_from_sample({"x": done, "y": [replace(done[0], answer=None), *done[1:3]]})
     assert found["x"].is_complete
     assert (found["y"].answered, found["y"].drawn, found["y"].documents) == (2, 3, 3)
 
 
 def test_no_systems_no_estimates() -> None:
-    assert estimate_systems_from_draw({}) == {}
+    assert estimate_systems_from_sample({}) == {}
 
 
 def asked_of_all(
     seed: int, *, systems: int = 8, documents: int = 40, each: int = 6, share: float = 1 / 3
-) -> dict[str, list[DrawnItem]]:
+) -> dict[str, list[SampledItem]]:
     """Claims that are hard or easy for all systems alike, which a judge without a clue does not see."""
     random = np.random.default_rng(seed)
     odds = random.normal(0, 2, (documents, each))
@@ -245,14 +245,14 @@ def asked_of_all(
     found = {}
     for number in range(systems):
         said = random.random((documents, each)) < 1 / (1 + np.exp(-odds))
-        drawn = fixed_size_draw(dict.fromkeys(places, share), seed=100 * seed + number)
+        drawn = fixed_size_sample(dict.fromkeys(places, share), seed=100 * seed + number)
         found[f"system {number}"] = [
-            DrawnItem(
+            SampledItem(
                 document=document,
                 share=1 / each,
                 judge=float(np.clip(0.5 + random.normal(0, 0.1), 0.01, 0.99)),
                 probability=drawn.get((document, claim), share),
-                is_drawn=(document, claim) in drawn,
+                is_sampled=(document, claim) in drawn,
                 answer=float(said[document, claim]) if (document, claim) in drawn else None,
                 claim=claim,
             )
@@ -261,13 +261,16 @@ def asked_of_all(
     return found
 
 
-def without_claims(systems: dict[str, list[DrawnItem]]) -> dict[str, list[DrawnItem]]:
+def without_claims(systems: dict[str, list[SampledItem]]) -> dict[str, list[SampledItem]]:
     return {name: [replace(item, claim=None) for item in items] for name, items in systems.items()}
 
 
 def test_answers_on_other_systems_narrow_the_interval() -> None:
     systems = asked_of_all(3)
-    across, alone = estimate_systems_from_draw(systems), estimate_systems_from_draw(without_claims(systems))
+    across, alone = (
+        estimate_systems_from_sample(systems),
+        estimate_systems_from_sample(without_claims(systems)),
+    )
     errors = [(one.error, other.error) for one, other in zip(across.values(), alone.values(), strict=True)]
     assert mean(one / other for one, other in errors if one and other) < 0.95
 
@@ -275,7 +278,7 @@ def test_answers_on_other_systems_narrow_the_interval() -> None:
 def test_one_system_alone_learns_from_nobody() -> None:
     items = next(iter(asked_of_all(2).values()))
     alone = [replace(item, claim=None) for item in items]
-    assert estimate_from_draw(items) == estimate_from_draw(alone)
+    assert estimate_from_sample(items) == estimate_from_sample(alone)
 
 
 def test_claims_of_two_documents_are_never_one() -> None:
@@ -284,13 +287,13 @@ def test_claims_of_two_documents_are_never_one() -> None:
         name: [replace(item, claim=(item.document, item.claim)) for item in items]
         for name, items in systems.items()
     }
-    assert estimate_systems_from_draw(systems) == estimate_systems_from_draw(renamed)
+    assert estimate_systems_from_sample(systems) == estimate_systems_from_sample(renamed)
 
 
-def with_other_answers(systems: dict[str, list[DrawnItem]], name: str) -> dict[str, list[DrawnItem]]:
+def with_other_answers(systems: dict[str, list[SampledItem]], name: str) -> dict[str, list[SampledItem]]:
     """The same but for one system's answers in its first answered document, which are turned round."""
     items = systems[name]
-    document = next(item.document for item in items if item.is_drawn)
+    document = next(item.document for item in items if item.is_sampled)
     turned = [
         replace(item, answer=1 - item.answer)
         if item.document == document and item.answer is not None
@@ -303,7 +306,7 @@ def with_other_answers(systems: dict[str, list[DrawnItem]], name: str) -> dict[s
 def test_neither_line_nor_slopes_of_a_document_have_seen_its_answers() -> None:
     systems = asked_of_all(5)
     name = next(iter(systems))
-    document = next(item.document for item in systems[name] if item.is_drawn)
+    document = next(item.document for item in systems[name] if item.is_sampled)
     both = []
     for each in (systems, with_other_answers(systems, name)):
         frames = {system: frame_of(system, items, {}) for system, items in each.items()}
@@ -327,9 +330,9 @@ def test_over_many_draws_answers_on_other_systems_leave_the_mean_right() -> None
     for seed in range(300):
         systems = {}
         for number in range(3):
-            drawn = fixed_size_draw(dict.fromkeys(places, 1 / 3), seed=1000 * number + seed)
+            drawn = fixed_size_sample(dict.fromkeys(places, 1 / 3), seed=1000 * number + seed)
             systems[str(number)] = [
-                DrawnItem(
+                SampledItem(
                     p[0],
                     0.25,
                     float(judged[number][p]),
@@ -340,7 +343,7 @@ def test_over_many_draws_answers_on_other_systems_leave_the_mean_right() -> None
                 )
                 for p in places
             ]
-        found = estimate_systems_from_draw(systems)
+        found = estimate_systems_from_sample(systems)
         apart.append([(found[str(n)].estimate or 0.0) - truth[n].mean() for n in range(3)])
     for column in np.array(apart).T:
         assert abs(column.mean()) < 4 * column.std(ddof=1) / math.sqrt(300)
@@ -360,14 +363,14 @@ def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_act
     chances = inclusion_probabilities(spreads, dict.fromkeys(places), size=48, design=design)
     estimates, variances = [], []
     for seed in range(400):
-        drawn = fixed_size_draw(chances, seed=seed)
+        drawn = fixed_size_sample(chances, seed=seed)
         items = [
-            DrawnItem(
+            SampledItem(
                 p[0], 1 / 6, float(judged[p]), chances[p], p in drawn, float(truth[p]) if p in drawn else None
             )
             for p in places
         ]
-        found = estimate_from_draw(items)
+        found = estimate_from_sample(items)
         assert found.estimate is not None
         assert found.error is not None
         estimates.append(found.estimate)
@@ -387,21 +390,21 @@ def test_people_alone_in_a_simple_sample_are_the_measure_of_any_draw() -> None:
     for seed in range(300):
         answers = [0.5 + doubt[number] * chance.uniform(-0.5, 0.5) for number in range(60)]
         for draw, found in (
-            (fixed_size_draw(chances, seed=seed), active),
-            (fixed_size_draw(dict.fromkeys(doubt, 1 / 3), seed=seed), simple),
+            (fixed_size_sample(chances, seed=seed), active),
+            (fixed_size_sample(dict.fromkeys(doubt, 1 / 3), seed=seed), simple),
         ):
             items = [
-                DrawnItem(
+                SampledItem(
                     number,
                     1.0,
                     judge=None,
                     probability=draw.get(number, 1.0),
-                    is_drawn=number in draw,
+                    is_sampled=number in draw,
                     answer=answers[number] if number in draw else None,
                 )
                 for number in range(60)
             ]
-            found.append(estimate_from_draw(items))
+            found.append(estimate_from_sample(items))
     wanted = sum((each.error or 0.0) ** 2 for each in simple) / 300
     assert all(each.labels_saved == pytest.approx(0, abs=1e-9) for each in simple)
     # People alone would need 20 answers and the saved ones for the active sample's error.
@@ -413,12 +416,12 @@ def test_people_alone_in_a_simple_sample_are_the_measure_of_any_draw() -> None:
 
 def test_what_is_known_without_asking_saves_no_answers() -> None:
     asked = [
-        DrawnItem(n, 1.0, None, probability=1.0, is_drawn=True, answer=n % 2, is_settled=n > 3)
+        SampledItem(n, 1.0, None, probability=1.0, is_sampled=True, answer=n % 2, is_settled=n > 3)
         for n in range(8)
     ]
-    assert estimate_from_draw(asked).labels_saved == 0
+    assert estimate_from_sample(asked).labels_saved == 0
     settled = [
-        DrawnItem(n, 1.0, None, probability=1.0, is_drawn=True, answer=n % 2, is_settled=True)
+        SampledItem(n, 1.0, None, probability=1.0, is_sampled=True, answer=n % 2, is_settled=True)
         for n in range(8)
     ]
-    assert estimate_from_draw(settled).labels_saved == 0
+    assert estimate_from_sample(settled).labels_saved == 0

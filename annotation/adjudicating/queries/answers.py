@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class NamelessVoice:
+class NamelessAnswer:
     """One answer without its name. `evidence` are the numbers of the units that it points to."""
 
     order: str
@@ -40,15 +40,15 @@ class NamelessVoice:
         return self.label if self.label is not None else f"{self.percent} %"
 
 
-def voices_on(dispute: Dispute, person: User) -> tuple[NamelessVoice, ...]:
+def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
     """The answers that a dispute is about, as this adjudicator sees them."""
     place = dispute.place
     if isinstance(place, Check):
-        return voices_on_check(place, person)
-    return voices_on_unit(place, dispute.unit_judged, person)
+        return answers_on_check(place, person)
+    return answers_on_unit(place, dispute.unit_judged, person)
 
 
-def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
+def answers_on_check(check: Check, person: User) -> tuple[NamelessAnswer, ...]:
     """Each reviewer's latest answer to a check and, if the project counts it, the deciding judge's."""
     project = check.project
     rows = Verdict.objects.filter(check_row=check, withdrawn_at=None, label__isnull=False).order_by("pk")
@@ -56,11 +56,14 @@ def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
     for verdict in rows:
         if verdict.source == Verdict.Source.REVIEWER:
             latest[verdict.person_id or verdict.origin_name] = verdict
-        elif project.dispute_voices == Project.Voices.JUDGE and verdict.judge_id == project.deciding_judge_id:
+        elif (
+            project.dispute_answers == Project.DisputeAnswers.JUDGE
+            and verdict.judge_id == project.deciding_judge_id
+        ):
             latest["judge", verdict.judge_id] = verdict
     name = f"check {check.public_id}"
     return _lettered(
-        NamelessVoice(
+        NamelessAnswer(
             order=_order(name, person, verdict.public_id),
             label=verdict.label,
             percent=None,
@@ -72,13 +75,13 @@ def voices_on_check(check: Check, person: User) -> tuple[NamelessVoice, ...]:
     )
 
 
-def voices_on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> tuple[NamelessVoice, ...]:
+def answers_on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> tuple[NamelessAnswer, ...]:
     """Each submitted percent of a unit and, where the project counts it, the deciding judge's share of yes in the
     steps of the percent scale."""
     return _lettered(_on_unit(comparison, unit, person))
 
 
-def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> Iterator[NamelessVoice]:
+def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> Iterator[NamelessAnswer]:
     name = f"unit {comparison.public_id} {unit.public_id}"
     project = comparison.peer.document_set.project
     place: dict[str, Any] = {"claim": unit} if isinstance(unit, Claim) else {"unit": unit}
@@ -86,7 +89,7 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> Iterat
     for judgment in judgments.order_by("pk"):
         order = _order(name, person, judgment.public_id)
         yield _percent(judgment.percent or 0, order=order, marks=judgment.marks, note=judgment.note)
-    if project.dispute_voices == Project.Voices.JUDGE and project.deciding_judge is not None:
+    if project.dispute_answers == Project.DisputeAnswers.JUDGE and project.deciding_judge is not None:
         for share in judge_percents([comparison.peer_id]):
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
                 share.judge == project.deciding_judge.name
@@ -96,19 +99,19 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> Iterat
                 yield _percent(percent, order=_order(name, person, f"judge {share.at}"), marks=share.marks)
 
 
-def _percent(percent: float, *, order: str, marks: Iterable[int], note: str = "") -> NamelessVoice:
-    return NamelessVoice(
+def _percent(percent: float, *, order: str, marks: Iterable[int], note: str = "") -> NamelessAnswer:
+    return NamelessAnswer(
         order=order, label=None, percent=round(percent), reason=note, error_type="", evidence=tuple(marks)
     )
 
 
 def _order(name: str, person: User, row: str) -> str:
-    return salted_hmac("coverdict.voice", f"{name} {person.pk} {row}").hexdigest()
+    return salted_hmac("coverdict.answer", f"{name} {person.pk} {row}").hexdigest()
 
 
-def _lettered(voices: Iterable[NamelessVoice]) -> tuple[NamelessVoice, ...]:
-    shuffled = sorted(voices, key=lambda voice: voice.order)
-    return tuple(replace(voice, letter=_letter(place)) for place, voice in enumerate(shuffled))
+def _lettered(answers: Iterable[NamelessAnswer]) -> tuple[NamelessAnswer, ...]:
+    shuffled = sorted(answers, key=lambda answer: answer.order)
+    return tuple(replace(answer, letter=_letter(place)) for place, answer in enumerate(shuffled))
 
 
 def _letter(place: int) -> str:

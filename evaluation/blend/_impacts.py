@@ -11,7 +11,7 @@ from evaluation.blend._score import (
 )
 
 
-def flip_effects(
+def flip_impacts(
     summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES, *, result: SummaryScore | None = None
 ) -> dict[str, float]:
     """The largest change of the summary's coverage that another answer to each check could make.
