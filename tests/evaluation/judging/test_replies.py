@@ -111,6 +111,17 @@ def test_an_answer_counts_however_it_is_written_and_no_draft_does(
     assert aligned(server)["alignment"] == 0.5
 
 
+def test_a_draft_answers_nothing_that_the_final_answer_leaves_out(server: LLMServer) -> None:
+    def drafted(reply: str) -> str:
+        final = {"units": json.loads(reply)["units"][:1]}
+        return "First draft: " + reply.replace('"no"', '"yes"') + " Final: " + json.dumps(final)
+
+    server.always(None)
+    server.then(faults.around(drafted))
+    # The second unit is asked about again, and the source does not hold its claim.
+    assert aligned(server)["alignment"] == 0.5
+
+
 def test_labels_in_no_language_of_ours_are_unscored_with_the_reason(server: LLMServer) -> None:
     server.always(faults.around(lambda reply: reply.replace('"yes"', '"tak"').replace('"no"', '"jo"')))
     result = aligned(server)
