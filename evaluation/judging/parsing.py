@@ -143,24 +143,31 @@ def parse_aligned(
 
 
 def parse_questions(reply: str, units: int) -> dict[str, Answer]:
-    """The made-up questions of a reply with their answers, in order; those without a usable one are absent."""
+    """The made-up questions of a reply with their answers, in order; those without a usable one are absent.
+
+    A reply that lists questions twice, and not the same ones, has none.
+    """
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
         question = one_line(_text(entry.get("question")), LONGEST_CLAIM)
         answer = _answer(entry, units)
         return (question, answer) if question and answer is not None else None
 
-    return _by_key(_entries(reply, "questions"), read, lambda answer: answer.label)
+    values = (
+        _by_key([entries], read, lambda answer: answer.label) for entries in _entries(reply, "questions")
+    )
+    lists = [found for found in values if found]
+    return lists[0] if lists and lists.count(lists[0]) == len(lists) else {}
 
 
 def parse_topics(reply: str) -> tuple[str, ...]:
-    """The topics of a reply, in order, each once; none where it names none."""
-    topics: list[str] = []
-    for value in _json_values(reply):
-        listed = value.get("topics") if isinstance(value, dict) else None
-        if isinstance(listed, list):
-            topics += [one_line(topic, LONGEST_REASON) for topic in listed if isinstance(topic, str)]
-    return tuple(dict.fromkeys(topic for topic in topics if topic))
+    """The topics of a reply, in order, each once; none where it names none or lists others in a draft."""
+    lists = {
+        tuple(dict.fromkeys(one_line(topic, LONGEST_REASON) for topic in listed if isinstance(topic, str)))
+        for value in _json_values(reply)
+        if isinstance(value, dict) and isinstance(listed := value.get("topics"), list)
+    }
+    return tuple(filter(None, *lists)) if len(lists) == 1 else ()
 
 
 def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:

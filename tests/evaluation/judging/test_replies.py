@@ -122,6 +122,34 @@ def test_a_draft_answers_nothing_that_the_final_answer_leaves_out(server: LLMSer
     assert aligned(server)["alignment"] == 0.5
 
 
+@pytest.mark.parametrize(
+    ("metric", "draft"),
+    [
+        ("topic_preservation", {"topics": ["weather", "football"]}),
+        (
+            "question_coverage",
+            {"questions": [{"question": "Was it Monday?", "label": "yes", "evidence": [1]}]},
+        ),
+    ],
+)
+def test_a_list_drafted_otherwise_is_unscored_with_the_reason(
+    server: LLMServer, metric: str, draft: Answer
+) -> None:
+    def scored(judge: OpenAIJudge) -> SummaryEvaluation:
+        return evaluate_summary(
+            "It rained. The mayor left.", "The mayor left.", judge=judge, metrics=[metric]
+        )
+
+    server.always(None)
+    assert scored(OpenAIJudge("m", server.base_url))[metric] is not None
+    server.always(faults.around(lambda reply: f"First draft: {json.dumps(draft)} Final: {reply}"))
+    result = scored(OpenAIJudge("m", server.base_url))
+    assert result[metric] is None
+    assert "the reply holds no answer in the form asked for" in result.reasons[metric]
+    server.always(faults.around(lambda reply: f"{reply} Again: {reply}"))
+    assert scored(OpenAIJudge("m", server.base_url))[metric] is not None
+
+
 def test_labels_in_no_language_of_ours_are_unscored_with_the_reason(server: LLMServer) -> None:
     server.always(faults.around(lambda reply: reply.replace('"yes"', '"tak"').replace('"no"', '"jo"')))
     result = aligned(server)
