@@ -171,8 +171,14 @@ def parse_topics(reply: str) -> tuple[str, ...]:
 
 
 def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:
-    """The ratings of a reply, each in [0, 1] with its reason, by name; one without a usable number is absent."""
+    """The ratings of a reply, each in [0, 1] with its reason, by name; one without a usable number is absent.
+
+    Where one is above 1 the judge rates on a scale of its own, where 1 may be the worst: none counts.
+    """
     known = _by_spelling(names)
+    values = list(_entries(reply, "ratings"))
+    if any((_number(entry.get("rating")) or 0) > 1 for entry in chain(*values)):
+        return {}
 
     def read(entry: dict[str, Any]) -> tuple[str, tuple[float, str]] | None:
         name = known.get(_spelling(entry.get("id")))
@@ -181,7 +187,7 @@ def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, 
             return None
         return name, (value, one_line(_text(entry.get("reason")), LONGEST_REASON))
 
-    return _by_key(_entries(reply, "ratings"), read, lambda rating: rating[0])
+    return _by_key(values, read, lambda rating: rating[0])
 
 
 def parse_reason(reply: str) -> str:

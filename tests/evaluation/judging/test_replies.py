@@ -183,6 +183,25 @@ def test_ratings(reply: str, expected: dict[str, tuple[float, str]]) -> None:
     assert parsing.parse_ratings(reply, ["coherence"]) == expected
 
 
+def test_ratings_on_another_scale_are_unscored_with_the_reason(server: LLMServer) -> None:
+    """On 1 to 5 a 1 is the worst, not a full mark."""
+
+    def of_five(answer: Answer) -> Answer:
+        marks = {"coherence": 1, "conciseness": 4}
+        return {"ratings": [{**rating, "rating": marks[rating["id"]]} for rating in answer["ratings"]]}
+
+    server.always(faults.changed(of_five))
+    result = evaluate_summary(
+        "It rained. The mayor left.",
+        "The mayor left.",
+        judge=OpenAIJudge("m", server.base_url),
+        metrics=["coherence", "conciseness"],
+    )
+    for metric in ("coherence", "conciseness"):
+        assert result[metric] is None
+        assert "the reply holds no answer in the form asked for" in result.reasons[metric]
+
+
 def test_aligned_claims_are_read_by_unit() -> None:
     reply = (
         '{"units": [{"unit": "1", "claims": [{"claim": "It rained.", "label": "Yes.", "evidence": ["2", 9]},'
