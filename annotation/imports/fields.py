@@ -49,6 +49,9 @@ _WRITTEN_FOR_EMPTY = frozenset({
     "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
     "#value!", "#ref!", "#name?",
 })  # fmt: skip
+_WRITTEN_LIST = re.compile(
+    r"""\s*\[\s*(?:(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")[\s,]*+)*+\]\s*""", re.DOTALL
+)
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_LANGUAGE = 12
@@ -84,6 +87,17 @@ class Fields:
         self.is_good = False
         column = f"{self.prefix}{self.column(name)}" if name else ""
         self.problems.add(self.line, column, reason, remedy=remedy, pair=pair)
+
+    def refuse_written_lists(self) -> None:
+        """Refuses a list that a table holds as one text, which would be scored with its brackets and quotes."""
+        for name in ("document", "reference", "summary"):
+            value = self.raw(name)
+            if isinstance(value, str) and _WRITTEN_LIST.fullmatch(value):
+                self.complain(
+                    name,
+                    "is a list of texts written in one cell. Save the table as JSONL, as pandas does by "
+                    "to_json(path, orient='records', lines=True), or write one text in the cell.",
+                )
 
     def required_text(self, name: str) -> str:
         """A text that must be there; it may be blank."""

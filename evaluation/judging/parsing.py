@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, starmap
 from typing import Any, TypeVar
 
 from evaluation._labels import LABELS, Label
@@ -73,9 +74,9 @@ def parse_verdicts(
     Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
-    entries = list(_entries(reply, field))
+    values = list(_entries(reply, field))
     known = _by_spelling(ids)
-    given = {_spelling(entry.get("id")) for entry in entries}
+    given = {_spelling(entry.get("id")) for entry in chain(*values)}
     if not {spelling for spelling in given if spelling.isdecimal()} <= known.keys():
         known = {identity.casefold(): identity for identity in ids}
     # With c0 beside c1 and c2 the judge counts from 0: nothing tells which claim an answer is about.
@@ -87,7 +88,7 @@ def parse_verdicts(
         says_nothing = entry.get("label") in (None, "")
         return None if identity is None or says_nothing else (identity, _answer(entry, units))
 
-    found = _by_key(entries, read, lambda answer: answer and answer.label)
+    found = _by_key(values, read, lambda answer: answer and answer.label)
     return {identity: answer for identity, answer in found.items() if answer is not None}
 
 
@@ -138,33 +139,46 @@ def parse_aligned(
             claims[claim] = before if agreed else None
         return unit, tuple(claims.items())
 
-    return _by_key(_units(reply), read, lambda claims: [_labelled(*claim) for claim in claims])
+    return _by_key(_units(reply), read, lambda claims: tuple(starmap(_labelled, claims)))
 
 
 def parse_questions(reply: str, units: int) -> dict[str, Answer]:
-    """The made-up questions of a reply with their answers, in order; those without a usable one are absent."""
+    """The made-up questions of a reply with their answers, in order; those without a usable one are absent.
+
+    A reply that lists questions twice, and not the same ones, has none.
+    """
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer] | None:
         question = one_line(_text(entry.get("question")), LONGEST_CLAIM)
         answer = _answer(entry, units)
         return (question, answer) if question and answer is not None else None
 
-    return _by_key(_entries(reply, "questions"), read, lambda answer: answer.label)
+    values = (
+        _by_key([entries], read, lambda answer: answer.label) for entries in _entries(reply, "questions")
+    )
+    lists = [found for found in values if found]
+    return lists[0] if lists and lists.count(lists[0]) == len(lists) else {}
 
 
 def parse_topics(reply: str) -> tuple[str, ...]:
-    """The topics of a reply, in order, each once; none where it names none."""
-    topics: list[str] = []
-    for value in _json_values(reply):
-        listed = value.get("topics") if isinstance(value, dict) else None
-        if isinstance(listed, list):
-            topics += [one_line(topic, LONGEST_REASON) for topic in listed if isinstance(topic, str)]
-    return tuple(dict.fromkeys(topic for topic in topics if topic))
+    """The topics of a reply, in order, each once; none where it names none or lists others in a draft."""
+    lists = {
+        tuple(dict.fromkeys(one_line(topic, LONGEST_REASON) for topic in listed if isinstance(topic, str)))
+        for value in _json_values(reply)
+        if isinstance(value, dict) and isinstance(listed := value.get("topics"), list)
+    }
+    return tuple(filter(None, *lists)) if len(lists) == 1 else ()
 
 
 def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:
-    """The ratings of a reply, each in [0, 1] with its reason, by name; one without a usable number is absent."""
+    """The ratings of a reply, each in [0, 1] with its reason, by name; one without a usable number is absent.
+
+    Where one is above 1 the judge rates on a scale of its own, where 1 may be the worst: none counts.
+    """
     known = _by_spelling(names)
+    values = list(_entries(reply, "ratings"))
+    if any((_number(entry.get("rating")) or 0) > 1 for entry in chain(*values)):
+        return {}
 
     def read(entry: dict[str, Any]) -> tuple[str, tuple[float, str]] | None:
         name = known.get(_spelling(entry.get("id")))
@@ -173,7 +187,7 @@ def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, 
             return None
         return name, (value, one_line(_text(entry.get("reason")), LONGEST_REASON))
 
-    return _by_key(_entries(reply, "ratings"), read, lambda rating: rating[0])
+    return _by_key(values, read, lambda rating: rating[0])
 
 
 def parse_reason(reply: str) -> str:
@@ -228,37 +242,38 @@ def _labelled(claim: str, answer: Answer | None) -> tuple[str, Label | None]:
 
 
 def _by_key(
-    entries: Iterable[dict[str, Any]],
+    values: Iterable[list[dict[str, Any]]],
     read: Callable[[dict[str, Any]], "tuple[Any, _A] | None"],
     meaning: Callable[[_A], object],
 ) -> dict[Any, _A]:
-    """The first reading per key, without the keys whose readings mean different things."""
-    readings: dict[Any, _A] = {}
-    contradicted: set[object] = set()
-    for entry in entries:
-        reading = read(entry)
-        if reading is None:
-            continue
-        key, answer = reading
-        first = readings.setdefault(key, answer)
-        if meaning(first) != meaning(answer):
-            contradicted.add(key)
-    return {key: answer for key, answer in readings.items() if key not in contradicted}
+    """The first reading per key, without the keys whose readings mean different things.
+
+    A JSON value that a later one answers again is a draft: what stands in it alone is no answer.
+    """
+    kept: dict[Any, _A] = {}
+    meanings: dict[Any, set[object]] = {}
+    for entries in values:
+        found: dict[Any, _A] = {}
+        for key, answer in filter(None, map(read, entries)):
+            found.setdefault(key, answer)
+            meanings.setdefault(key, set()).add(meaning(answer))
+        kept = found if kept.keys() & found.keys() else kept | found
+    return {key: answer for key, answer in kept.items() if len(meanings[key]) == 1}
 
 
-def _entries(reply: str, field: str) -> Iterator[dict[str, Any]]:
-    """The objects listed under `field`, in a bare list, or standing alone."""
+def _entries(reply: str, field: str) -> Iterator[list[dict[str, Any]]]:
+    """The objects listed under `field`, in a bare list, or standing alone, by JSON value."""
     for value in _json_values(reply):
         listed = value[field] if isinstance(value, dict) and field in value else value
-        for entry in listed if isinstance(listed, list) else [listed]:
-            if isinstance(entry, dict):
-                yield entry
+        yield [
+            entry for entry in (listed if isinstance(listed, list) else [listed]) if isinstance(entry, dict)
+        ]
 
 
-def _units(reply: str) -> list[dict[str, Any]]:
+def _units(reply: str) -> list[list[dict[str, Any]]]:
     """The entries by unit; none of a judge that counts from 0, whose 1 is the second unit."""
-    entries = list(_entries(reply, "units"))
-    return [] if any(_whole_number(entry.get("unit")) == 0 for entry in entries) else entries
+    values = list(_entries(reply, "units"))
+    return [] if any(_whole_number(entry.get("unit")) == 0 for entry in chain(*values)) else values
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -34,6 +34,20 @@ ROWS = {
         "document_id,document,system,summary,group\nd1,The ferry was late.,v1,It was late.,nan\n",
         "group: is 'nan'",
     ),
+    "a list of references as Python writes it": (
+        "document_id,document,reference,system,summary\n"
+        'd1,The ferry was late.,"[\'It\\\'s late.\', ""The crew\'s ashore.""]",v1,It was late.\n',
+        "line 2, reference: is a list of texts written in one cell. Save the table as JSONL, as pandas does by "
+        "to_json(path, orient='records', lines=True), or write one text in the cell.",
+    ),
+    "a document of sentences as JSON writes them": (
+        'document_id,document,system,summary\nd1,"[""The ferry was late."", ""It rained.""]",v1,It was late.\n',
+        "line 2, document: is a list of texts",
+    ),
+    "a summary of sentences as numpy writes them": (
+        "document_id,document,system,summary\nd1,The ferry was late.,v1,\"['It was late.'\n 'It left.']\"\n",
+        "line 2, summary: is a list of texts",
+    ),
     "a none reference_id": (
         "document_id,document,reference,reference_id,system,summary\nd1,The ferry was late.,Late.,None,v1,Late.\n",
         "reference_id: is 'None'",
@@ -209,6 +223,18 @@ def test_what_has_one_meaning_is_read_on_every_road_and_told(
         assert any(line.startswith("Columns are read: document=") for line in answer.json()["warnings"])
         said = capsys.readouterr()
         assert "Columns are read: document=" in said.out + said.err
+
+
+def test_a_list_in_jsonl_and_a_text_in_brackets_are_read(tmp_path: Path, db: None) -> None:
+    rows = {**FERRY, "reference": ["It was late.", "['No', list]"], "summary": "['So' it was] late."}
+    path = written(tmp_path, json.dumps(rows))
+    call_command("import_dataset", "ferry", str(path), "--create", stdout=StringIO())
+    texts = set(Summary.objects.filter(is_peer=False).values_list("text", flat=True))
+    assert texts == {"It was late.", "['No', list]"}
+    table = tmp_path / "table.csv"
+    table.write_text("document,system,summary\nThe ferry was late.,v1,\"[It, ['was' late]\"\n")
+    call_command("import_dataset", "table", str(table), "--create", stdout=StringIO())
+    assert Summary.objects.get(document_set__project__slug="table").text == "[It, ['was' late]"
 
 
 def test_the_line_to_type_is_shown_and_works(tmp_path: Path, db: None) -> None:

@@ -98,6 +98,7 @@ def test_a_label_is_read_only_where_it_means_one_thing(value: object, label: str
         f"<think>{'[so] {it} ' * 300}</think>{reply(entry())}",
         f"<|channel|>analysis<|message|>{reply(entry('c2'))}<|end|><|start|>assistant<|channel|>final "
         f"<|constrain|>json<|message|>{reply(entry())}",
+        f"Draft: {reply(entry('c2'), entry())} Final: {reply(entry())}",
         reply(entry(), entry()),
         reply(entry(), entry(label=None), {"id": "c1"}),
         reply(entry(), entry("c9"), entry("c2", "perhaps"), {"label": "yes"}),
@@ -292,6 +293,10 @@ def test_cutting_a_reply_anywhere_changes_no_answer(reason: str) -> None:
             "c1": "yes",
             "c2": "no",
         }.items()
+
+
+def test_an_answer_may_come_in_parts() -> None:
+    assert set(parse_verdicts(reply(entry()) + reply(entry("c2"), entry("c3", "no")), IDS, 3)) == set(IDS)
 
 
 @pytest.mark.parametrize("letter", ["c", "q"])

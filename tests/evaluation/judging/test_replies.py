@@ -111,6 +111,45 @@ def test_an_answer_counts_however_it_is_written_and_no_draft_does(
     assert aligned(server)["alignment"] == 0.5
 
 
+def test_a_draft_answers_nothing_that_the_final_answer_leaves_out(server: LLMServer) -> None:
+    def drafted(reply: str) -> str:
+        final = {"units": json.loads(reply)["units"][:1]}
+        return "First draft: " + reply.replace('"no"', '"yes"') + " Final: " + json.dumps(final)
+
+    server.always(None)
+    server.then(faults.around(drafted))
+    # The second unit is asked about again, and the source does not hold its claim.
+    assert aligned(server)["alignment"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("metric", "draft"),
+    [
+        ("topic_preservation", {"topics": ["weather", "football"]}),
+        (
+            "question_coverage",
+            {"questions": [{"question": "Was it Monday?", "label": "yes", "evidence": [1]}]},
+        ),
+    ],
+)
+def test_a_list_drafted_otherwise_is_unscored_with_the_reason(
+    server: LLMServer, metric: str, draft: Answer
+) -> None:
+    def scored(judge: OpenAIJudge) -> SummaryEvaluation:
+        return evaluate_summary(
+            "It rained. The mayor left.", "The mayor left.", judge=judge, metrics=[metric]
+        )
+
+    server.always(None)
+    assert scored(OpenAIJudge("m", server.base_url))[metric] is not None
+    server.always(faults.around(lambda reply: f"First draft: {json.dumps(draft)} Final: {reply}"))
+    result = scored(OpenAIJudge("m", server.base_url))
+    assert result[metric] is None
+    assert "the reply holds no answer in the form asked for" in result.reasons[metric]
+    server.always(faults.around(lambda reply: f"{reply} Again: {reply}"))
+    assert scored(OpenAIJudge("m", server.base_url))[metric] is not None
+
+
 def test_labels_in_no_language_of_ours_are_unscored_with_the_reason(server: LLMServer) -> None:
     server.always(faults.around(lambda reply: reply.replace('"yes"', '"tak"').replace('"no"', '"jo"')))
     result = aligned(server)
@@ -142,6 +181,25 @@ def aligned(server: LLMServer) -> SummaryEvaluation:
 )
 def test_ratings(reply: str, expected: dict[str, tuple[float, str]]) -> None:
     assert parsing.parse_ratings(reply, ["coherence"]) == expected
+
+
+def test_ratings_on_another_scale_are_unscored_with_the_reason(server: LLMServer) -> None:
+    """On 1 to 5 a 1 is the worst, not a full mark."""
+
+    def of_five(answer: Answer) -> Answer:
+        marks = {"coherence": 1, "conciseness": 4}
+        return {"ratings": [{**rating, "rating": marks[rating["id"]]} for rating in answer["ratings"]]}
+
+    server.always(faults.changed(of_five))
+    result = evaluate_summary(
+        "It rained. The mayor left.",
+        "The mayor left.",
+        judge=OpenAIJudge("m", server.base_url),
+        metrics=["coherence", "conciseness"],
+    )
+    for metric in ("coherence", "conciseness"):
+        assert result[metric] is None
+        assert "the reply holds no answer in the form asked for" in result.reasons[metric]
 
 
 def test_aligned_claims_are_read_by_unit() -> None:
