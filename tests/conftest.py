@@ -48,6 +48,8 @@ def _own_database() -> None:
         raise pytest.UsageError(f"{reason}. NOPG=1 runs the tests on SQLite instead.") from reason
     atexit.register(server.stop)
     os.environ["DATABASE_URL"] = server.url
+    # A statement that runs or waits for ever would hold its locks after its test was given up, and the next tests too.
+    os.environ["PGOPTIONS"] = "-c statement_timeout=200s"
 
 
 def _examples() -> None:

@@ -84,6 +84,8 @@ def beside_a_large_one(world: World) -> World:
         final_label="yes",
         final_source="judge",
     )
+    # Without statistics of what was just written, the planner may join for half an hour.
+    _analyze()
     _insert(
         template,
         """annotation_claim claim JOIN annotation_claimset list ON list.id = claim.claim_set_id
@@ -99,6 +101,7 @@ def beside_a_large_one(world: World) -> World:
         },
         project=other.pk,
     )
+    _analyze()
     _insert(
         Verdict(source="judge", judge=world.judge, origin_name="lexical", label="yes", probability=0.9),
         "annotation_check WHERE annotation_check.project_id = %(project)s",
@@ -106,9 +109,13 @@ def beside_a_large_one(world: World) -> World:
         project=other.pk,
     )
     assert Check.objects.filter(project=other).count() == SETS * SYSTEMS * CLAIMS
+    _analyze()
+    return world
+
+
+def _analyze() -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    return world
 
 
 def _insert(template: Model, source: str, columns: Mapping[str, str], *, project: int) -> None:
