@@ -7,7 +7,7 @@ from annotation.reviewing.services.review import override
 from annotation.scoring import rescore as rescoring
 from annotation.scoring.records import score_rules, summary_records
 from annotation.scoring.rescore import DERIVED, rescore, rescore_now
-from evaluation.blend import ScoredSummary, ScoreRules, SummaryScore, _effects, score
+from evaluation.blend import ScoredSummary, ScoreRules, SummaryScore, _impacts, score
 from tests.annotation.cast import World
 from tests.annotation.statements import statements_of
 
@@ -68,7 +68,7 @@ def test_a_summary_is_scored_once(world: World, monkeypatch: pytest.MonkeyPatch)
         scored.append(summary)
         return score(summary, rules)
 
-    for module in (rescoring, _effects):
+    for module in (rescoring, _impacts):
         monkeypatch.setattr(module, "score", counted)
     assert rescore(project=world.project) == len(scored)
 
