@@ -26,13 +26,17 @@ LONGEST_CLAIM = 2000
 # A reply of nothing but brackets must not cost a parse from each of them; a bracket of prose is none of JSON's. A
 # start that reads the whole reply and fails counts as 25.
 _MOST_STARTS = 200
-# Tags around the thinking of open models: DeepSeek, Qwen and others; Magistral; Seed; Kimi; Command; Sky; gpt-oss.
-_NAMES = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|longcat_think|scratchpad|analysis)\b[^<>]{0,99}>"
+# Tags around the thinking of open models, also escaped: DeepSeek, Qwen and others; Magistral; Seed; Kimi; Command; Sky;
+# gpt-oss; Gemma.
+_NAMES = (
+    r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection|longcat_think|scratchpad|analysis)"
+    r"\b[^<>&]{0,99}(?:>|&gt;)"
+)
 _PLACE = re.compile(
-    rf"(?P<end><\s?/\s?{_NAMES}|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
-    r"|<\|channel\|>\s*final\b|assistantfinal)"
-    rf"|(?P<begin><{_NAMES}|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
-    r"|<\|channel\|>\s*(?:analysis|commentary)\b)"
+    rf"(?P<end>(?:<|&lt;)\s?/\s?{_NAMES}|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>"
+    r"|<\|channel\|>\s*final\b|assistantfinal|<channel\|>)"
+    rf"|(?P<begin>(?:<|&lt;){_NAMES}|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
+    r"|<\|channel\|>\s*(?:analysis|commentary)\b|<\|channel>\s*thought\b)"
     r"|(?<!\":)(?<!\": )\{(?=\s*[\"}])|\[(?=\s*(?:[\[{\"\]\d-]|true|false|null|NaN|Inf))",
     re.IGNORECASE,
 )

@@ -98,6 +98,8 @@ def test_a_label_is_read_only_where_it_means_one_thing(value: object, label: str
         f"<think>{'[so] {it} ' * 300}</think>{reply(entry())}",
         f"<|channel|>analysis<|message|>{reply(entry('c2'))}<|end|><|start|>assistant<|channel|>final "
         f"<|constrain|>json<|message|>{reply(entry())}",
+        f"<|channel>thought\n{reply(entry('c2'))}<channel|>{reply(entry())}",
+        f"&lt;think&gt;{reply(entry('c2'))}&lt;/think&gt;{reply(entry())}",
         f"Draft: {reply(entry('c2'), entry())} Final: {reply(entry())}",
         reply(entry(), entry()),
         reply(entry(), entry(label=None), {"id": "c1"}),
