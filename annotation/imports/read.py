@@ -231,7 +231,8 @@ class _Reader:
         return self._is_json and name not in {"document_id", "system"}
 
     def _has(self, column: str) -> bool:
-        return column in self.look.columns or root(column) in self.look.columns
+        # pandas writes its index under a head without a name.
+        return bool(column) and (column in self.look.columns or root(column) in self.look.columns)
 
     def _no_such_column(self, name: str, column: str) -> Exception:
         return unreadable(

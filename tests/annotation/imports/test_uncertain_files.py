@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 ARTICLE = "The ferry to the island was late on Friday. Its crew had stayed ashore because of the storm."
 FERRY = {"document_id": "d1", "document": ARTICLE, "system": "v1", "summary": "The ferry was late."}
 ROWS = {
+    "an index of pandas and no summary": (
+        ",document_id,document,system\n0,d1,The ferry was late.,v1\n",
+        "summary",
+    ),
     "a nan summary": (
         "document_id,document,system,summary\nd1,The ferry was late.,v1,NaN\n",
         "summary: is 'NaN'",
