@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 
 from annotation import perform_job
 from annotation.accounts.own_account import make_token
@@ -359,7 +359,8 @@ def test_a_file_that_is_another_by_then_is_fetched_anew(
     def written_again(what: str, done: int, total: int) -> None:
         if done == 100:
             server.project("mill").push({**ROWS[0], "document_id": "d2"})
-            jobs.again(Job.objects.filter(export=export))
+            with transaction.atomic():
+                jobs.again(Job.objects.filter(export=export))
             perform(export)
 
     with Coverdict(address, token, progress=written_again, patience=10) as broken:
