@@ -84,7 +84,10 @@ def _database_fault(error: Exception) -> str | None:
 
     said = str(error).partition("\n")[0]
     if getattr(error.__cause__, "sqlstate", "") in MISSING_IN_TABLES or "no such" in said:
-        return f"The database's tables are not of this version ({said}). Run {as_typed('migrate')}."
+        return (
+            f"The database's tables are not of this version ({said}). Run {as_typed('migrate')}. If that "
+            "changes nothing, the database is of another state of this version: move it away and start with a new one."
+        )
     if isinstance(error, OperationalError | InterfaceError):
         return f"The database does not respond as it should: {said}. Check DATABASE_URL, and that the server runs."
     return None

@@ -1,4 +1,4 @@
-"""What all facts share that a worker computes and that are stored."""
+"""The base of facts that a worker computes and stores."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Row(serializers.Serializer[Any]):
                 value = column.of(row)
             else:
                 continue
-            # A choice is told as its value, which the field would look up.
+            # The API sends the value of a choice; the field would send its words.
             is_plain = value is None or (column is not None and column.choices is not None)
             shown[name] = value if is_plain else field.to_representation(value)
         return shown

@@ -156,7 +156,7 @@ class Filter(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class List:
-    """The declaration of a list; `name` is its plural noun. Whoever may carry out one of the `verbs` sees it.
+    """The declaration of a list; `name` is its plural noun. A person who may do one of the `verbs` sees it.
 
     `rows` gives what a viewer may see with what the columns read; `order` ends in a unique column. `prepare` is given
     the rows that are about to be shown. `polls` says of a page's rows after how many seconds to ask again, 0: never.

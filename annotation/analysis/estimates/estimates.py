@@ -131,7 +131,7 @@ def estimates(project: Project, side: Check.Side = Check.Side.REFERENCE) -> Esti
 
 
 def is_all_answered(project: Project, side: Check.Side = Check.Side.REFERENCE) -> bool:
-    """Whether people have answered every check of the side that can be sampled, of which there is one at least."""
+    """Whether the side has checks that can be sampled and people have answered all of them."""
     asked = eligible(project, side)
     return asked.exists() and not asked.filter(human_label__isnull=True).exists()
 

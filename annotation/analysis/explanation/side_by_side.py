@@ -126,7 +126,7 @@ def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
 
 
 BELOW_ALL, ABOVE_ALL = -1, 2_000_000
-"""Where sets without a score stand, in millionths: after all others, in either order."""
+"""Sort value, in millionths, of sets without a score: after all others, in either order."""
 
 
 def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 EQUAL_CHANCE_RATIO = 1.1
-"""Chances of a sample that differ by no more than this factor count as alike."""
+"""Inclusion probabilities of a sample count as equal up to this ratio."""
 
 VersionKey = tuple[int, str]
 """A judge's key and the signature of a version."""

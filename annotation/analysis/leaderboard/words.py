@@ -49,7 +49,7 @@ def mixed_in_words(table: TargetTable) -> dict[str, str]:
 
 
 def ranking_in_words(ranking: Ranking) -> str:
-    """Who is ahead, and which other systems may be best."""
+    """The sentence that names the leading systems and those that may be best."""
     front = ranking.front
     if front is None:
         return "No system has this score yet."

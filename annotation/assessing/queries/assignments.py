@@ -77,7 +77,7 @@ def assignments_of(
 
 
 def assignment_counts(project: Project) -> dict[WorkState, int]:
-    """How many assignments are in each state, in one query."""
+    """Number of assignments by state, in one query."""
     counts = Assignment.objects.filter(document_set__project=project).aggregate(
         **{state.value: Count("pk", filter=condition) for state, condition in IN_STATE.items() if condition}
     )

@@ -1,4 +1,4 @@
-"""How far assessors are in their assignments, and what of the protocol is open to them.
+"""Progress of assessors in their assignments, and the stages of the protocol that are open to them.
 
 A *reading* is one comparison in an assignment. The order of work on one peer summary: the quality questions, while
 nothing of the model summary is shown; the model units of its readings; at the last of them the question of the

@@ -38,7 +38,7 @@ STATUSES = {Conflict: 409, NotFound: 404, Invalid: 422}
 
 @dataclass(frozen=True, slots=True)
 class ActResult:
-    """What became of one act, as HTTP would say it: 200, or 404, 409 or 422 for an act that was not saved.
+    """The result of one act. `status` is that of HTTP: 200 if it was saved, else 404, 409 or 422.
 
     `version` is the newest one of what the act is about. Where the act follows an older one (code `newer`), `theirs`
     is what stands and `yours` what was sent.
@@ -54,7 +54,7 @@ class ActResult:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What became of some acts, in their order, and where the comparisons that they touched are now.
+    """The results of some acts, in their order, and the stage of each comparison that they changed.
 
     `slips` has an entry for each unit act that was saved, empty where nothing looks like a slip.
     """
@@ -289,7 +289,7 @@ class _Saving:
     def _check_follows(
         self, key: object, act: Act, version: int, yours: Mapping[str, object], theirs: Mapping[str, object]
     ) -> None:
-        # What acts of the same request wrote is no news to whoever sent them.
+        # The sender knows what earlier acts of the same request wrote.
         if act.follows in (None, version, self.versions.setdefault(key, version)):
             return
         raise Conflict(
@@ -355,7 +355,6 @@ def _clean_note(note: str) -> str:
 
 
 def _slip(number: int, row: UnitJudgment, peer_units: int) -> str:
-    """What looks like a slip in one judgment; empty where nothing does."""
     made = Marks.of({number: row.marks}, model_units=number, peer_units=peer_units)
     warnings = made.warnings([*[None] * (number - 1), row.percent])
     return warnings[0].message if warnings else ""
