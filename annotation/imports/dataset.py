@@ -5,9 +5,12 @@ Texts that many rows repeat are held once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+_THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
 
 Stretch = tuple[int, int]
 """Offsets into a text."""
@@ -54,10 +57,12 @@ class FlatRow:
     @property
     def remark(self) -> str:
         """What is to be said of it although it is imported; mostly nothing."""
-        if self.summary.strip():
-            return ""
         name = f"the summary of {self.document_id!r} by {self.system!r}"
-        return f"{name} is empty. It is flagged empty_peer."
+        if not self.summary.strip():
+            return f"{name} is empty. It is flagged empty_peer."
+        if _THINKING.search(self.summary):
+            return f"{name} holds a model's thinking, which is scored as part of it."
+        return ""
 
 
 Votes = tuple[tuple[str, str], ...]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from annotation.core.question_texts import questions_fault
@@ -49,9 +52,8 @@ _WRITTEN_FOR_EMPTY = frozenset({
     "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined", "\\n",
     "#value!", "#ref!", "#name?",
 })  # fmt: skip
-_WRITTEN_LIST = re.compile(
-    r"""\s*\[\s*(?:(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")[\s,]*+)*+\]\s*""", re.DOTALL
-)
+_TEXTS = {"document", "reference", "summary", "source_text", "reference_text", "summary_text"}
+_FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
 _WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 _LONGEST_LANGUAGE = 12
@@ -87,17 +89,6 @@ class Fields:
         self.is_good = False
         column = f"{self.prefix}{self.column(name)}" if name else ""
         self.problems.add(self.line, column, reason, remedy=remedy, pair=pair)
-
-    def refuse_written_lists(self) -> None:
-        """Refuses a list that a table holds as one text, which would be scored with its brackets and quotes."""
-        for name in ("document", "reference", "summary"):
-            value = self.raw(name)
-            if isinstance(value, str) and _WRITTEN_LIST.fullmatch(value):
-                self.complain(
-                    name,
-                    "is a list of texts written in one cell. Save the table as JSONL, as pandas does by "
-                    "to_json(path, orient='records', lines=True), or write one text in the cell.",
-                )
 
     def required_text(self, name: str) -> str:
         """A text that must be there; it may be blank."""
@@ -235,7 +226,9 @@ class Fields:
             joined = f" Choose {column}[] to join its texts." if is_plain_list else ""
             self.complain(name, f"is {_shown(value)}, not a text.{joined}")
             return ""
-        reason = text_fault(value) or ("" if name == "language" else _empty_fault(value))
+        reason = text_fault(value) or _empty_fault(value, is_language=name == "language")
+        if not reason and name in _TEXTS:
+            reason = _shape_fault(value)
         if reason:
             self.complain(name, reason)
             return ""
@@ -255,8 +248,33 @@ class Fields:
         )
 
 
-def _empty_fault(text: str) -> str:
-    if text.strip().casefold() not in _WRITTEN_FOR_EMPTY:
+def _shape_fault(text: str) -> str:
+    """Why a text would be scored for what it is not: a list or an object as Python or JSON write it, a file's name."""
+    text = text.strip()
+    if _FILE_NAME.fullmatch(text):
+        return f"is {_shown(text)}, the name of a file and not its text. Put the text there."
+    if (text[:1], text[-1:]) not in (("[", "]"), ("{", "}")):
+        return ""
+    value = None
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            value = read(text)
+            break
+    is_written = isinstance(value, dict) or (
+        isinstance(value, list) and (not value or any(isinstance(item, str | dict | list) for item in value))
+    )
+    if not is_written:
+        return ""
+    return (
+        "is a list or an object written as one text, whose brackets and quotes would be scored. Save the table as "
+        "JSONL, as pandas does by to_json(path, orient='records', lines=True), or write one text there."
+    )
+
+
+def _empty_fault(text: str, *, is_language: bool = False) -> str:
+    written = text.strip().casefold()
+    # "na" is Nauru; "nan" is also Min Nan, which is named nan-Hant or zh-min-nan where it is meant.
+    if written not in _WRITTEN_FOR_EMPTY or (is_language and written == "na"):
         return ""
     return (
         f"is {_shown(text.strip())}, which tables hold in place of an empty cell. Write the text or another name, "

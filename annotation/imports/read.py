@@ -481,8 +481,6 @@ class _Reader:
                 self.warnings.add(f"There is no summary by {mapping['summary']!r}.", line=record.line)
                 continue
             for one in _one_reference_each(fields):
-                if not self._is_json:
-                    one.refuse_written_lists()
                 self.has_reference = self.has_reference or bool(one.raw("reference"))
                 row = _flat_row(one, self.warnings, self.target)
                 for name, reason in self.dataset.add(row) if row else ():

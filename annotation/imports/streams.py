@@ -144,13 +144,22 @@ def _items(value: object) -> list[object]:
         return value
     if not isinstance(value, dict):
         return []
-    for name in _LISTS:
-        if isinstance(rows := value.get(name), list) and rows and all(isinstance(row, dict) for row in rows):
-            return rows
+    lists = {name: rows for name in _LISTS if (rows := _objects_in(value.get(name)))}
+    if len(lists) > 1:
+        names = " and ".join(f"`{name}`" for name in lists)
+        raise unreadable(
+            f"holds several lists of rows, {names}. Write the one that is meant to a file of its own."
+        )
+    if lists:
+        return next(iter(lists.values()))
     columns = list(value.values())
     if columns and all(isinstance(column, dict) and "0" in column for column in columns):
         return [{name: column.get(row) for name, column in value.items()} for row in columns[0]]
     return [value]
+
+
+def _objects_in(value: object) -> list[object]:
+    return value if isinstance(value, list) and all(isinstance(row, dict) for row in value) else []
 
 
 def _json_object(text: str, line: int, problems: Problems) -> dict[str, object] | None:

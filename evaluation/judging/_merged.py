@@ -110,7 +110,7 @@ def align_question(
     return Question(
         "align_summary",
         compose=lambda wanted: align_input(pieces, units, None if set(wanted) == everything else wanted),
-        parse=lambda reply, wanted: parse_aligned(reply, wanted, count),
+        parse=lambda reply, wanted: parse_aligned(reply, wanted, len(summary.unit_spans), count),
         parts=lambda wanted: ("units",) if set(wanted) == everything else ("units", "wanted"),
         instruction=instruction,
     )
@@ -246,6 +246,7 @@ class ReadItems:
     def _question(self, pieces: Pieces, reference: Pieces) -> Question[str, Taken]:
         everything = set(self._shown(reference or pieces))
         count = len(self._request.source.unit_spans)
+        units_of_text = len((self._request.reference or self._request.source).unit_spans)
 
         def is_partial(units: Sequence[str]) -> bool:
             return bool(units) and set(units) != everything
@@ -275,7 +276,8 @@ class ReadItems:
         def parse(reply: str, items: Sequence[str]) -> dict[str, Taken]:
             numbers = {self._units[item]: item for item in items if item in self._units}
             taken: dict[str, Taken] = {
-                numbers[number]: Listed(claims) for number, claims in parse_claims(reply, numbers).items()
+                numbers[number]: Listed(claims)
+                for number, claims in parse_claims(reply, numbers, units_of_text).items()
             }
             given = [item for item in items if item in self._given]
             taken.update(parse_verdicts(reply, given, count, "answers"))

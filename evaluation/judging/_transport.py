@@ -405,9 +405,10 @@ def _first(value: object) -> object:
 
 
 def _content(value: object) -> str:
-    """A message's text, which some servers send in parts."""
+    """A message's text, which some servers send in parts; parts of reasoning are no answer."""
     if isinstance(value, list):
-        return "".join(_string(_member(part, "text")) for part in value)
+        texts = (part for part in value if _member(part, "type") in (None, "text", "output_text"))
+        return "".join(_string(_member(part, "text")) for part in texts)
     return _string(value)
 
 

@@ -426,7 +426,7 @@ def _extract_question(text: Text, pieces: Pieces, instruction: str) -> Question[
     return Question(
         "extract",
         compose=lambda wanted: extract_input(text, wanted, pieces),
-        parse=parse_claims,
+        parse=lambda reply, wanted: parse_claims(reply, wanted, len(text.unit_spans)),
         instruction=instruction,
     )
 

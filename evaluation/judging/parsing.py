@@ -22,6 +22,8 @@ from evaluation._labels import LABELS, Label
 
 LONGEST_REASON = 500
 LONGEST_CLAIM = 2000
+EXAMPLE_ID = "example"
+"""The id in the example of a prompt, which some models repeat before they answer."""
 
 # A reply of nothing but brackets must not cost a parse from each of them; a bracket of prose is none of JSON's. A
 # start that reads the whole reply and fails counts as 25.
@@ -71,21 +73,17 @@ def parse_verdicts(
     """The usable answers of a reply by the id of their claim; an id without one is absent.
 
     `units` is the number of units of the text: evidence beyond it is dropped. An id that is answered twice
-    with different labels, one of them perhaps unreadable, counts as not answered. Where a bare number names no
-    id, as where a judge counts from 0, no bare number of the reply names one; with an id such as c0 none
-    of its ids does. `field` is where the reply lists
-    them.
+    with different labels, one of them perhaps unreadable, counts as not answered. A reply that names an id
+    that was not asked numbers the claims in its own way, and one with a label such as 2 or 5 has a scale of its
+    own, where 1 may be the worst: none of its answers counts. `field` is where the reply lists them.
     Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
     values = list(_entries(reply, field))
     known = _by_spelling(ids)
-    given = {_spelling(entry.get("id")) for entry in chain(*values)}
-    if not {spelling for spelling in given if spelling.isdecimal()} <= known.keys():
-        known = {identity.casefold(): identity for identity in ids}
-    # With c0 beside c1 and c2 the judge counts from 0: nothing tells which claim an answer is about.
-    if given & ({re.sub(r"\d+$", "0", identity.casefold()) for identity in ids} - known.keys()):
-        known = {}
+    given = {_spelling(entry.get("id")) for entry in chain(*values)} - {"", EXAMPLE_ID}
+    if not given <= known.keys() or any(map(_is_on_a_scale, chain(*values))):
+        return {}
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer | None] | None:
         identity = known.get(_spelling(entry.get("id")))
@@ -96,12 +94,12 @@ def parse_verdicts(
     return {identity: answer for identity, answer in found.items() if answer is not None}
 
 
-def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ...]]:
+def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, tuple[str, ...]]:
     """The claims of a reply by unit number; a wanted unit without a usable answer is absent.
 
     A unit with an empty list states nothing, which is an answer. A unit answered twice with different claims
-    counts as not answered, and so does every unit of a reply that names a unit 0.
-    Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2])` is `{2: ("It
+    counts as not answered, and so does every unit of a reply that names a unit outside of 1 to `count`.
+    Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It
     rained.",)}`.
     """
 
@@ -115,17 +113,22 @@ def parse_claims(reply: str, wanted: Collection[int]) -> dict[int, tuple[str, ..
         lines = (one_line(claim, LONGEST_CLAIM) for claim in claims)
         return unit, tuple(dict.fromkeys(line for line in lines if line))
 
-    return _by_key(_units(reply), read, lambda claims: claims)
+    return _by_key(_units(reply, count), read, lambda claims: claims)
 
 
 def parse_aligned(
-    reply: str, wanted: Collection[int], units: int
+    reply: str, wanted: Collection[int], count: int, units: int
 ) -> dict[int, tuple[tuple[str, Answer | None], ...]]:
     """The claims of a reply by unit number, each with its answer; a unit without usable claims is absent.
 
-    So is every unit of a reply that names a unit 0. A claim whose answer cannot be read has None. A claim
-    listed twice in a unit with different labels has none either.
+    So is every unit of a reply that names a unit outside of 1 to `count`, or that labels on a scale of its own.
+    A claim whose answer cannot be read has None. A claim listed twice in a unit with different labels has none
+    either. `units` is the number of units of the text that decides: evidence beyond it is dropped.
     """
+    values = _units(reply, count)
+    listed = chain.from_iterable(_list(entry.get("claims")) for entry in chain(*values))
+    if any(_is_on_a_scale(item) for item in listed if isinstance(item, dict)):
+        return {}
 
     def read(entry: dict[str, Any]) -> tuple[int, tuple[tuple[str, Answer | None], ...]] | None:
         unit = _whole_number(entry.get("unit"))
@@ -143,7 +146,7 @@ def parse_aligned(
             claims[claim] = before if agreed else None
         return unit, tuple(claims.items())
 
-    return _by_key(_units(reply), read, lambda claims: tuple(starmap(_labelled, claims)))
+    return _by_key(values, read, lambda claims: tuple(starmap(_labelled, claims)))
 
 
 def parse_questions(reply: str, units: int) -> dict[str, Answer]:
@@ -177,11 +180,12 @@ def parse_topics(reply: str) -> tuple[str, ...]:
 def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:
     """The ratings of a reply, each in [0, 1] with its reason, by name; one without a usable number is absent.
 
-    Where one is above 1 the judge rates on a scale of its own, where 1 may be the worst: none counts.
+    Where one is outside of that, as 3, -0.5 or "4/5", the judge rates on a scale of its own, where 1 may be the
+    worst: none counts.
     """
     known = _by_spelling(names)
     values = list(_entries(reply, "ratings"))
-    if any((_number(entry.get("rating")) or 0) > 1 for entry in chain(*values)):
+    if any(_is_off_scale(entry.get("rating")) for entry in chain(*values)):
         return {}
 
     def read(entry: dict[str, Any]) -> tuple[str, tuple[float, str]] | None:
@@ -274,10 +278,27 @@ def _entries(reply: str, field: str) -> Iterator[list[dict[str, Any]]]:
         ]
 
 
-def _units(reply: str) -> list[list[dict[str, Any]]]:
-    """The entries by unit; none of a judge that counts from 0, whose 1 is the second unit."""
+def _units(reply: str, count: int) -> list[list[dict[str, Any]]]:
+    """The entries by unit; none of a judge with units of its own, who counts from 0 or numbers its claims."""
     values = list(_entries(reply, "units"))
-    return [] if any(_whole_number(entry.get("unit")) == 0 for entry in chain(*values)) else values
+    numbers = (_whole_number(entry.get("unit")) for entry in chain(*values))
+    return values if all(number is None or 1 <= number <= count for number in numbers) else []
+
+
+def _is_on_a_scale(entry: dict[str, Any]) -> bool:
+    number = _number(entry.get("label"))
+    return number is not None and number not in (0, 1)
+
+
+def _is_off_scale(rating: object) -> bool:
+    number = _number(rating)
+    if number is None:
+        return isinstance(rating, str) and any(map(str.isdecimal, rating))
+    return not 0 <= number <= 1
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -283,7 +283,7 @@ For every claim decide: %(question)s Use only the text, never your own knowledge
 A wrong number, name, date or a lost or added negation makes it "no". Different wording alone does not.
 $custom_instruction
 Answer with JSON only, exactly one entry for every claim id, naming the id:
-{"verdicts": [{"id": "c1", "evidence": [1], "reason": "one short line", "label": "yes", "probability": 0.97}]}
+{"verdicts": [{"id": "example", "evidence": [1], "reason": "one short line", "label": "yes", "probability": 0.97}]}
 "evidence" lists the numbers of the units that decide it, empty where there are none. "probability" is how
 likely, from 0 to 1, a careful reader would answer yes.
 """
@@ -399,8 +399,8 @@ _RATED: Mapping[RatingName, str] = {
 
 PROMPTS: Mapping[Step, Prompt] = {
     "extract": Prompt("extract", "2", _EXTRACT, _EXTRACT_SCHEMA),
-    "check_covered": Prompt("check_covered", "1", _CHECK % _COVERED, _CHECK_SCHEMA),
-    "check_supported": Prompt("check_supported", "1", _CHECK % _SUPPORTED, _CHECK_SCHEMA),
+    "check_covered": Prompt("check_covered", "2", _CHECK % _COVERED, _CHECK_SCHEMA),
+    "check_supported": Prompt("check_supported", "2", _CHECK % _SUPPORTED, _CHECK_SCHEMA),
     "read_document": Prompt("read_document", "2", _READ, {}, _READ_PARTS),
     "align_summary": Prompt("align_summary", "2", _ALIGN, {}, _ALIGN_PARTS),
     "cover_summary": Prompt("cover_summary", "1", _COVER, {}, _COVER_PARTS),

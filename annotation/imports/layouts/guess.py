@@ -171,7 +171,12 @@ class _Guesser:
         fitting = [column for wanted in names for column in self._named(wanted) if self._fits(name, column)]
         if name == "reference" and not fitting and name not in self.preset.names:
             # XSum's name for it, where another column holds the summaries.
-            fitting = [column for column in self._named("summary") if self._fits(name, column)]
+            taken = {root(column) for column in self.mapping.values()}
+            fitting = [
+                column
+                for column in self._named("summary")
+                if column not in taken and self._fits(name, column)
+            ]
         if not fitting:
             return
         chosen = fitting[0]

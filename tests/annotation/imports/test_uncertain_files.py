@@ -41,16 +41,33 @@ ROWS = {
     "a list of references as Python writes it": (
         "document_id,document,reference,system,summary\n"
         'd1,The ferry was late.,"[\'It\\\'s late.\', ""The crew\'s ashore.""]",v1,It was late.\n',
-        "line 2, reference: is a list of texts written in one cell. Save the table as JSONL, as pandas does by "
-        "to_json(path, orient='records', lines=True), or write one text in the cell.",
+        "line 2, reference: is a list or an object written as one text, whose brackets and quotes would be scored. "
+        "Save the table as JSONL, as pandas does by to_json(path, orient='records', lines=True), or write one text "
+        "there.",
     ),
     "a document of sentences as JSON writes them": (
         'document_id,document,system,summary\nd1,"[""The ferry was late."", ""It rained.""]",v1,It was late.\n',
-        "line 2, document: is a list of texts",
+        "line 2, document: is a list or an object",
     ),
     "a summary of sentences as numpy writes them": (
         "document_id,document,system,summary\nd1,The ferry was late.,v1,\"['It was late.'\n 'It left.']\"\n",
-        "line 2, summary: is a list of texts",
+        "line 2, summary: is a list or an object",
+    ),
+    "what a pipeline returns, as Python writes it": (
+        "document_id,document,system,summary\nd1,The ferry was late.,v1,\"[{'summary_text': 'It was late.'}]\"\n",
+        "line 2, summary: is a list or an object",
+    ),
+    "a list with an empty item": (
+        "document_id,document,reference,system,summary\nd1,The ferry was late.,\"['Late.', None]\",v1,Late.\n",
+        "line 2, reference: is a list or an object",
+    ),
+    "documents by their files' names": (
+        "document_id,document,system,summary\nd1,articles/d1.txt,v1,It was late.\n",
+        "line 2, document: is 'articles/d1.txt', the name of a file and not its text. Put the text there.",
+    ),
+    "a nan language": (
+        "document_id,document,system,summary,language\nd1,The ferry was late.,v1,It was late.,nan\n",
+        "language: is 'nan'",
     ),
     "a none reference_id": (
         "document_id,document,reference,reference_id,system,summary\nd1,The ferry was late.,Late.,None,v1,Late.\n",
@@ -73,6 +90,10 @@ ROWS = {
     "nan questions": (
         "document_id,document,system,summary,questions\nd1,The ferry was late.,v1,It was late.,nan\n",
         "questions: is 'nan'",
+    ),
+    "examples beside results": (
+        '{"examples": [{"document_id": "d0"}],\n"results": [' + json.dumps(FERRY) + "]}",
+        "holds several lists of rows, `examples` and `results`. Write the one that is meant to a file of its own.",
     ),
     "cells between bars": (
         "document_id|document|system|summary\nd1|The ferry was late.|v1|It was late.\n",

@@ -173,7 +173,7 @@ def test_new_words_are_asked_anew_and_old_ones_are_found(judge_of: JudgeMaker, l
         check_claims(["It rained"], "It rained.", judge=judge_of(store=store, prompts=prompts))
         made.append(len(llm_server.calls))
     assert made == [1, 2, 2, 2]
-    assert [call.prompt_version for call in store.calls] == ["1", own()[CHECK].version]
+    assert [call.prompt_version for call in store.calls] == [PROMPTS[CHECK].version, own()[CHECK].version]
 
 
 def test_the_signature_follows_from_the_words(judge_of: JudgeMaker) -> None:

@@ -6,11 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.judging.parsing import (
+    EXAMPLE_ID,
     LONGEST_REASON,
+    parse_aligned,
     parse_claims,
+    parse_ratings,
     parse_verdicts,
     read_label,
 )
+from evaluation.judging.prompts import PROMPTS
 
 IDS = ["c1", "c2", "c3"]
 
@@ -103,7 +107,7 @@ def test_a_label_is_read_only_where_it_means_one_thing(value: object, label: str
         f"Draft: {reply(entry('c2'), entry())} Final: {reply(entry())}",
         reply(entry(), entry()),
         reply(entry(), entry(label=None), {"id": "c1"}),
-        reply(entry(), entry("c9"), entry("c2", "perhaps"), {"label": "yes"}),
+        reply(entry(), entry("c2", "perhaps"), {"label": "yes"}),
     ],
 )
 def test_what_is_certain_is_repaired(text: str) -> None:
@@ -161,8 +165,6 @@ def test_numbers_of_another_count_name_no_id(places: tuple[object, ...]) -> None
     """A judge that counts from 0 says under 1 what it means of c2."""
     text = reply(*map(entry, places, ["yes", "no", "yes"]))
     assert parse_verdicts(text, IDS, 1) == {}
-    spelled = parse_verdicts(reply(entry("c1", "no"), entry(0)), IDS, 1)
-    assert {identity: answer.label for identity, answer in spelled.items()} == {"c1": "no"}
 
 
 @pytest.mark.parametrize(
@@ -219,7 +221,7 @@ def test_claims_are_read_by_unit() -> None:
     text = (
         '{"units": [{"unit": "2", "claims": ["It rained.", " It rained. ", ""]}, {"unit": 1, "claims": []}]}'
     )
-    assert parse_claims(text, [1, 2, 3]) == {1: (), 2: ("It rained.",)}
+    assert parse_claims(text, [1, 2, 3], 3) == {1: (), 2: ("It rained.",)}
 
 
 @pytest.mark.parametrize(
@@ -235,7 +237,7 @@ def test_claims_are_read_by_unit() -> None:
     ],
 )
 def test_claims_of_no_certain_unit_are_no_answer(units: list[dict[str, Any]]) -> None:
-    assert parse_claims(json.dumps({"units": units}), [1, 2, 3]) == {}
+    assert parse_claims(json.dumps({"units": units}), [1, 2, 3], 3) == {}
 
 
 @given(st.text() | st.binary().map(lambda raw: raw.decode("utf-8", "surrogateescape")))
@@ -244,7 +246,7 @@ def test_no_soup_is_an_answer(text: str) -> None:
     if '"label"' not in text:
         assert parse_verdicts(text, IDS, 3) == {}
     if '"claims"' not in text:
-        assert parse_claims(text, [1, 2, 3]) == {}
+        assert parse_claims(text, [1, 2, 3], 3) == {}
 
 
 json_values = st.recursive(
@@ -306,3 +308,41 @@ def test_ids_counted_from_0_name_nothing(letter: str) -> None:
     entries = [{"id": f"{letter}{number}", "label": "yes"} for number in range(3)]
     asked = [f"{letter}{number}" for number in (1, 2, 3)]
     assert parse_verdicts(json.dumps({"verdicts": entries}), asked, 3) == {}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param({"c1": 5, "c2": 1}, id="1 to 5, where 1 may be the worst"),
+        pytest.param({"c1": 0, "c2": 1, "c3": 2}, id="the place of yes, no and unsure in the list"),
+        pytest.param({"c2": "yes", "c3": "no", "c4": "yes"}, id="an id that was not asked"),
+    ],
+)
+def test_a_judge_with_ids_or_labels_of_its_own_answers_nothing(labels: dict[str, object]) -> None:
+    entries = [{"id": identity, "label": label} for identity, label in labels.items()]
+    assert parse_verdicts(json.dumps({"verdicts": entries}), IDS, 3) == {}
+
+
+def test_the_example_of_the_prompt_is_no_answer_and_hides_none() -> None:
+    example = reply(entry(EXAMPLE_ID))
+    assert f'"id": "{EXAMPLE_ID}"' in PROMPTS["check_covered"].system
+    assert parse_verdicts(example, IDS, 3) == {}
+    assert set(parse_verdicts(example + reply(entry("c2")), IDS, 3)) == {"c2"}
+
+
+def test_a_unit_that_is_not_in_the_text_means_that_claims_were_numbered() -> None:
+    units = [
+        {"unit": number, "claims": [{"claim": f"Claim {number}.", "label": "yes"}]} for number in (1, 2, 3)
+    ]
+    assert parse_aligned(json.dumps({"units": units}), [1, 2], 2, 4) == {}
+    assert set(parse_aligned(json.dumps({"units": units}), [1, 2], 3, 4)) == {1, 2}
+    texts = [{"unit": each["unit"], "claims": ["A claim."]} for each in units]
+    assert parse_claims(json.dumps({"units": texts}), [1, 2], 2) == {}
+    on_a_scale = [{"unit": 1, "claims": [{"claim": "A.", "label": 1}, {"claim": "B.", "label": 4}]}]
+    assert parse_aligned(json.dumps({"units": on_a_scale}), [1], 1, 4) == {}
+
+
+@pytest.mark.parametrize("rating", ["4/5", -0.5, 3])
+def test_one_rating_off_the_scale_makes_all_uncertain(rating: object) -> None:
+    ratings = [{"id": "coherence", "rating": rating}, {"id": "conciseness", "rating": 1}]
+    assert parse_ratings(json.dumps({"ratings": ratings}), ["coherence", "conciseness"]) == {}

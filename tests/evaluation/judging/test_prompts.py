@@ -10,8 +10,8 @@ from evaluation.judging.prompts import PROMPTS, Prompt, canonical, check_input, 
 # the new digest under it: stored calls are found by version.
 RECORDED = {
     ("extract", "2"): "998bc826bb3dd01c",
-    ("check_covered", "1"): "ca499a31b86563a6",
-    ("check_supported", "1"): "491ae21fca730919",
+    ("check_covered", "2"): "4eb23c50f53aa93c",
+    ("check_supported", "2"): "8391b82c2d02e24f",
     ("read_document", "2"): "5454b9d1e531d8d2",
     ("align_summary", "2"): "571c67bd43d29732",
     ("cover_summary", "1"): "6272696e5f966e3c",

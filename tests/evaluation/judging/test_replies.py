@@ -65,7 +65,7 @@ def test_no_shape_of_json_breaks_the_parsers(value: Answer) -> None:
     reply = json.dumps(value)
     for label in parsing.parse_verdicts(reply, ["c1"], 3, "answers").values():
         assert label.label in ("yes", "no", "unsure")
-    parsing.parse_aligned(reply, [1, 2], 3)
+    parsing.parse_aligned(reply, [1, 2], 2, 3)
     parsing.parse_questions(reply, 3)
     parsing.parse_topics(reply)
     parsing.parse_reason(reply)
@@ -205,21 +205,21 @@ def test_ratings_on_another_scale_are_unscored_with_the_reason(server: LLMServer
 def test_aligned_claims_are_read_by_unit() -> None:
     reply = (
         '{"units": [{"unit": "1", "claims": [{"claim": "It rained.", "label": "Yes.", "evidence": ["2", 9]},'
-        ' {"claim": "It hailed.", "label": "dunno"}]}, {"unit": 5, "claims": []}, {"unit": 2, "claims": []}]}'
+        ' {"claim": "It hailed.", "label": "dunno"}]}, {"unit": 2, "claims": []}]}'
     )
-    found = parsing.parse_aligned(reply, [1, 2], 3)
+    found = parsing.parse_aligned(reply, [1, 2], 2, 3)
     assert found == {1: (("It rained.", parsing.Answer("yes", None, (2,))), ("It hailed.", None)), 2: ()}
 
 
 def test_a_claim_listed_twice_with_other_labels_has_none() -> None:
     reply = '{"units": [{"unit": 1, "claims": [{"claim": "A b", "label": "yes"}, {"claim": "A b", "label": "no"}]}]}'
-    assert parsing.parse_aligned(reply, [1], 3) == {1: (("A b", None),)}
+    assert parsing.parse_aligned(reply, [1], 1, 3) == {1: (("A b", None),)}
 
 
 def test_no_unit_is_read_of_a_judge_that_counts_from_0() -> None:
     claims = '"claims": [{"claim": "A b", "label": "yes"}]'
     reply = f'{{"units": [{{"unit": 0, {claims}}}, {{"unit": 1, {claims}}}]}}'
-    assert parsing.parse_aligned(reply, [1, 2], 3) == {}
+    assert parsing.parse_aligned(reply, [1, 2], 2, 3) == {}
 
 
 def test_topics_are_read_once_each() -> None:
