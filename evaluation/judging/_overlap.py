@@ -21,8 +21,9 @@ def _data() -> dict[str, list[str]]:
     return {lines[1]: lines[2:] for lines in sections if len(lines) > 1}
 
 
-_DATA = _data()
-_WEIGHTS = {name: weights for name, *weights in map(str.split, _DATA["weights"])}
+LISTED = _data()
+"""What lexical.txt holds."""
+_WEIGHTS = {name: weights for name, *weights in map(str.split, LISTED["weights"])}
 FEATURES = (*_WEIGHTS,)[:-1]
 """What is measured, in the order of `Overlap.features`. Shares lie in [0, 1] unless said otherwise.
 
@@ -291,7 +292,7 @@ def _statement(content: str, code: str) -> Statement:
 @cache
 def _listed(section: str, code: str, separator: str | None = None) -> tuple[tuple[str, ...], ...]:
     """The keys of a section's groups of words: its lines, or what a separator parts. Only English has any."""
-    groups = _DATA[section] if separator is None else " ".join(_DATA[section]).split()
+    groups = LISTED[section] if separator is None else " ".join(LISTED[section]).split()
     return tuple(
         tuple(key_of(word, code) for word in group.split(separator)) for group in groups if code == "en"
     )
