@@ -32,6 +32,7 @@ from evaluation.judging._windows import (
     windows,
 )
 from evaluation.judging.errors import JudgeSettings, UnusableReply
+from evaluation.judging.money import MoneyCap
 from evaluation.judging.pace import Pace
 from evaluation.judging.parsing import Answer, parse_claims, parse_reason, parse_verdicts, storable
 from evaluation.judging.prompts import (
@@ -60,7 +61,6 @@ from evaluation.judging.protocol import (
     JudgedClaim,
     Limits,
     MemoryCallStore,
-    MoneyCap,
     Price,
     ReplyFormat,
     Side,

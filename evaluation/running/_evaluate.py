@@ -13,6 +13,7 @@ from evaluation._signature import signature
 from evaluation.errors import EvaluationError, JudgeError
 from evaluation.judging import _sync
 from evaluation.judging.errors import JudgeRefused
+from evaluation.judging.money import in_turn
 from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
@@ -26,7 +27,6 @@ from evaluation.judging.protocol import (
     metered,
     one_pass,
 )
-from evaluation.judging.turns import in_turn
 from evaluation.running._cases import (
     DEFAULT_METRICS,
     Case,
