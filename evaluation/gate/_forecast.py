@@ -41,19 +41,7 @@ def forecast_calls(
     estimated from the lengths of texts and prompts.
     Example: `forecast_calls(rows, metrics=["alignment"]).calls` is one for each summary.
     """
-    options = Options(
-        metrics=checked_metrics(metrics),
-        questions=(),
-        n_questions=n_questions,
-        target_words=None,
-        instruction="",
-        threshold=0.5,
-        strict=False,
-        scale=1.0,
-        include_reason=True,
-        verbose=False,
-        least_scored=0.5,
-    )
+    options = Options(checked_metrics(metrics), n_questions=n_questions)
     # The same is asked once: what depends on the document alone, and of equal summaries.
     asked = {
         prompt

@@ -1,9 +1,8 @@
 """Means of systems against bars, and against a baseline on common documents: yes, no, or cannot tell."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -185,35 +184,49 @@ def run_gate(
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})
     _check(summaries, baseline, bars, margins)
     wanted = tuple(dict.fromkeys([*metrics, *bars, *margins]))
-    everything = [*summaries, *baseline]
     results = evaluate_summaries(
-        [row.text for row in everything],
+        [row.text for row in (*summaries, *baseline)],
         judge=judge,
         metrics=wanted,
         n_questions=n_questions,
         on_result=on_result,
     )
-    now = _Scored(summaries, results[: len(summaries)], wanted, n_questions)
-    before = _Scored(baseline, results[len(summaries) :], wanted, n_questions)
-    pairs, remarks = _pairs(now, before) if baseline else ([], [])
-    systems = tuple(now.system(series, wanted, seed) for series in now.series)
-    compared = {
-        (metric, pair[0]): _Difference(metric, *pair, now, before, seed)
-        for metric in wanted
-        for pair in pairs
+    now = _scored(summaries, results[: len(summaries)], wanted, n_questions)
+    before = _scored(baseline, results[len(summaries) :], wanted, n_questions)
+    clusters = {
+        row.document_id: f"group {row.group}" if row.group else f"set {row.document_id}" for row in summaries
     }
+    pairs, remarks = _pairs(now, before) if baseline else ({}, [])
+    differences = {
+        (metric, series): _Difference(metric, series, *pair, clusters, seed)
+        for metric in wanted
+        for series, pair in pairs.items()
+    }
+    systems = tuple(
+        GatedSystem(*series, {metric: _mean(_values(documents, metric), clusters, seed) for metric in wanted})
+        for series, documents in now.items()
+    )
+    rows = tuple(each.row for documents in now.values() for each in documents.values())
     checks = [
         *(_below(metric, bar, system, now) for metric, bar in bars.items() for system in systems),
-        *(_worse(metric, by, series, compared) for metric, by in margins.items() for series in now.series),
+        *(
+            _worse(metric, by, series, differences.get((metric, series)))
+            for metric, by in margins.items()
+            for series in now
+        ),
     ]
     return GateReport(
         metrics=wanted,
         systems=systems,
-        comparisons=tuple(each.told() for each in compared.values()),
+        comparisons=tuple(each.compared for each in differences.values()),
         checks=tuple(checks),
-        summaries=now.rows,
-        remarks=(*remarks, *(said for metric in wanted if (said := _lacking(metric, now.rows)))),
-        answered_by_people=sum(map(_answered, summaries)),
+        summaries=rows,
+        remarks=(*remarks, *(said for metric in wanted if (said := _lacking(metric, rows)))),
+        answered_by_people=sum(
+            claim.label is not None
+            for row in summaries
+            for claim in (*(row.text.claims or ()), *(row.text.summary_claims or ()))
+        ),
         usage=sum((result.usage for result in results), Usage()),
         signature=signature(
             judge=judge.signature, metrics=",".join(wanted), n_questions=n_questions, seed=seed
@@ -238,53 +251,55 @@ def _check(
         raise EvaluationError("Comparing with a baseline needs a baseline file.")
 
 
-class _Scored:
-    """The scores of one file's summaries, one row for each document, system and target length."""
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A system's scores of one document, its summary, what it is measured by, and the metrics that say nothing."""
 
-    def __init__(
-        self,
-        given: Sequence[GateSummary],
-        results: Sequence[SummaryEvaluation],
-        metrics: Sequence[str],
-        n_questions: int,
-    ) -> None:
-        self.cluster_of = {
-            row.document_id: f"group {row.group}" if row.group else f"set {row.document_id}" for row in given
-        }
-        self.measures: dict[tuple[_Series, str], Counter[Hashable]] = defaultdict(Counter)
-        for row in given:
-            self.measures[row.series, row.document_id][_measure(row.text)] += 1
-        self._asked = {(row.series, row.document_id) for row in given if n_questions or row.text.questions}
-        self.texts = {(row.series, row.document_id): row.text.summary for row in given}
-        together = sorted(
-            zip(given, results, strict=True),
-            key=lambda each: (each[0].system, each[0].text.target_words or 0, each[0].document_id),
+    row: ScoredRow
+    summary: str
+    measures: Counter[Hashable]
+    left_out: frozenset[str]
+
+
+_Documents = Mapping[str, _Document]
+
+
+def _scored(
+    given: Sequence[GateSummary],
+    results: Sequence[SummaryEvaluation],
+    metrics: Sequence[str],
+    n_questions: int,
+) -> dict[_Series, dict[str, _Document]]:
+    """The documents of each system and target length, a summary's scores averaged over its references."""
+    together: dict[tuple[_Series, str], list[tuple[SummaryInput, SummaryEvaluation]]] = defaultdict(list)
+    for each, result in zip(given, results, strict=True):
+        together[each.series, each.document_id].append((each.text, result))
+    scored: dict[_Series, dict[str, _Document]] = defaultdict(dict)
+    for (series, name), some in sorted(
+        together.items(), key=lambda each: (each[0][0][0], each[0][0][1] or 0, each[0][1])
+    ):
+        texts = [text for text, _ in some]
+        row = _row(series, name, [result for _, result in some], metrics)
+        by_questions = bool(n_questions or any(text.questions for text in texts))
+        left_out = left_out_of_averages(row.flags, by_questions=by_questions)
+        scored[series][name] = _Document(
+            row,
+            texts[-1].summary,
+            Counter(map(_measure, texts)),
+            left_out | {"coverage"} if left_out else left_out,
         )
-        self.rows = tuple(
-            _row(series, name, [result for _, result in some], metrics)
-            for (series, name), some in groupby(
-                together, key=lambda each: (each[0].series, each[0].document_id)
-            )
-        )
-        self.series = tuple(dict.fromkeys((row.system, row.target_words) for row in self.rows))
+    return scored
 
-    def values(self, metric: str, series: _Series) -> dict[str, float | None]:
-        """A metric by document. What rests on there being no claims says nothing, and is not there."""
-        return {
-            row.document_id: row.scores[metric]
-            for row in self.rows
-            if (row.system, row.target_words) == series
-            and metric not in _left_out(row, by_questions=(series, row.document_id) in self._asked)
-        }
 
-    def system(self, series: _Series, metrics: Sequence[str], seed: int) -> GatedSystem:
-        return GatedSystem(*series, {metric: self._mean(metric, series, seed) for metric in metrics})
+def _values(documents: _Documents, metric: str) -> dict[str, float | None]:
+    """A metric by document. What rests on there being no claims says nothing, and is not there."""
+    return {name: each.row.scores[metric] for name, each in documents.items() if metric not in each.left_out}
 
-    def _mean(self, metric: str, series: _Series, seed: int) -> SystemMean:
-        values = self.values(metric, series)
-        scored = {name: value for name, value in values.items() if value is not None}
-        low, high = _interval(scored, self.cluster_of, seed)
-        return SystemMean(mean(scored.values()), low, high, len(values), len(values) - len(scored))
+
+def _mean(values: Mapping[str, float | None], clusters: Mapping[str, str], seed: int) -> SystemMean:
+    scored = {name: value for name, value in values.items() if value is not None}
+    low, high = _interval(scored, clusters, seed)
+    return SystemMean(mean(scored.values()), low, high, len(values), len(values) - len(scored))
 
 
 def _row(
@@ -317,16 +332,6 @@ def _measure(text: SummaryInput) -> Hashable:
     return text.document, text.reference, claims, tuple(sorted(text.questions or ()))
 
 
-def _left_out(row: ScoredRow, *, by_questions: bool) -> frozenset[str]:
-    named = left_out_of_averages(row.flags, by_questions=by_questions)
-    return named | {"coverage"} if named else named
-
-
-def _answered(row: GateSummary) -> int:
-    claims = [*(row.text.claims or ()), *(row.text.summary_claims or ())]
-    return sum(claim.label is not None for claim in claims)
-
-
 def _interval(
     values: Mapping[str, float], cluster_of: Mapping[str, str], seed: int
 ) -> tuple[float | None, float | None]:
@@ -346,20 +351,23 @@ def _interval(
     return float(low), float(high)
 
 
-def _pairs(now: _Scored, before: _Scored) -> tuple[list[tuple[_Series, _Series, tuple[str, ...]]], list[str]]:
-    """Each series with the one that it is compared with, and their common documents; and what is to be said."""
-    pairs: list[tuple[_Series, _Series, tuple[str, ...]]] = []
+def _pairs(
+    now: Mapping[_Series, _Documents], before: Mapping[_Series, _Documents]
+) -> tuple[dict[_Series, tuple[str, _Documents, _Documents]], list[str]]:
+    """For each series the baseline's system and the common documents of both sides; and what is to be said."""
+    pairs: dict[_Series, tuple[str, _Documents, _Documents]] = {}
     remarks: list[str] = []
     changed: set[str] = set()
-    for series in now.series:
+    for series, documents in now.items():
         other = _counterpart(series, now, before)
         if other is None:
             remarks.append(f"{named(*series)} is not in the baseline.")
             continue
-        common = [name for of, name in now.texts if of == series and (other, name) in before.texts]
-        differing = {name for name in common if now.measures[series, name] != before.measures[other, name]}
+        old = {name: before[other][name] for name in documents if name in before[other]}
+        differing = {name for name, each in old.items() if each.measures != documents[name].measures}
         changed |= differing
-        pairs.append((series, other, tuple(name for name in common if name not in differing)))
+        same = {name: each for name, each in old.items() if name not in differing}
+        pairs[series] = other[0], {name: documents[name] for name in same}, same
     if changed:
         remarks.append(
             f"{len(changed)} documents differ from the baseline in their text, references, claims or questions and "
@@ -368,12 +376,11 @@ def _pairs(now: _Scored, before: _Scored) -> tuple[list[tuple[_Series, _Series, 
     return pairs, remarks
 
 
-def _counterpart(series: _Series, now: _Scored, before: _Scored) -> _Series | None:
+def _counterpart(series: _Series, now: Collection[_Series], before: Collection[_Series]) -> _Series | None:
     """The system of the same name; or the only one, where each file has one at that target length."""
-    if series in before.series:
+    if series in before:
         return series
-    alone = [each for each in now.series if each[1] == series[1]]
-    others = [each for each in before.series if each[1] == series[1]]
+    alone, others = ([each for each in file if each[1] == series[1]] for file in (now, before))
     return others[0] if len(alone) == len(others) == 1 else None
 
 
@@ -384,135 +391,104 @@ class _Difference:
         self,
         metric: str,
         series: _Series,
-        other: _Series,
-        common: Sequence[str],
-        now: _Scored,
-        before: _Scored,
+        other: str,
+        now: _Documents,
+        before: _Documents,
+        clusters: Mapping[str, str],
         seed: int,
     ) -> None:
-        self.metric, self.series, self.other, self.seed = metric, series, other, seed
-        self.clusters = now.cluster_of
-        new, old = now.values(metric, series), before.values(metric, other)
-        names = [name for name in common if name in new and name in old]
-        self.sides = {name: (new[name], old[name]) for name in names}
+        self._clusters, self._seed = clusters, seed
+        new, old = _values(now, metric), _values(before, metric)
+        self._sides = {name: (new[name], old[name]) for name in new if name in old}
+        moved = self._moved()
         # The same texts with the same scores are not worse, however few they are.
-        self.is_unchanged = bool(self.moved()) and all(
-            now.texts[series, name] == before.texts[other, name] and new[name] == old[name] for name in names
+        self._is_unchanged = bool(moved) and all(
+            now[name].summary == before[name].summary and one == two
+            for name, (one, two) in self._sides.items()
         )
-
-    def moved(self, lacking: tuple[float, float] | None = None) -> dict[str, float]:
-        """Now minus before by document; without those that lack a value, or with these for now and before."""
-        new_lacking, old_lacking = lacking or (None, None)
-        sides = {
-            name: (new_lacking if new is None else new, old_lacking if old is None else old)
-            for name, (new, old) in self.sides.items()
+        low, high = self._interval(moved)
+        now_and_before = {
+            side: {name: self._sides[name][place] or 0.0 for name in moved}
+            for place, side in enumerate(("now", "before"))
         }
-        return {name: new - old for name, (new, old) in sides.items() if new is not None and old is not None}
+        (tested,) = compare_systems(now_and_before, clusters, seed=seed)
+        self.compared = BaselineComparison(
+            metric,
+            series[0],
+            other,
+            series[1],
+            mean(moved.values()),
+            low,
+            high,
+            tested.p,
+            documents=len(moved),
+            unscored=len(self._sides) - len(moved),
+        )
 
     def is_worse(self, by: float) -> Answer:
         """Whether it is worse by at least so much, whatever the scores are that are missing."""
-        if self.is_unchanged:
+        if self._is_unchanged:
             return "no"
-        worst, best = self.moved((0.0, 1.0)), self.moved((1.0, 0.0))
-        answer = self._answer(by, self._interval(worst))
-        if best == worst or self._answer(by, self._interval(best)) == answer:
-            return answer
-        return "cannot tell"
+        answers = {
+            _fallen(by, *self._interval(self._moved(*lacking))) for lacking in ((0.0, 1.0), (1.0, 0.0))
+        }
+        return answers.pop() if len(answers) == 1 else "cannot tell"
 
-    def why_no_interval(self, told: BaselineComparison) -> str:
+    def why_no_interval(self) -> str:
         """In words, behind the figures; nothing where there is an interval, or no difference either."""
-        if told.difference is None or told.low is not None:
+        if self.compared.difference is None or self.compared.low is not None:
             return ""
-        if self.is_unchanged:
+        if self._is_unchanged:
             return "; the summaries are the same"
-        if len({self.clusters[name] for name in self.moved()}) < FEWEST_FOR_INTERVAL:
+        if len({self._clusters[name] for name in self._moved()}) < FEWEST_FOR_INTERVAL:
             return f"; no interval with fewer than {FEWEST_FOR_INTERVAL} documents or groups"
         return "; no interval, because the difference is the same everywhere"
 
+    def _moved(self, new_lacking: float | None = None, old_lacking: float | None = None) -> dict[str, float]:
+        """Now minus before by document; without those that lack a value, or with these for now and before."""
+        sides = {
+            name: (new_lacking if new is None else new, old_lacking if old is None else old)
+            for name, (new, old) in self._sides.items()
+        }
+        return {name: new - old for name, (new, old) in sides.items() if new is not None and old is not None}
+
     def _interval(self, moved: Mapping[str, float]) -> tuple[float | None, float | None]:
-        return _interval(moved, self.clusters, self.seed)
-
-    @staticmethod
-    def _answer(by: float, interval: tuple[float | None, float | None]) -> Answer:
-        low, high = interval
-        if low is None or high is None:
-            return "cannot tell"
-        if high <= -by + ROUNDING:
-            return "yes"
-        return "no" if low > -by + ROUNDING else "cannot tell"
-
-    def told(self) -> BaselineComparison:
-        moved = self.moved()
-        low, high = self._interval(moved)
-        scored = [name for name in self.sides if name in moved]
-        (tested,) = compare_systems(
-            {
-                "now": {name: self.sides[name][0] or 0.0 for name in scored},
-                "before": {name: self.sides[name][1] or 0.0 for name in scored},
-            },
-            {name: self.clusters[name] for name in scored},
-            seed=self.seed,
-        )
-        return BaselineComparison(
-            metric=self.metric,
-            system=self.series[0],
-            baseline=self.other[0],
-            target_words=self.series[1],
-            difference=mean(moved.values()),
-            low=low,
-            high=high,
-            p=tested.p,
-            documents=len(moved),
-            unscored=len(self.sides) - len(moved),
-        )
+        return _interval(moved, self._clusters, self._seed)
 
 
-def _below(metric: str, bar: float, system: GatedSystem, now: _Scored) -> GateCheck:
+def _fallen(by: float, low: float | None, high: float | None) -> Answer:
+    if low is None or high is None:
+        return "cannot tell"
+    if high <= -by + ROUNDING:
+        return "yes"
+    return "no" if low > -by + ROUNDING else "cannot tell"
+
+
+def _below(metric: str, bar: float, system: GatedSystem, now: Mapping[_Series, _Documents]) -> GateCheck:
     """Whether the mean stays below the bar, whatever the scores are that are missing."""
-    found = system.means[metric]
-    values = now.values(metric, (system.system, system.target_words)).values()
-    least = mean(0.0 if value is None else value for value in values)
-    most = mean(1.0 if value is None else value for value in values)
+    series, found = (system.system, system.target_words), system.means[metric]
+    values = _values(now[series], metric).values()
+    least, most = (mean(lacking if value is None else value for value in values) for lacking in (0.0, 1.0))
     answer: Answer = "cannot tell"
     if found.mean is not None and least is not None and most is not None:
-        if not is_below(least, bar):
-            answer = "no"
-        elif is_below(most, bar):
-            answer = "yes"
-    return GateCheck(
-        "below",
-        metric,
-        system.system,
-        system.target_words,
-        bar,
-        answer,
-        f"{named(system.system, system.target_words)}: is its mean {metric} below {bar:g}? {answer}: "
-        f"{number(found.mean)}{interval_in_words(found.low, found.high)}, {documents_in_words(found)}.",
-    )
+        answer = "no" if not is_below(least, bar) else "yes" if is_below(most, bar) else "cannot tell"
+    figures = f"{number(found.mean)}{interval_in_words(found.low, found.high)}, {documents_in_words(found)}"
+    said = f"{named(*series)}: is its mean {metric} below {bar:g}? {answer}: {figures}."
+    return GateCheck("below", metric, *series, bar, answer, said)
 
 
-def _worse(
-    metric: str, by: float, series: _Series, compared: Mapping[tuple[str, _Series], _Difference]
-) -> GateCheck:
-    found = compared.get((metric, series))
+def _worse(metric: str, by: float, series: _Series, found: _Difference | None) -> GateCheck:
     answer: Answer = "cannot tell"
-    said = "the baseline has no such system"
+    figures = "the baseline has no such system"
     if found is not None:
-        answer = found.is_worse(by)
-        told = found.told()
-        said = (
+        answer, told = found.is_worse(by), found.compared
+        figures = (
             f"{number(told.difference, sign='+')}{interval_in_words(told.low, told.high, sign='+')}"
             f"{'' if told.p is None else f', p {told.p:.4f}'}, {documents_in_words(told)} of both files"
-            f"{found.why_no_interval(told)}"
+            f"{found.why_no_interval()}"
         )
-    return GateCheck(
-        "worse",
-        metric,
-        *series,
-        by,
-        answer,
-        f"{named(*series)}: is {metric} worse by at least {by:g}? {answer}: {said}.",
-    )
+    said = f"{named(*series)}: is {metric} worse by at least {by:g}? {answer}: {figures}."
+    return GateCheck("worse", metric, *series, by, answer, said)
 
 
 def named(system: str, target_words: int | None) -> str:

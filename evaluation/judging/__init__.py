@@ -13,6 +13,7 @@ from evaluation.judging.errors import (
     UnusableReply,
 )
 from evaluation.judging.lexical import LexicalJudge
+from evaluation.judging.money import MoneyCap
 from evaluation.judging.openai import OpenAIJudge
 from evaluation.judging.panel import JudgePanel
 from evaluation.judging.protocol import (
@@ -27,7 +28,6 @@ from evaluation.judging.protocol import (
     JudgedClaim,
     Limits,
     MemoryCallStore,
-    MoneyCap,
     Price,
     Question,
     Rating,

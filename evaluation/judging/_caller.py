@@ -5,13 +5,13 @@ import hashlib
 import random
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from evaluation.judging._formats import OPTIONAL, KnownFormat, KnownParameters
+from evaluation.judging._formats import OPTIONAL, KnownServer, Settings
 from evaluation.judging._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
 from evaluation.judging._windows import estimated_tokens
 from evaluation.judging.errors import JudgeRefused, JudgeUnavailable
@@ -20,9 +20,7 @@ from evaluation.judging.parsing import storable
 from evaluation.judging.prompts import Prompt, canonical
 from evaluation.judging.protocol import (
     Budget,
-    CallStore,
     Json,
-    Limits,
     Price,
     ReplyFormat,
     StoredCall,
@@ -32,7 +30,7 @@ from evaluation.judging.protocol import (
 )
 
 if TYPE_CHECKING:
-    import httpx2
+    pass
 
 _FIRST_BACKOFF_SECONDS = 0.5
 # A server that does not know a format says so at once: one that is silent so long is answering.
@@ -48,25 +46,6 @@ EXPECTED_SHARE = 10
 """The first reply is expected to have a tenth of the tokens that it may have."""
 _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 _OTHER_LENGTH = re.compile(r"too (large|long|high)|maximum|at most|exceed", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Where and how a judge is called. `parameters` go into every request as they are."""
-
-    judge: str
-    base_url: str
-    api_key: str | None = field(repr=False)
-    parameters: Mapping[str, Json]
-    limits: Limits
-    http_client: "httpx2.AsyncClient | None" = None
-    price: Price | None = None
-    budget: Budget | None = None
-    reply_format: ReplyFormat | None = None
-    remember_format: Callable[[ReplyFormat], None] | None = None
-    pace: Pace | None = None
-    refused: Collection[str] = ()
-    remember_refused: Callable[[tuple[str, ...]], None] | None = None
 
 
 @dataclass(slots=True)
@@ -129,11 +108,9 @@ class _Session:
 class Caller:
     """One judge's calls. Safe to use from several event loops and threads at once."""
 
-    def __init__(self, settings: Settings, store: CallStore) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._store = store
-        self._format = KnownFormat(settings.reply_format, settings.remember_format)
-        self._parameters = KnownParameters(settings.refused, settings.remember_refused)
+        self._server = KnownServer(settings)
         self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
         self._guard = threading.Lock()
         limits = settings.limits
@@ -162,14 +139,14 @@ class Caller:
         session = self._session()
         # Those who ask the same thing at the same time wait for the one who pays.
         async with session.lock(key):
-            stored = await self._store.get(key)
+            stored = await self._settings.store.get(key)
             if stored is not None:
                 return stored
             async with self._first_alone(session):
                 call = await self._fetch(session, key, _Request(prompt, parts, system, message))
             if call.finish_reason != "rejected":
                 note_made(key)
-                await self._store.put(call)
+                await self._settings.store.put(call)
             return call
 
     async def aclose(self) -> None:
@@ -196,7 +173,7 @@ class Caller:
         Where it ends without having learned anything, the next one goes ahead. Nobody waits longer than a
         few seconds.
         """
-        is_first = not self._format.is_known and await self._is_first(session)
+        is_first = not self._server.is_known and await self._is_first(session)
         try:
             yield
         finally:
@@ -209,7 +186,7 @@ class Caller:
                 await session.first.acquire()
         except TimeoutError:
             return False
-        if self._format.is_known:
+        if self._server.is_known:
             session.first.release()
             return False
         return True
@@ -219,8 +196,8 @@ class Caller:
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
-        for chosen in self._format.to_try:
-            left_out = self._parameters.refused
+        for chosen in self._server.to_try:
+            left_out = self._server.refused
             body = self._body(request, chosen, left_out)
             try:
                 reply, refused = await self._accepted(session, request, chosen, left_out)
@@ -230,8 +207,7 @@ class Caller:
                     break
                 continue
             if reply.finish_reason != NO_COMPLETION:
-                self._format.found(chosen)
-                self._parameters.found(refused)
+                self._server.answered(chosen, refused)
             break
         return StoredCall(
             key=key,

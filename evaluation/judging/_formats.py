@@ -1,67 +1,70 @@
-"""What a server can be asked for: the form of its reply, and parameters that it does not refuse."""
+"""How an LLM judge's server is called, and what it is known to take."""
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from evaluation.judging.protocol import REPLY_FORMATS, ReplyFormat
+from evaluation.judging.pace import Pace
+from evaluation.judging.protocol import REPLY_FORMATS, Budget, CallStore, Json, Limits, Price, ReplyFormat
+
+if TYPE_CHECKING:
+    import httpx2
 
 OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens", "stream", "stream_options")
 """Parameters that servers refuse. "stream" stands for whole replies: a server that refuses these is asked for a stream.
 Where "max_tokens" is refused the newer name is used."""
 
 
-class KnownParameters:
-    """The parameters that a server is known to refuse; `remember` is told all of them as soon as it answers without.
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where and how a judge is called. `parameters` go into every request as they are."""
 
-    Safe to use from several threads.
-    """
-
-    def __init__(
-        self, remembered: Collection[str], remember: Callable[[tuple[str, ...]], None] | None
-    ) -> None:
-        self.refused = frozenset(remembered)
-        self._remember = remember
-        self._guard = threading.Lock()
-
-    def found(self, refused: frozenset[str]) -> None:
-        """The server has answered without these."""
-        with self._guard:
-            known = self.refused | refused
-            is_news, self.refused = known != self.refused, known
-        if is_news and self._remember is not None:
-            self._remember(tuple(sorted(known)))
+    judge: str
+    base_url: str
+    api_key: str | None = field(repr=False)
+    parameters: Mapping[str, Json]
+    limits: Limits
+    store: CallStore
+    http_client: "httpx2.AsyncClient | None" = None
+    price: Price | None = None
+    budget: Budget | None = None
+    reply_format: ReplyFormat | None = None
+    remember_format: Callable[[ReplyFormat], None] | None = None
+    pace: Pace | None = None
+    refused: Collection[str] = ()
+    remember_refused: Callable[[tuple[str, ...]], None] | None = None
 
 
-class KnownFormat:
-    """The best format that a server is not known to refuse, and whether it ever answered in it.
+class KnownServer:
+    """The best format and the parameters that a server is not known to refuse.
 
-    `remembered` is what was found at another time; what is found now is told to `remember`. Formats are only
+    What was found at another time is in the settings; what is found now is told to their `remember_…`. Formats are only
     ever stepped down from. Safe to use from several threads.
     """
 
-    def __init__(
-        self, remembered: ReplyFormat | None, remember: Callable[[ReplyFormat], None] | None
-    ) -> None:
-        self._best: ReplyFormat = remembered or REPLY_FORMATS[0]
-        self._is_known = remembered is not None
-        self._remember = remember
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._best: ReplyFormat = settings.reply_format or REPLY_FORMATS[0]
+        self.is_known = settings.reply_format is not None
+        self.refused = frozenset(settings.refused)
         self._guard = threading.Lock()
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the server has answered in the best format, now or at another time."""
-        return self._is_known
 
     @property
     def to_try(self) -> tuple[ReplyFormat, ...]:
         """The best format and every plainer one, in the order in which to try them."""
         return REPLY_FORMATS[REPLY_FORMATS.index(self._best) :]
 
-    def found(self, answered: ReplyFormat) -> None:
-        """The server has answered in this format, after refusing all better ones that were tried."""
+    def answered(self, chosen: ReplyFormat, refused: frozenset[str]) -> None:
+        """The server has answered in this format, after refusing all better ones, without these parameters."""
         with self._guard:
-            best = max(self._best, answered, key=REPLY_FORMATS.index)
-            is_news = not self._is_known or best != self._best
-            self._best, self._is_known = best, True
-        if is_news and self._remember is not None:
-            self._remember(best)
+            best, known = max(self._best, chosen, key=REPLY_FORMATS.index), self.refused | refused
+            has_format, has_refused = (
+                not self.is_known or best != self._best,
+                known != self.refused,
+            )
+            self._best, self.is_known, self.refused = best, True, known
+        if has_format and self._settings.remember_format is not None:
+            self._settings.remember_format(best)
+        if has_refused and self._settings.remember_refused is not None:
+            self._settings.remember_refused(tuple(sorted(known)))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from evaluation.judging._overlap import LISTED
 from evaluation.text._function_words import FUNCTION_WORDS
 from evaluation.text._lengths import has_word_breaks
 from evaluation.text._splitting import MIN_CLAUSE_WORDS, Span, sentence_spans
@@ -20,55 +21,25 @@ _BRACKETED = re.compile(r"[(\[][^)\]]*[)\]]")
 _END = " \t\r\n,;:—–-，；、"
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
+def _words(section: str) -> frozenset[str]:
+    return frozenset(" ".join(LISTED[section]).split())
 
 
-_BE, _HAVE = _words("is was are were"), _words("has had have")
-_MODAL = _words("will would can could must may might should does did do")
+_BE, _HAVE = frozenset(("is", "was", "are", "were")), frozenset(("has", "had", "have"))
+_MODAL = frozenset(["will", "would", "can", "could", "must", "may", "might", "should", "does", "did", "do"])
 _AUXILIARY = _BE | _HAVE | _MODAL
-_PRESENT = _words(
-    "sleeps eats makes takes gives gets goes says knows becomes begins believes belongs brings buys comes contains "
-    "continues decides depends describes discusses employs enables enjoys enters exists expects explains follows "
-    "grows happens hears holds improves includes informs insists introduces invites involves joins keeps learns lets "
-    "lies lives loses maintains obtains occurs opens owns pays performs prefers prepares prevents produces protects "
-    "proves provides publishes receives recommends reduces refers relies remains remembers removes replaces "
-    "represents requires resolves reveals sees seeks seems sells sends serves sings sits speaks spends stands stays "
-    "succeeds suffers suggests teaches tells tends thinks threatens understands wants warns wears writes"
+_PRESENT, _PAST, _PARTICIPLE, _SPEECH = map(_words, ("present", "past", "participle", "speech"))
+_SINGULAR = frozenset(("he", "she", "it"))
+_PRONOUNS = _SINGULAR | frozenset(
+    ["they", "we", "i", "you", "nobody", "everybody", "everyone", "someone", "this", "that", "these", "those"]
 )
-_PAST = _words(
-    "ate became began broke brought built bought came caught chose cut dealt drank drew drove fell felt flew fought "
-    "found gave went got grew held hit kept knew laid led left lost made meant met paid put ran rang read rose said "
-    "sang sank sat saw sent sold shook shot shut slept spent spoke stole stood struck swam swore taught told thought "
-    "threw took tore understood woke won wore wrote wound"
-)
-_PARTICIPLE = _words(
-    "born broken brought built bought caught chosen cut drawn driven eaten found given grown held hit kept known laid "
-    "led left lost made met paid put read seen sent sold shaken shot shut spent spoken stolen struck sworn taught told "
-    "thrown taken torn won worn written"
-)
-_PRONOUNS = _words("he she it they we i you nobody everybody everyone someone this that these those")
-_SINGULAR = _words("he she it")
-_DETERMINERS = _words(
-    "the a an this that these those its his her their our my your each every some many most several"
-)
+_DETERMINERS = _words("determiner")
 # What a subject may hold beside nouns and determiners, and what it may begin with.
-_IN_SUBJECT = _DETERMINERS | _PRONOUNS | _words("of and own no not only all both other")
-_ADVERBS = _words(
-    "also then later often never now still soon once again even always sometimes usually already"
+_IN_SUBJECT = (
+    _DETERMINERS | _PRONOUNS | frozenset(["of", "and", "own", "no", "not", "only", "all", "both", "other"])
 )
-_NO_ADVERB = _words("family only early daily weekly italy july supply reply ally rally assembly")
-# What follows these may be said of another subject.
-_OPENS_ANOTHER = _words(
-    "who whom whose which that because if when while after before where as since until unless although though how what "
-    "why whether or nor than"
-)
-_SPEECH = _words(
-    "said says say told tells think thinks thought believe believes believed knew knows claimed added"
-)
-_ABBREVIATIONS = _words(
-    "gov sen rep dr mr mrs ms prof gen col maj lt sgt capt cpl rev hon st jr sr vs etc u.s u.k e.g i.e"
-)
+_ADVERBS, _NO_ADVERB = _words("adverb"), _words("no_adverb")
+_OPENS_ANOTHER, _ABBREVIATIONS = _words("opens_another"), _words("abbreviation")
 _FUNCTION = FUNCTION_WORDS["en"]
 _LONGEST_SUBJECT = 7
 

@@ -1,87 +1,58 @@
 """A judge made of words alone: deterministic, offline, quick, and always named as what it is."""
 
 import math
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from operator import mul
 
 from evaluation.judging._claims import is_worded
-from evaluation.judging._lexical_questions import LexicalQuestions
-from evaluation.judging._overlap import FEATURES, Overlap, Part, Prepared, overlap, parts, prepared
+from evaluation.judging._overlap import COVERED, SUPPORTED, Overlap, Part, Prepared, overlap, parts, prepared
 from evaluation.judging._statements import statements
-from evaluation.judging.protocol import ExtractedClaim, Side, Text, Verdict, verdict_by_rule
-from evaluation.text._splitting import Span
+from evaluation.judging.protocol import (
+    CoverReading,
+    CoverRequest,
+    DocumentReading,
+    DocumentRequest,
+    ExtractedClaim,
+    Json,
+    JudgedClaim,
+    Question,
+    Rating,
+    Side,
+    Text,
+    Verdict,
+    verdict_by_rule,
+)
+from evaluation.text._words import tokens
 
 VERSION = 3
 """Raised whenever the same claim and text could get another verdict."""
 
-# Ridge logistic regression on people's judgments within bounds that keep every feature on the side that it speaks
-# for. Means over 20 seeded 5-fold cross-validations by document, yes from .5 on:
+# The weights in lexical.txt: ridge logistic regression on people's judgments within bounds that keep every feature
+# on the side that it speaks for. Means over 20 seeded 5-fold cross-validations by document, yes from .5 on:
 # covered, REALSumm (7,500 checks of 30 documents): kappa .576, accuracy .789, brier .156, calibration error
 # .028, auc .844; with people, tau-b and Pearson .439 and .512 within documents, .724 and .895 among systems.
 # supported, QAGS and FRANK (752 checks of 189 documents): kappa .578, accuracy .797, brier .143, calibration
 # error .031, auc .867; QAGS alone (81) brier .167, auc .816; FRANK alone (671) brier .141, auc .864. Fitted to
 # two of the corpora and compared with the third: docs/judges.md has the figures.
-COVERED: Mapping[str, float] = {
-    "recall": 0.0,
-    "rare_recall": 0.6608,
-    "best_unit": 0.0,
-    "best_pair": 0.0,
-    "sequence": 0.0,
-    "every_word": 1.8444,
-    "near": 0.563,
-    "towards_end": 0.0,
-    "last_word": 0.3933,
-    "ends_together": 0.2209,
-    "numbers_found": 0.8887,
-    "sequence_to_end": 0.8387,
-    "words_missing": -0.7146,
-    "names_missing": 0.0,
-    "number_contradicted": -2.5,
-    "name_contradicted": -0.7279,
-    "word_opposed": -1.0,
-    "negation_flipped": -3.5,
-    "claim_words": -0.239,
-    "text_words": 0.0476,
-    "intercept": -2.3144,
-}
-SUPPORTED: Mapping[str, float] = {
-    "recall": 0.3851,
-    "rare_recall": 0.2114,
-    "best_unit": 1.1017,
-    "best_pair": 0.0,
-    "sequence": 1.3381,
-    "every_word": 0.0,
-    "near": 0.7999,
-    "towards_end": 1.1906,
-    "last_word": 0.0,
-    "ends_together": 0.4418,
-    "numbers_found": 0.0,
-    "sequence_to_end": 1.0803,
-    "words_missing": -0.7416,
-    "names_missing": -0.0412,
-    "number_contradicted": -2.5,
-    "name_contradicted": -0.5,
-    "word_opposed": -1.0,
-    "negation_flipped": -3.5,
-    "claim_words": 0.7989,
-    "text_words": -0.2816,
-    "intercept": -4.5533,
-}
-
 _MOST_WORDS_NAMED = 5
+_MOST_TOPICS = 5
 _NO_WORDS_REASON = "The claim holds no word that could be compared."
+_NO_RATING = "A judge made of words alone cannot rate how a text reads."
+_QUOTED = re.compile(r'^Does the text say: "(?P<statement>.*)"\?$', re.DOTALL)
 
 
-class LexicalJudge(LexicalQuestions):
+class LexicalJudge:
     """Checks claims by the words that they share with a text, without any network or model.
 
     The same input always gets the same verdict, and a claim's verdict does not depend on the other claims
     asked with it. It answers yes or no, never unsure: its probability, fitted to people's judgments, already
     says how sure it is. It cannot see paraphrase beyond some everyday words that stand for one another, and it
     takes every word that is missing as evidence against the claim; numbers that the text replaces by others,
-    words that it replaces by their opposites, and negations that it adds or drops count most.
+    words that it replaces by their opposites, and negations that it adds or drops count most. Its questions quote
+    the statements whose words are the commonest in the text. Ratings stay unscored, and it writes no reasons.
 
     `language` overrides the language of the texts.
     Example: `LexicalJudge()`.
@@ -89,6 +60,7 @@ class LexicalJudge(LexicalQuestions):
 
     kind = "lexical"
     name = "lexical"
+    concurrency = 1
 
     def __init__(self, language: str | None = None) -> None:
         self._language = language
@@ -99,11 +71,14 @@ class LexicalJudge(LexicalQuestions):
 
         A claim stands in the text word for word unless it takes over a subject. Pronouns stay as they are.
         """
-        text = self._in_language(text)
+        language = self._language or text.language
         return tuple(
-            chain.from_iterable(
-                _claims(text, number, span) for number, span in enumerate(text.unit_spans, start=1)
-            )
+            ExtractedClaim(stated.text, number)
+            if stated.start is None or stated.end is None
+            else ExtractedClaim(stated.text, number, unit.start + stated.start, unit.start + stated.end)
+            for number, unit in enumerate(text.unit_spans, start=1)
+            for stated in statements(unit.of(text.text), language)
+            if is_worded(stated.text)
         )
 
     async def check(
@@ -113,25 +88,64 @@ class LexicalJudge(LexicalQuestions):
 
         What a claim of several sentences comes to says `all_of`. One without a word that could be compared is unscored.
         """
-        text = self._in_language(text)
-        coefficients = _COVERED if side == "covered" else _SUPPORTED
-        theirs = prepared(text)
+        if self._language:
+            text = replace(text, language=self._language)
+        theirs, weights = prepared(text), COVERED if side == "covered" else SUPPORTED
         return tuple(
-            verdict_by_rule(claim, text) or _verdict(parts(claim, text.language), theirs, coefficients)
+            verdict_by_rule(claim, text) or _verdict(parts(claim, text.language), theirs, weights)
             for claim in claims
         )
+
+    async def read_document(self, request: DocumentRequest) -> DocumentReading:
+        """Claims, questions with their answers, and topics, as far as they are wanted."""
+        claims = await self.extract(request.claims_text) if request.claims else ()
+        asked = [*request.questions]
+        if request.n_questions:
+            stated = [claim.text for claim in await self.extract(request.source)]
+            asked += [
+                f'Does the text say: "{each}"?' for each in _main(stated, request.source, request.n_questions)
+            ]
+        answers = await self._answers(asked, request.source, "supported")
+        topics = _topics(request.source) if request.topics else ()
+        return DocumentReading(claims, tuple(map(Question, asked, answers)), topics)
+
+    async def align_summary(
+        self, source: Text, summary: Text, *, instruction: str = ""
+    ) -> tuple[JudgedClaim, ...]:
+        """The summary's claims, each checked against the source; an instruction changes nothing."""
+        claims = await self.extract(summary)
+        verdicts = await self.check([claim.text for claim in claims], source, side="supported")
+        return tuple(map(JudgedClaim, claims, verdicts))
+
+    async def check_source(
+        self, claims: Sequence[str], source: Text, *, instruction: str = ""
+    ) -> tuple[Verdict, ...]:
+        """One verdict per claim: does the source bear it out? An instruction changes nothing."""
+        return await self.check(claims, source, side="supported")
+
+    async def cover_summary(self, request: CoverRequest) -> CoverReading:
+        """Claims, questions and topics looked for in the summary; ratings unscored."""
+        return CoverReading(
+            await self.check(request.claims, request.summary),
+            await self._answers(request.questions, request.summary, "covered"),
+            await self.check(request.topics, request.summary),
+            {name: Rating(None, _NO_RATING) for name in request.ratings},
+        )
+
+    async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> None:
+        """Nothing: words alone write no reasons."""
 
     async def aclose(self) -> None:
         """Nothing is held."""
 
-    def _in_language(self, text: Text) -> Text:
-        return replace(text, language=self._language) if self._language else text
-
-
-def probability_of_yes(features: Sequence[float], coefficients: Sequence[float]) -> float:
-    """The logistic link: 1 / (1 + e^-z) with z the weighted features plus the intercept, which stands last."""
-    z = coefficients[-1] + sum(map(mul, features, coefficients))
-    return 1.0 / (1.0 + math.exp(-z))
+    async def _answers(self, questions: Sequence[str], text: Text, side: Side) -> tuple[Verdict, ...]:
+        """What a closed question asks about is looked for as if it were a claim."""
+        quoted = [_QUOTED.match(question) for question in questions]
+        stated = [
+            found["statement"] if found else question.rstrip(" ?？؟")
+            for question, found in zip(questions, quoted, strict=True)
+        ]
+        return await self.check(stated, text, side=side)
 
 
 def all_of(probabilities: Sequence[float]) -> float:
@@ -144,26 +158,17 @@ def all_of(probabilities: Sequence[float]) -> float:
     return math.sqrt(math.prod(probabilities) * min(probabilities))
 
 
-def _in_order(coefficients: Mapping[str, float]) -> tuple[float, ...]:
-    return tuple(coefficients[name] for name in (*FEATURES, "intercept"))
-
-
-_COVERED, _SUPPORTED = _in_order(COVERED), _in_order(SUPPORTED)
-
-
-def _verdict(claim: Sequence[tuple[str, Part]], theirs: Prepared, coefficients: Sequence[float]) -> Verdict:
+def _verdict(claim: Sequence[tuple[str, Part]], theirs: Prepared, weights: Sequence[float]) -> Verdict:
     if not claim:
         return Verdict(None, reason=_NO_WORDS_REASON)
     found = [overlap(sentence, part, theirs) for sentence, part in claim]
-    probabilities = [probability_of_yes(one.features, coefficients) for one in found]
-    probability, weakest, evidence = probabilities[0], found[0], found[0].evidence
-    if len(found) > 1:
-        probability = all_of(probabilities)
-        weakest = found[probabilities.index(min(probabilities))]
-        evidence = tuple(sorted({unit for one in found for unit in one.evidence}))
-    return Verdict(
-        "yes" if probability >= 0.5 else "no", probability, evidence, _reason(weakest, probability >= 0.5)
-    )
+    log_odds = [weights[-1] + sum(map(mul, one.features, weights)) for one in found]
+    probabilities = [1.0 / (1.0 + math.exp(-each)) for each in log_odds]
+    probability = all_of(probabilities) if len(found) > 1 else probabilities[0]
+    weakest = found[probabilities.index(min(probabilities))]
+    evidence = tuple(sorted({unit for one in found for unit in one.evidence}))
+    is_yes = probability >= 0.5
+    return Verdict("yes" if is_yes else "no", probability, evidence, _reason(weakest, is_yes))
 
 
 def _reason(found: Overlap, is_yes: bool) -> str:
@@ -181,15 +186,27 @@ def _reason(found: Overlap, is_yes: bool) -> str:
     return f"{'Most words are' if is_yes else 'Too little is'} found. Missing: {listed}."
 
 
-def _claims(text: Text, number: int, unit: Span) -> list[ExtractedClaim]:
-    claims: list[ExtractedClaim] = []
-    for stated in statements(unit.of(text.text), text.language):
-        if not is_worded(stated.text):
-            continue
-        if stated.start is None or stated.end is None:
-            claims.append(ExtractedClaim(stated.text, number))
-        else:
-            claims.append(
-                ExtractedClaim(stated.text, number, unit.start + stated.start, unit.start + stated.end)
-            )
-    return claims
+def _main(stated: Sequence[str], text: Text, count: int) -> list[str]:
+    """The statements that say most of what the text says most often, in their order."""
+    counts = Counter(token.key for token in tokens(text.text, text.language))
+
+    def weight(statement: str) -> float:
+        keys = {token.key for token in tokens(statement, text.language)}
+        return sum(counts[key] for key in keys) / (len(keys) + 3)
+
+    distinct = list(dict.fromkeys(stated))
+    best = sorted(range(len(distinct)), key=lambda place: -weight(distinct[place]))[:count]
+    return [distinct[place] for place in sorted(best)]
+
+
+def _topics(source: Text) -> tuple[str, ...]:
+    """The words that the source uses most, as they first stand in it."""
+    counts: Counter[str] = Counter()
+    surfaces: dict[str, str] = {}
+    for token in tokens(source.text, source.language):
+        surface = source.text[token.start : token.end]
+        # Two letters say little in an alphabet and much in a script of signs.
+        if token.kind in ("name", "content") and len(surface) >= (3 if surface.isascii() else 2):
+            counts[token.key] += 1
+            surfaces.setdefault(token.key, surface)
+    return tuple(surfaces[key] for key, _ in counts.most_common(_MOST_TOPICS))

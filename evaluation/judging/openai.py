@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from evaluation.judging._asking import Answered, Question, ask, together
 from evaluation.judging._claims import ask_for_claims, is_worded
+from evaluation.judging._formats import Settings
 from evaluation.judging._merged import (
     CoverItems,
     Listed,
@@ -31,6 +32,7 @@ from evaluation.judging._windows import (
     windows,
 )
 from evaluation.judging.errors import JudgeSettings, UnusableReply
+from evaluation.judging.money import MoneyCap
 from evaluation.judging.pace import Pace
 from evaluation.judging.parsing import Answer, parse_claims, parse_reason, parse_verdicts, storable
 from evaluation.judging.prompts import (
@@ -59,7 +61,6 @@ from evaluation.judging.protocol import (
     JudgedClaim,
     Limits,
     MemoryCallStore,
-    MoneyCap,
     Price,
     ReplyFormat,
     Side,
@@ -128,42 +129,42 @@ class OpenAIJudge:
         )
         if not (model and model.strip()):
             raise JudgeSettings("A judge needs the name of a model.")
-        self._base_url = _checked_url(base_url or DEFAULT_BASE_URL)
-        self._limits = _checked_limits(limits or Limits())
         self.name = name or model
-        self._api_key = _checked_key(api_key)
-        self._http_client = http_client
-        self._store: CallStore = MemoryCallStore() if store is None else store
-        self._parameters: dict[str, Json] = {"model": model}
-        if temperature is not None:
-            self._parameters["temperature"] = temperature
-        if seed is not None:
-            self._parameters["seed"] = seed
+        parameters: dict[str, Json] = {"model": model, "temperature": temperature, "seed": seed}
+        self._settings = Settings(
+            self.name,
+            _checked_url(base_url or DEFAULT_BASE_URL),
+            _checked_key(api_key),
+            {name: value for name, value in parameters.items() if value is not None},
+            _checked_limits(limits or Limits()),
+            MemoryCallStore() if store is None else store,
+            http_client,
+            price,
+            _checked_budget(budget, price, self.name),
+            _checked_format(reply_format),
+            remember_format,
+            pace,
+            tuple(refused),
+            remember_refused,
+        )
+        self._limits = self._settings.limits
         self._custom_instruction = (custom_instruction or "").strip()
         self._prompts = with_own(prompts or {})
-        self._price = price
-        self._budget = _checked_budget(budget, price, self.name)
-        self._reply_format = _checked_format(reply_format)
-        self._remember_format = remember_format
-        self._refused = tuple(refused)
-        self._remember_refused = remember_refused
-        self._pace = pace
-        self._identity = canonical(
-            {"base_url": self._base_url, "max_tokens": self._limits.max_tokens, **self._parameters}
-        )
+        own: dict[str, Json] = {"base_url": self._settings.base_url, "max_tokens": self._limits.max_tokens}
+        self._identity = canonical({**own, **self._settings.parameters})
         self.signature = self._signed(model)
         self._caller: Caller | None = None
         self._guard = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<OpenAIJudge {self.name!r} at {self._base_url}>"
+        return f"<OpenAIJudge {self.name!r} at {self._settings.base_url}>"
 
     def reworded(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
         """The same judge told in other words; it shares this one's store, connections and limits."""
         twin = copy(self)
         twin._caller = self._calls()
         twin._prompts = with_own({**self._prompts, **prompts})
-        twin.signature = twin._signed(str(self._parameters["model"]))
+        twin.signature = twin._signed(str(self._settings.parameters["model"]))
         return twin
 
     @property
@@ -383,26 +384,11 @@ class OpenAIJudge:
 
     def _calls(self) -> "Caller":
         # The openai package takes about a second to import; who never calls need not wait for it.
-        from evaluation.judging._caller import Caller, Settings  # noqa: PLC0415
+        from evaluation.judging._caller import Caller  # noqa: PLC0415
 
         with self._guard:
             if self._caller is None:
-                settings = Settings(
-                    self.name,
-                    self._base_url,
-                    self._api_key,
-                    self._parameters,
-                    self._limits,
-                    self._http_client,
-                    self._price,
-                    self._budget,
-                    self._reply_format,
-                    self._remember_format,
-                    self._pace,
-                    self._refused,
-                    self._remember_refused,
-                )
-                self._caller = Caller(settings, self._store)
+                self._caller = Caller(self._settings)
             return self._caller
 
     def _signed(self, model: str) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, Self, TypeAlias, TypedDict, cast, get_args
 
 from evaluation._guards import checked_scale, checked_share, checked_weight
-from evaluation._labels import Label, checked_labels
+from evaluation._labels import LEAST_SCORED, Label, checked_labels
 from evaluation.errors import EvaluationError, InvalidBudget
 from evaluation.judging.protocol import DocumentRequest, RatingName, Text
 
@@ -38,6 +38,24 @@ An empty summary covers nothing and has no alignment; the judge is not asked.
 """
 DEFAULT_METRICS: tuple[Metric, ...] = ("coverage", "alignment", "question_coverage", "summarization")
 Reasons: TypeAlias = bool | Literal["judge"]
+
+
+class EvaluationOptions(TypedDict, total=False):
+    """The options of `evaluate_summary`, for many summaries at once."""
+
+    metrics: Sequence[str]
+    questions: Sequence[str] | None
+    n_questions: int
+    target_words: int | None
+    custom_instruction: str | None
+    threshold: float
+    strict: bool
+    scale: float
+    include_reason: Reasons
+    verbose: bool
+    least_scored: float
+
+
 MOST_QUESTIONS = 100
 """How many questions a judge can be asked to make up about one document."""
 
@@ -88,17 +106,28 @@ class Options:
     Raises EvaluationError, InvalidPercent and InvalidWeight for options that cannot be.
     """
 
-    metrics: tuple[Metric, ...]
-    questions: tuple[str, ...]
-    n_questions: int
-    target_words: int | None
-    instruction: str
-    threshold: float
-    strict: bool
-    scale: float
-    include_reason: Reasons
-    verbose: bool
-    least_scored: float
+    metrics: tuple[Metric, ...] = DEFAULT_METRICS
+    questions: tuple[str, ...] = ()
+    n_questions: int = 5
+    target_words: int | None = None
+    instruction: str = ""
+    threshold: float = 0.5
+    strict: bool = False
+    scale: float = 1.0
+    include_reason: Reasons = True
+    verbose: bool = False
+    least_scored: float = LEAST_SCORED
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Those that a caller gave, checked."""
+        left = dict(given)
+        return cls(
+            checked_metrics(left.pop("metrics", DEFAULT_METRICS)),
+            checked_questions(left.pop("questions", None)),
+            instruction=checked_instruction(left.pop("custom_instruction", None)),
+            **left,
+        )
 
     def __post_init__(self) -> None:
         checked_target(self.target_words)

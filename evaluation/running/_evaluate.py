@@ -6,13 +6,14 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 from evaluation._labels import LEAST_SCORED
 from evaluation._signature import signature
 from evaluation.errors import EvaluationError, JudgeError
 from evaluation.judging import _sync
 from evaluation.judging.errors import JudgeRefused
+from evaluation.judging.money import in_turn
 from evaluation.judging.protocol import (
     CoverReading,
     CoverRequest,
@@ -26,18 +27,16 @@ from evaluation.judging.protocol import (
     metered,
     one_pass,
 )
-from evaluation.judging.turns import in_turn
 from evaluation.running._cases import (
     DEFAULT_METRICS,
     Case,
+    EvaluationOptions,
     GivenClaim,
     Options,
     Reasons,
     SummaryInput,
     checked_input,
-    checked_instruction,
     checked_items,
-    checked_metrics,
     checked_questions,
     input_of,
 )
@@ -106,18 +105,8 @@ def evaluate_summaries(
     items: Iterable[SummaryInput | tuple[str, str] | tuple[str, str, str | None]],
     *,
     judge: Judge,
-    metrics: Sequence[str] = DEFAULT_METRICS,
-    questions: Sequence[str] | None = None,
-    n_questions: int = 5,
-    target_words: int | None = None,
-    custom_instruction: str | None = None,
-    threshold: float = 0.5,
-    strict: bool = False,
-    scale: float = 1.0,
-    include_reason: Reasons = True,
-    verbose: bool = False,
-    least_scored: float = LEAST_SCORED,
     on_result: Callable[[int, SummaryEvaluation], None] | None = None,
+    **options: Unpack[EvaluationOptions],
 ) -> tuple[SummaryEvaluation, ...]:
     """The scores of many summaries, in their order; `on_result` gets each with its position as it is ready.
 
@@ -134,21 +123,7 @@ def evaluate_summaries(
     checked_judge(judge)
 
     async def collected() -> None:
-        stream = stream_evaluations(
-            items,
-            judge=judge,
-            metrics=metrics,
-            questions=questions,
-            n_questions=n_questions,
-            target_words=target_words,
-            custom_instruction=custom_instruction,
-            threshold=threshold,
-            strict=strict,
-            scale=scale,
-            include_reason=include_reason,
-            verbose=verbose,
-            least_scored=least_scored,
-        )
+        stream = stream_evaluations(items, judge=judge, **options)
         try:
             async for position, result in stream:
                 results[position] = result
@@ -165,40 +140,18 @@ async def stream_evaluations(
     items: Iterable[SummaryInput | tuple[str, str] | tuple[str, str, str | None]],
     *,
     judge: Judge,
-    metrics: Sequence[str] = DEFAULT_METRICS,
-    questions: Sequence[str] | None = None,
-    n_questions: int = 5,
-    target_words: int | None = None,
-    custom_instruction: str | None = None,
-    threshold: float = 0.5,
-    strict: bool = False,
-    scale: float = 1.0,
-    include_reason: Reasons = True,
-    verbose: bool = False,
-    least_scored: float = LEAST_SCORED,
+    **options: Unpack[EvaluationOptions],
 ) -> AsyncGenerator[tuple[int, SummaryEvaluation], None]:
     """Each summary's position and scores as they are ready: `evaluate_summaries` for asynchronous callers.
 
     The judge stays open. Leaving the loop early, with `aclose` or by cancellation, stops what is running.
     Example: `async for position, result in stream_evaluations(items, judge=judge): ...`.
     """
-    options = Options(
-        metrics=checked_metrics(metrics),
-        questions=checked_questions(questions),
-        n_questions=n_questions,
-        target_words=target_words,
-        instruction=checked_instruction(custom_instruction),
-        threshold=threshold,
-        strict=strict,
-        scale=scale,
-        include_reason=include_reason,
-        verbose=verbose,
-        least_scored=least_scored,
-    )
+    chosen = Options.of(options)
     given = checked_items(items)
     checked_judge(judge)
     ready: asyncio.Queue[tuple[int, SummaryEvaluation] | None] = asyncio.Queue()
-    work = asyncio.create_task(_Evaluation(judge, options, ready.put_nowait).all(given))
+    work = asyncio.create_task(_Evaluation(judge, chosen, ready.put_nowait).all(given))
     work.add_done_callback(lambda _: ready.put_nowait(None))
     try:
         while (result := await ready.get()) is not None:

@@ -1,53 +1,44 @@
-"""Statistics: how sure scores are, how far people and judges agree, whom to ask next.
+"""Statistics: how sure scores are, how far people and judges agree, whom to ask next."""
 
-- `agreement`: alpha, kappa, raw agreement, percents
-- `systems`: differences, ranks
-- `judges`: a judge against people
-- `estimates`: draws, prediction-powered means, plans
-"""
-
-from evaluation.statistics._intervals import (
+from evaluation.statistics._agreement import (
+    KappaWeights,
+    Level,
+    alpha_interval,
+    cohen_kappa,
+    kappa_interval,
+    krippendorff_alpha,
+    observed_agreement,
+    observed_agreement_interval,
+)
+from evaluation.statistics._estimates import (
+    FEW_DOCUMENTS,
+    TOO_FEW_DOCUMENTS,
+    SampledItem,
+    SampleEstimate,
+    best_estimates,
+    compare_estimates,
+    estimate_systems_from_sample,
+)
+from evaluation.statistics._forecast import Forecast, forecast_intervals
+from evaluation.statistics._judge_report import JudgeReport, judge_report, judge_reports
+from evaluation.statistics._prediction_powered import PredictionPoweredMean, prediction_powered_mean
+from evaluation.statistics._resampling import (
     FEWEST_FOR_INTERVAL,
+    Estimate,
     Interval,
     IntervalMethod,
     bootstrap_interval,
     bootstrap_means,
     expanded_tails,
 )
-from evaluation.statistics._resampling import Estimate
-from evaluation.statistics.agreement._alpha import (
-    Level,
-    alpha_interval,
-    krippendorff_alpha,
-)
-from evaluation.statistics.agreement._kappa import KappaWeights, cohen_kappa, kappa_interval
-from evaluation.statistics.agreement._observed import observed_agreement, observed_agreement_interval
-from evaluation.statistics.estimates._compared import best_estimates, compare_estimates
-from evaluation.statistics.estimates._forecast import Forecast, forecast_intervals
-from evaluation.statistics.estimates._prediction_powered import PredictionPoweredMean, prediction_powered_mean
-from evaluation.statistics.estimates._sample_estimates import (
-    FEW_DOCUMENTS,
-    TOO_FEW_DOCUMENTS,
-    SampledItem,
-    SampleEstimate,
-    estimate_systems_from_sample,
-)
-from evaluation.statistics.estimates._sampling import (
-    Design,
-    fixed_size_sample,
-    inclusion_probabilities,
-)
-from evaluation.statistics.judges._judge_report import (
-    JudgeReport,
-    judge_report,
-    judge_reports,
-)
-from evaluation.statistics.systems._rank import compact_letters, indistinct_groups
-from evaluation.statistics.systems._settled import settled_order
-from evaluation.statistics.systems._significance import (
+from evaluation.statistics._sampling import Design, fixed_size_sample, inclusion_probabilities
+from evaluation.statistics._systems import (
     PairComparison,
+    compact_letters,
     compare_systems,
+    indistinct_groups,
     may_be_best,
+    settled_order,
 )
 
 __all__ = [

@@ -1,27 +1,33 @@
-"""Bootstrap intervals of any statistic that is a function of sums over clusters.
+"""Bootstrap intervals that resample clusters, never single values.
 
-Agreement, accuracy, calibration and their like are all computed from sums over items. So a draw of clusters needs
-no second look at the items: how often each cluster was drawn times the cluster's sums gives the draw's sums, and
-one vectorised function turns the sums of all draws into values.
+Judgments nest in summaries and summaries in documents; resampling below the level that was sampled makes
+intervals too narrow. The clusters here are usually document sets. What these intervals cover is the sampling
+of documents only. Agreement, accuracy and their like are functions of sums over items, so a draw needs no second look
+at the items: how often each cluster was drawn times the cluster's sums gives the draw's sums.
 """
 
 import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from evaluation._guards import check_confidence
+from evaluation._guards import check_choice, check_confidence, check_same_length
+from evaluation._means import mean
 from evaluation.errors import EvaluationError
-from evaluation.statistics._intervals import (
-    _COUNTS_AT_ONCE,
-    DEFAULT_CONFIDENCE,
-    FEWEST_CLUSTERS,
-    _resampled_counts,
-    expanded_tails,
-)
+
+DEFAULT_CONFIDENCE = 0.95
+DEFAULT_DRAWS = 10_000
+FEWEST_CLUSTERS = 2
+FEWEST_FOR_INTERVAL = 5
+"""Clusters below which an interval is better not shown, though it can be computed.
+
+Simulated, of 95 % ones 50 in 100 hold with 2 clusters, 75 with 3, 87 with 4, and 93 from 5 on: a bootstrap cannot reach
+beyond the values that it draws from.
+"""
 
 STATISTIC_DRAWS = 2_000
 """Draws for intervals of statistics: the ends of a 95 % interval rest on 50 of them each."""
@@ -31,6 +37,36 @@ Integers = NDArray[np.int64]
 
 Statistic = Callable[[Floats], Floats]
 """From sums, shape (n, columns), to values, shape (n, statistics); NaN where a value cannot be said."""
+
+IntervalMethod = Literal["percentile", "expanded"]
+"""How bounds are read off the draws.
+
+percentile: the quantiles of the confidence itself. expanded: the quantiles that make up for a sample's spread being
+smaller than its population's and for the spread being estimated, as Student's t does (Hesterberg, What teachers
+should know about the bootstrap, 2015, section 3.4).
+"""
+
+# Resampling holds one count per draw and cluster; larger jobs are done in pieces of this many counts.
+_COUNTS_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A macro mean over clusters with its bootstrap interval.
+
+    `mean` is None where there is no value, `low` and `high` where there are fewer than two clusters.
+    `left_out` counts the values that were None. `method` says how the bounds were read off the draws.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    clusters: int
+    draws: int
+    seed: int
+    left_out: int = 0
+    confidence: float = DEFAULT_CONFIDENCE
+    method: IntervalMethod = "percentile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +91,110 @@ class Estimate:
     confidence: float = DEFAULT_CONFIDENCE
 
 
+def bootstrap_interval(
+    values: Sequence[float | None],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    confidence: float = DEFAULT_CONFIDENCE,
+    draws: int = DEFAULT_DRAWS,
+    seed: int = 0,
+    method: IntervalMethod = "percentile",
+) -> Interval:
+    """Macro mean of the values over their clusters, with a bootstrap interval that resamples clusters.
+
+    Values of one cluster are averaged first; without `clusters` each value is one of its own. None values are
+    left out and counted. Fewer than two clusters give no interval. Equal input gives an equal interval, in
+    any order of rows.
+    Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1, EvaluationError for a value that is
+    not finite, fewer than one draw or an unknown method.
+    Source: Efron's bootstrap over clusters; see `IntervalMethod` for what each method is for. Of few clusters
+    `percentile` is too narrow (in simulation a nominal 95 % covers 93.7 % with 30 and 90 % with 10); `expanded` mends
+    that.
+    Example: `bootstrap_interval([0.2, 0.4, 0.9], ["a", "a", "b"])` has mean 0.6, from the cluster means 0.3
+    and 0.9.
+    """
+    labels: Sequence[Hashable] = range(len(values)) if clusters is None else clusters
+    check_same_length("values", values, "clusters", labels)
+    check_choice("The method", method, get_args(IntervalMethod))
+    _check(confidence, draws)
+    grouped: dict[Hashable, list[float | None]] = {}
+    for label, value in zip(labels, values, strict=True):
+        grouped.setdefault(label, []).append(None if value is None else checked_finite(value))
+    # Sorted, so that neither the order of rows nor the names of clusters move the interval.
+    means = sorted(value for group in grouped.values() if (value := mean(group)) is not None)
+    low = high = None
+    if len(means) >= FEWEST_CLUSTERS:
+        column = np.array(means, dtype=np.float64).reshape(-1, 1)
+        drawn, _ = bootstrap_means(column, np.ones_like(column), draws=draws, seed=seed)
+        tail = (1 - confidence) / 2
+        tails = expanded_tails(confidence, len(means)) if method == "expanded" else (tail, 1 - tail)
+        low, high = np.quantile(drawn[:, 0], tails).tolist()
+    return Interval(
+        mean=mean(means),
+        low=low,
+        high=high,
+        clusters=len(means),
+        draws=draws,
+        seed=seed,
+        left_out=sum(value is None for value in values),
+        confidence=confidence,
+        method=method,
+    )
+
+
+def bootstrap_means(
+    sums: NDArray[np.float64],
+    sizes: NDArray[np.float64] | NDArray[np.bool_],
+    *,
+    draws: int = DEFAULT_DRAWS,
+    seed: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Means of every system in every draw; each draw takes the same clusters for all systems.
+
+    `sums` and `sizes` have shape (clusters, systems): what a system's values in the cluster add up to, and how many
+    they are, which for single values is whether there is one. Where there is none the sum is ignored.
+    Returns two arrays of shape (draws, systems): the means, and whether the draw held any cluster of that
+    system (where it did not, the mean is 0 and must be ignored). Never NaN.
+    Example: a system with 1.0 over two values in one cluster and 0.5 over one in the other has the mean 0.5 in every
+    draw.
+    """
+    weights = sizes.astype(np.float64)
+    filled = np.where(weights > 0, sums, 0.0)
+    means: list[NDArray[np.float64]] = []
+    counted: list[NDArray[np.bool_]] = []
+    # Most systems have the same clusters: what a draw holds of these is counted once.
+    patterns, which = np.unique(weights, axis=1, return_inverse=True)
+    for counts in _resampled_counts(len(filled), draws, seed):
+        held = (counts @ patterns)[:, which.reshape(-1)]
+        counted.append(held > 0)
+        means.append((counts @ filled) / np.maximum(held, 1.0))
+    return np.concatenate(means), np.concatenate(counted)
+
+
+def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
+    """The two quantiles of bootstrap means at which an interval of few clusters must be read.
+
+    They lie further out than those of the confidence, as Student's t does beyond the normal, and the more so the fewer
+    the clusters; of one cluster they are 0 and 1. For whoever reads bounds off `bootstrap_means`.
+    Raises InvalidPercent for a confidence outside 0 to 1.
+    Source: Hesterberg, What teachers should know about the bootstrap, 2015, section 3.4: the normal's distribution at
+    sqrt(n / (n - 1)) times the quantile of Student's t with n - 1 degrees of freedom.
+    Example: 95 % of 30 clusters is read at .0188 and .9812 instead of .025 and .975.
+    """
+    check_confidence(confidence)
+    if clusters < FEWEST_CLUSTERS:
+        return 0.0, 1.0
+    reach = math.sqrt(clusters / (clusters - 1)) * float(
+        scipy.special.stdtrit(clusters - 1, (1 - confidence) / 2)
+    )
+    tail = float(scipy.special.ndtr(reach))
+    return tail, 1 - tail
+
+
 def estimates(
     rows: Floats,
     statistic: Statistic,
     *,
-    sizes: Integers | None = None,
     shares: Collection[int] = (),
     confidence: float = DEFAULT_CONFIDENCE,
     draws: int = STATISTIC_DRAWS,
@@ -67,24 +202,22 @@ def estimates(
 ) -> list[Estimate]:
     """The statistics of all rows together, each with its interval over draws of as many rows.
 
-    `rows` are the sums of each cluster, shape (clusters, columns), dense or sparse; `sizes` says how many clusters
-    each row stands for, where equal ones were put together. All statistics see the same draws, and equal numbers
-    of clusters with an equal seed see the same draws too. `shares` are the places of statistics that are shares: where
-    one is 0 or 1, so is every draw of it, and the interval is Clopper and Pearson's of as many trials as there are
-    clusters in it, for the share can be no further off than the chance of a cluster that is not wholly 0 or 1.
+    `rows` are the sums of each cluster, shape (clusters, columns), dense or sparse. All statistics see the same draws,
+    and equal numbers of clusters with an equal seed see the same draws too. `shares` are the places of statistics that
+    are shares: where one is 0 or 1, so is every draw of it, and the interval is Clopper and Pearson's of as many trials
+    as there are clusters in it, for the share can be no further off than the chance of a cluster not wholly 0 or 1.
     Raises InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer than one draw.
     """
-    check_resampling(confidence, draws)
-    kinds = np.ones(rows.shape[0], dtype=np.int64) if sizes is None else sizes
-    clusters = int(kinds.sum())
+    _check(confidence, draws)
+    clusters = rows.shape[0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        point = statistic(np.atleast_2d(kinds @ rows))[0]
+        point = statistic(np.atleast_2d(rows.sum(axis=0)))[0]
         drawn = [np.empty((0, len(point)))]
         if clusters >= FEWEST_CLUSTERS:
-            drawn += [statistic(counts @ rows) for counts in _drawn_counts(kinds, draws, seed)]
+            drawn += [statistic(counts @ rows) for counts in _resampled_counts(clusters, draws, seed)]
         holding = np.isfinite(statistic(rows)).sum(axis=0) if shares else ()
     found = [
-        estimate_of(value, column, clusters=clusters, confidence=confidence, draws=draws, seed=seed)
+        _estimate(value, column, clusters=clusters, confidence=confidence, draws=draws, seed=seed)
         for value, column in zip(point.tolist(), np.concatenate(drawn).T, strict=True)
     ]
     for place in shares:
@@ -92,10 +225,9 @@ def estimates(
     return found
 
 
-def estimate_of(
+def _estimate(
     value: float, drawn: Floats, *, clusters: int, confidence: float, draws: int, seed: int
 ) -> Estimate:
-    """The value with the expanded percentiles of what the draws gave; NaN stands for what cannot be said."""
     said = drawn[~np.isnan(drawn)]
     low = high = None
     if len(said) and not math.isnan(value):
@@ -152,35 +284,28 @@ def places_in_clusters(names: Sequence[str], clusters: Mapping[str, str] | None)
     return np.array([places[cluster_of[name]] for name in names], dtype=np.intp), len(places)
 
 
-def check_resampling(confidence: float, draws: int) -> None:
-    """Raises InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer than one draw."""
+def checked_finite(value: float) -> float:
+    """The value itself. Raises EvaluationError unless it is finite."""
+    if not math.isfinite(value):
+        raise EvaluationError(
+            f"A value is {value!r}; every value must be finite, or None where there is none."
+        )
+    return value
+
+
+def _check(confidence: float, draws: int) -> None:
     check_confidence(confidence)
     if draws < 1:
         raise EvaluationError(f"The number of draws must be at least 1, got {draws}.")
 
 
-def checked_finite(value: float) -> float:
-    """The value itself. Raises EvaluationError unless it is finite."""
-    if not math.isfinite(value):
-        raise EvaluationError(
-            f"A value is {value!r}; every value must be finite, or left out where there is none."
-        )
-    return value
-
-
-def _drawn_counts(sizes: Integers, draws: int, seed: int) -> Iterator[Floats]:
-    """How often each draw of sizes.sum() clusters took each kind of row, until all draws are made."""
-    total, kinds = int(sizes.sum()), len(sizes)
-    if total == kinds:
-        yield from _resampled_counts(total, draws, seed)
-    elif 2 * kinds > total:
-        starts = np.cumsum(sizes) - sizes
-        for counts in _resampled_counts(total, draws, seed):
-            yield np.add.reduceat(counts, starts, axis=1)
-    else:
-        # Where many rows are alike, one draw per kind is far cheaper than one per row, and the same in law.
-        generator = np.random.default_rng(seed)
-        at_once = max(1, _COUNTS_AT_ONCE // kinds)
-        for start in range(0, draws, at_once):
-            rows = min(at_once, draws - start)
-            yield generator.multinomial(total, sizes / total, size=rows).astype(np.float64)
+def _resampled_counts(clusters: int, draws: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """How often each draw took each cluster, shape (some draws, clusters), until all draws are made."""
+    generator = np.random.default_rng(seed)
+    at_once = max(1, _COUNTS_AT_ONCE // max(1, clusters))
+    for start in range(0, draws, at_once):
+        rows = min(at_once, draws - start)
+        taken = generator.integers(0, clusters, size=(rows, clusters))
+        taken += clusters * np.arange(rows)[:, np.newaxis]
+        counts = np.bincount(taken.ravel(), minlength=rows * clusters)
+        yield counts.reshape(rows, clusters).astype(np.float64)

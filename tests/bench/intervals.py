@@ -13,13 +13,13 @@ import scipy
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.typing import NDArray
 
-from evaluation.statistics._intervals import bootstrap_interval
-from evaluation.statistics.estimates._ranges import FEWEST_EXPECTED
-from evaluation.statistics.estimates._sample_estimates import (
+from evaluation.statistics._estimates import (
     SampledItem,
     estimate_systems_from_sample,
 )
-from evaluation.statistics.estimates._sampling import fixed_size_sample, inclusion_probabilities
+from evaluation.statistics._ranges import FEWEST_EXPECTED
+from evaluation.statistics._resampling import bootstrap_interval
+from evaluation.statistics._sampling import fixed_size_sample, inclusion_probabilities
 from tests.bench import Row
 
 STUDIES = 2_000

@@ -150,7 +150,7 @@ def estimate_table(
     state = _state(framed, found, answered)
     from_people = state == EstimateState.PEOPLE
     if from_people:
-        found = estimate_systems_from_sample(items, confidence=CONFIDENCE, tuning=0.0)
+        found = estimate_systems_from_sample(items, confidence=CONFIDENCE, people_alone=True)
     systems = {name: _estimated(result, from_people=from_people) for name, result in found.items()}
     # The better system comes first, so that differences are mostly positive.
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))

@@ -12,7 +12,8 @@ from django.db.models.functions import Greatest
 from annotation.judging.services.database_thread import DatabaseThread, Grouped
 from annotation.models import JudgeCall, Run
 from evaluation.judging.errors import BudgetSpent
-from evaluation.judging.protocol import Price, cost_of_next_call
+from evaluation.judging.money import cost_of_next_call
+from evaluation.judging.protocol import Price
 
 LOOK_AGAIN_SECONDS = 0.1
 

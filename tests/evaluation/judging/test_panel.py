@@ -17,7 +17,6 @@ from evaluation import (
 )
 from evaluation.errors import InvalidPercent
 from evaluation.judging import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable, Text
-from evaluation.judging._lexical_questions import LexicalQuestions
 from evaluation.judging.panel import majority
 from evaluation.judging.protocol import ExtractedClaim, Side
 from tests.llm_server import LLMServer
@@ -25,10 +24,8 @@ from tests.llm_server import LLMServer
 TEXT = "The council met. The mayor left."
 
 
-class Member(LexicalQuestions):
+class Member(LexicalJudge):
     """Answers every check alike, or fails."""
-
-    kind = "lexical"
 
     def __init__(self, name: str, label: Label | None = "yes", failure: Exception | None = None) -> None:
         self.name = name
@@ -47,9 +44,6 @@ class Member(LexicalQuestions):
         if self._failure:
             raise self._failure
         return tuple(self._verdict for _ in claims)
-
-    async def aclose(self) -> None:
-        """Nothing is held."""
 
 
 def panel_of(*labels: Label | None) -> JudgePanel:

@@ -17,8 +17,8 @@ from evaluation import (
     evaluate_summaries,
 )
 from evaluation.judging import BudgetSpent, JudgeUnavailable, MemoryCallStore, Text, Usage
+from evaluation.judging.money import in_turn
 from evaluation.judging.protocol import metered
-from evaluation.judging.turns import in_turn
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from evaluation import Label
 from evaluation.errors import InvalidLabel, LengthMismatch
-from evaluation.statistics.agreement._kappa import cohen_kappa
-from evaluation.statistics.judges._judge_report import judge_report, judge_reports
+from evaluation.statistics._agreement import cohen_kappa
+from evaluation.statistics._judge_report import judge_report, judge_reports
 
 LABELS = st.sampled_from(["yes", "no", "unsure", None])
 

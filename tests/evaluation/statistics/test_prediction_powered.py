@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from evaluation.errors import EvaluationError, InvalidPercent, LengthMismatch
-from evaluation.statistics.estimates._prediction_powered import prediction_powered_mean
+from evaluation.statistics._prediction_powered import prediction_powered_mean
 
 HUMAN = [1.0, 0.0, 1.0, 1.0]
 LABELLED = [0.8, 0.3, 0.6, 0.9]

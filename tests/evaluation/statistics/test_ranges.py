@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, norm
 from scipy.stats import t as student
 
-from evaluation.statistics.estimates._ranges import Precision, interval_within_range
+from evaluation.statistics._ranges import Precision, interval_within_range
 
 SHARES = st.floats(0, 1)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight
-from evaluation.statistics.estimates._sampling import (
+from evaluation.statistics._sampling import (
     Design,
     fixed_size_sample,
     inclusion_probabilities,

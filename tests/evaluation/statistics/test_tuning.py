@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.statistics.estimates._tuning import moments, slopes
+from evaluation.statistics._tuning import moments, slopes
 
 
 def summed(systems: list[tuple[list[list[float]], list[float]]]) -> np.ndarray:

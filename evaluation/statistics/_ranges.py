@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import scipy
 
-from evaluation.statistics.estimates._prediction_powered import quantile
+from evaluation.statistics._prediction_powered import quantile
 
 FEWEST_EXPECTED = 10.0
 """Answers of either kind, of as many independent ones as a mean is worth, below which the exact interval is taken."""

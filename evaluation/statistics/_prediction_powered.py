@@ -1,7 +1,7 @@
 """Means of people's answers, made more precise by a judge's, without trusting the judge: the published form.
 
 Where the judge is right, few human answers go far; where it is wrong, the human answers take its error out. For
-recorded draws, in which items may have had different chances, see `_sample_estimates`.
+recorded draws, in which items may have had different chances, see `_estimates`.
 """
 
 import math
@@ -12,8 +12,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from evaluation._guards import check_confidence, check_same_length
-from evaluation.errors import EvaluationError, InvalidPercent
+from evaluation._guards import check_confidence, check_same_length, checked_share
+from evaluation.errors import EvaluationError
 
 Array = NDArray[np.float64]
 
@@ -63,73 +63,52 @@ def prediction_powered_mean(
     Example: `prediction_powered_mean([1, 0, 1, 1], [.8, .3, .6, .9], [.7, .5, .2, .9, .4, .6, .8, .1])` estimates
     0.650568 with tuning 0.795455.
     """
-    y, f, unlabelled = _checked(human, judge_labelled, judge_unlabelled)
+    check_same_length("human", human, "judge_labelled", judge_labelled)
     check_confidence(confidence)
-    if tuning is not None and not 0 <= tuning <= 1:
-        raise InvalidPercent(f"The tuning must lie in 0 to 1, got {tuning!r}.")
-    if not len(y):
+    if tuning is not None:
+        checked_share("The tuning", tuning)
+    y, f, unlabelled = (
+        np.asarray(values, dtype=np.float64) for values in (human, judge_labelled, judge_unlabelled)
+    )
+    if not all(np.isfinite(column).all() for column in (y, f, unlabelled)):
+        raise EvaluationError("A value is not finite; leave out what has no value.")
+    count, lost = len(y), 1 if small_sample else 0
+    if not count:
         return PredictionPoweredMean(None, None, None, 0.0, None, None, None, None)
-    lost = 1 if small_sample else 0
-    each = _tunings(y, f, unlabelled, cross_fit=cross_fit, fixed=tuning, lost=lost)
-    pull = unlabelled.mean() if len(unlabelled) else 0.0
-    corrected = y - each * (f - pull)
-    mean_tuning = float(each.mean())
-    if len(y) < FEWEST_ANSWERS:
-        return PredictionPoweredMean(
-            float(corrected[0]), None, None, mean_tuning, float(y[0]), None, None, None
-        )
-    people_variance = float(y.var(ddof=lost)) / len(y)
-    variance = float(corrected.var(ddof=lost)) / len(y)
+    if tuning is not None or not len(unlabelled):
+        each = np.full(count, tuning if tuning is not None and len(unlabelled) else 0.0)
+    elif cross_fit:
+        each = np.array([_tuning(np.delete(y, i), np.delete(f, i), unlabelled, lost) for i in range(count)])
+    else:
+        each = np.full(count, _tuning(y, f, unlabelled, lost))
+    corrected = y - each * (f - (unlabelled.mean() if len(unlabelled) else 0.0))
+    estimate, people, used = float(corrected.mean()), float(y.mean()), float(each.mean())
+    if count < FEWEST_ANSWERS:
+        return PredictionPoweredMean(estimate, None, None, used, people, None, None, None)
+    people_variance, variance = (float(values.var(ddof=lost)) / count for values in (y, corrected))
     # One unlabelled item has no spread to measure.
     if len(unlabelled) > lost:
-        variance += mean_tuning**2 * float(unlabelled.var(ddof=lost)) / len(unlabelled)
-    reach = quantile(confidence, len(y) - 1 if small_sample else None)
-    estimate, half = float(corrected.mean()), reach * math.sqrt(variance)
-    people, people_half = float(y.mean()), reach * math.sqrt(people_variance)
+        variance += used**2 * float(unlabelled.var(ddof=lost)) / len(unlabelled)
+    reach = quantile(confidence, count - 1 if small_sample else None)
+    half, people_half = reach * math.sqrt(variance), reach * math.sqrt(people_variance)
     return PredictionPoweredMean(
-        estimate=estimate,
-        low=estimate - half,
-        high=estimate + half,
-        tuning=mean_tuning,
-        classical_estimate=people,
-        classical_low=people - people_half,
-        classical_high=people + people_half,
-        labels_saved=saved_labels(len(y), people_variance, variance),
+        estimate,
+        estimate - half,
+        estimate + half,
+        used,
+        people,
+        people - people_half,
+        people + people_half,
+        saved_labels(count, people_variance, variance),
     )
 
 
-def _tunings(
-    y: Array, f: Array, unlabelled: Array, *, cross_fit: bool, fixed: float | None, lost: int
-) -> Array:
-    """The tuning that each answer is corrected with."""
-    n = len(y)
-    if not len(unlabelled):
-        return np.zeros(n)
-    if fixed is not None:
-        return np.full(n, fixed)
-    if not cross_fit:
-        return np.full(n, _best_tuning(y, f, unlabelled, lost))
-    return np.array([_best_tuning(np.delete(y, i), np.delete(f, i), unlabelled, lost) for i in range(n)])
-
-
-def _best_tuning(y: Array, f: Array, unlabelled: Array, lost: int) -> float:
-    if len(y) < FEWEST_ANSWERS:
-        return 0.0
-    spread = float(np.concatenate([f, unlabelled]).var(ddof=1))
-    together = float(np.cov(y, f, ddof=lost)[0, 1])
+def _tuning(y: Array, f: Array, unlabelled: Array, lost: int) -> float:
+    spread = float(np.concatenate([f, unlabelled]).var(ddof=1)) if len(y) >= FEWEST_ANSWERS else 0.0
     if spread <= 0:
         return 0.0
+    together = float(np.cov(y, f, ddof=lost)[0, 1])
     return min(1.0, max(0.0, together / ((1 + len(y) / len(unlabelled)) * spread)))
-
-
-def _checked(
-    human: Sequence[float], judge_labelled: Sequence[float], judge_unlabelled: Sequence[float]
-) -> tuple[Array, Array, Array]:
-    check_same_length("human", human, "judge_labelled", judge_labelled)
-    columns = [np.asarray(values, dtype=np.float64) for values in (human, judge_labelled, judge_unlabelled)]
-    if not all(np.isfinite(column).all() for column in columns):
-        raise EvaluationError("A value is not finite; leave out what has no value.")
-    return columns[0], columns[1], columns[2]
 
 
 def quantile(confidence: float, degrees: float | None) -> float:

@@ -1,18 +1,22 @@
-"""Permutation tests, Holm's correction and all pairs: exact answers, a second library, and false findings."""
+"""Permutation tests, Holm's correction, groups and settled orders: exact answers, and false findings."""
 
 import random
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import EvaluationError, InvalidPercent
-from evaluation.statistics.systems._significance import (
+from evaluation.statistics._systems import (
     EXACT_CLUSTERS,
     PairComparison,
+    compact_letters,
     compare_systems,
     holm,
+    indistinct_groups,
     may_be_best,
+    settled_order,
 )
 
 SHARES = st.floats(0, 1)
@@ -225,3 +229,102 @@ def test_what_cannot_be_is_refused() -> None:
         compare_systems({"a": {"x": float("nan")}, "b": {"x": 1}})
     with pytest.raises(InvalidPercent):
         holm([1.2])
+
+
+NAMES = "abcdef"
+DIFFERENT = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
+
+
+def test_letters_worked_out() -> None:
+    assert compact_letters("abc", [("a", "b"), ("b", "c")]) == {"a": "a", "b": "ab", "c": "b"}
+    assert indistinct_groups("abc", [("c", "a")]) == (("a", "b"), ("b", "c"))
+
+
+def test_all_alike_share_a_letter_and_all_different_share_none() -> None:
+    assert indistinct_groups(NAMES, []) == (tuple(NAMES),)
+    assert indistinct_groups("abc", list(combinations("abc", 2))) == (("a",), ("b",), ("c",))
+    assert indistinct_groups([], []) == ()
+
+
+def test_a_group_need_not_be_a_run() -> None:
+    # Only b and c differ, and b and d.
+    assert indistinct_groups("abcd", [("b", "c"), ("b", "d")]) == (("a", "b"), ("a", "c", "d"))
+
+
+def test_letters_go_on_after_z() -> None:
+    names = [f"s{number:02}" for number in range(28)]
+    letters = compact_letters(names, [[name] for name in names])
+    assert (letters["s25"], letters["s26"], letters["s27"]) == ("z", "a1", "b1")
+
+
+@given(DIFFERENT)
+def test_two_share_a_group_exactly_if_they_do_not_differ(different: set[tuple[str, str]]) -> None:
+    groups = indistinct_groups(NAMES, different)
+    for pair in combinations(NAMES, 2):
+        assert any(set(pair) <= set(group) for group in groups) == (pair not in different)
+    assert not any(set(one) < set(other) for one in groups for other in groups)
+
+
+def test_comparisons_go_straight_into_groups() -> None:
+    values = {name: {f"d{n}": base + n / 100 for n in range(8)} for name, base in (("a", 0.9), ("b", 0.1))}
+    different = [(pair.first, pair.second) for pair in compare_systems(values) if pair.is_different()]
+    assert indistinct_groups("ab", different) == (("a",), ("b",))
+
+
+def test_names_must_be_known_and_single() -> None:
+    with pytest.raises(EvaluationError, match="'z'"):
+        indistinct_groups("abc", [("a", "z")])
+    with pytest.raises(EvaluationError, match="twice"):
+        indistinct_groups("aba", [])
+
+
+def pair(first: str, second: str, difference: float, p: float) -> PairComparison:
+    return PairComparison(first, second, difference, sets=9, p=p, adjusted_p=p, is_exact=False)
+
+
+def test_what_is_better_than_a_better_one_is_better() -> None:
+    # a over b and b over c hold; that of a over c, of more noise, does not by itself.
+    compared = [pair("a", "b", 0.2, 0.01), pair("b", "c", 0.2, 0.01), pair("c", "a", -0.4, 0.2)]
+    found = settled_order({"a": 0.8, "b": 0.6, "c": 0.4}, compared)
+    assert found == {("a", "b"), ("b", "c"), ("a", "c")}
+
+
+def test_a_difference_against_the_means_tells_apart() -> None:
+    # On the sets that both have b is better, though a has the higher mean over its own.
+    assert settled_order({"a": 0.8, "b": 0.6}, [pair("a", "b", -0.1, 0.01)]) == {("b", "a")}
+
+
+STUDIES = st.dictionaries(
+    st.sampled_from(NAMES[:5]),
+    st.dictionaries(st.integers(0, 13).map(str), st.integers(0, 20).map(lambda n: n / 20), min_size=1),
+    min_size=2,
+)
+TESTS = st.tuples(
+    st.fixed_dictionaries({name: st.integers(0, 8).map(lambda n: n / 8) for name in NAMES[:5]}),
+    st.lists(st.integers(-8, 8), min_size=10, max_size=10),
+)
+
+
+def nothing_contradicts(means: dict[str, float], found: frozenset[tuple[str, str]]) -> None:
+    order = sorted(means, key=lambda name: -means[name])
+    letters = compact_letters(order, indistinct_groups(order, found))
+    for one, other in combinations(order, 2):
+        assert not {(one, other), (other, one)} <= found
+        shares_a_letter = bool(set(letters[one]) & set(letters[other]))
+        assert shares_a_letter is not bool({(one, other), (other, one)} & found)
+
+
+@given(STUDIES)
+def test_nothing_contradicts_in_random_studies(values: dict[str, dict[str, float]]) -> None:
+    means = {name: sum(of.values()) / len(of) for name, of in values.items()}
+    nothing_contradicts(means, settled_order(means, compare_systems(values)))
+
+
+@given(TESTS)
+def test_nothing_contradicts_whatever_tests_say(drawn: tuple[dict[str, float], list[int]]) -> None:
+    means, differences = drawn
+    compared = [
+        pair(one, other, difference / 8, 0.01 if abs(difference) > 3 else 0.5)
+        for (one, other), difference in zip(combinations(NAMES[:5], 2), differences, strict=True)
+    ]
+    nothing_contradicts(means, settled_order(means, compared))

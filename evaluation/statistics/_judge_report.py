@@ -1,5 +1,6 @@
 """How far a judge can be trusted: its verdicts compared with people's answers to the same checks."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -8,18 +9,23 @@ import numpy as np
 
 from evaluation._guards import check_same_length
 from evaluation._labels import LABELS, Label, checked_labels
-from evaluation.statistics._intervals import DEFAULT_CONFIDENCE
-from evaluation.statistics._resampling import STATISTIC_DRAWS, Estimate, Floats, estimates, places_of, sums_by
+from evaluation.statistics._resampling import (
+    DEFAULT_CONFIDENCE,
+    STATISTIC_DRAWS,
+    Estimate,
+    Floats,
+    estimates,
+    places_of,
+    sums_by,
+)
 
 UNSCORED = "unscored"
 JUDGE_ROWS: tuple[str, ...] = (*LABELS, UNSCORED)
 HUMAN_COLUMNS: tuple[str, ...] = LABELS
 
-_FIGURES = ("answered", "accuracy", "kappa", "sensitivity", "specificity", "precision", "bias")
-# Which of them are shares of something, and not differences or squares.
-_SHARES = [
-    _FIGURES.index(name) for name in ("answered", "accuracy", "sensitivity", "specificity", "precision")
-]
+_FIGURES = ("answered", "accuracy", "sensitivity", "specificity", "precision", "kappa", "bias")
+_SHARES = range(5)
+"""Which of them are shares of something, and not differences or squares."""
 
 Part = TypeVar("Part", bound=Hashable)
 
@@ -74,28 +80,30 @@ def judge_report(
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
     check_same_length("judge", judge, "human", human)
     check_same_length("judge", judge, "documents", names)
-    answered = [
-        (said, answer, name)
-        for said, answer, name in zip(checked_labels(judge), checked_labels(human), names, strict=True)
-        if answer is not None
-    ]
-    labels = [said for said, _, _ in answered]
-    answers = [answer for _, answer, _ in answered]
-    places, width = places_of([name for _, _, name in answered])
-    found = estimates(
-        sums_by(places, width, _columns(labels, answers)),
-        _figures,
-        shares=_SHARES,
-        confidence=confidence,
-        draws=draws,
-        seed=seed,
-    )
+    confusion = {row: dict.fromkeys(HUMAN_COLUMNS, 0) for row in JUDGE_ROWS}
+    rows, clusters = [], []
+    for said, answer, name in zip(checked_labels(judge), checked_labels(human), names, strict=True):
+        if answer is not None:
+            confusion[said or UNSCORED][answer] += 1
+            rows.append(
+                (
+                    1,
+                    said is not None,
+                    said == "yes",
+                    answer == "yes" and said is not None,
+                    said == answer == "yes",
+                )
+            )
+            clusters.append(name)
+    places, width = places_of(clusters)
+    sums = sums_by(places, width, np.array(rows, dtype=np.float64).reshape(-1, 5))
+    found = estimates(sums, _figures, shares=_SHARES, confidence=confidence, draws=draws, seed=seed)
     return JudgeReport(
-        confusion=_confusion(labels, answers),
-        checks=len(answered),
-        scored=len(labels) - labels.count(None),
+        confusion=confusion,
+        checks=len(rows),
+        scored=len(rows) - sum(confusion[UNSCORED].values()),
         documents=width,
-        left_out=len(judge) - len(answered),
+        left_out=len(judge) - len(rows),
         **dict(zip(_FIGURES, found, strict=True)),
     )
 
@@ -117,69 +125,36 @@ def judge_reports(
     Example: where people say yes, no and no and the judge yes, no and yes, of the parts `a`, `a` and `b`, its accuracy
     is 1 in `a` and 0 in `b`.
     """
-    check_same_length("judge", judge, "parts", parts)
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
-    for other, column in (("human", human), ("documents", names)):
+    for other, column in (("parts", parts), ("human", human), ("documents", names)):
         check_same_length("judge", judge, other, column)
-    members: dict[Part, list[int]] = {}
+    members: dict[Part, list[int]] = defaultdict(list)
     for place, part in enumerate(parts):
-        members.setdefault(part, []).append(place)
-    return {
-        part: judge_report(
-            [judge[place] for place in places],
-            [human[place] for place in places],
-            [names[place] for place in places],
-            confidence=confidence,
-            draws=draws,
-            seed=seed,
-        )
-        for part, places in members.items()
-    }
+        members[part].append(place)
 
+    def of(places: Sequence[int]) -> JudgeReport:
+        said, true = ([column[place] for place in places] for column in (judge, human))
+        documents = [names[place] for place in places]
+        return judge_report(said, true, documents, confidence=confidence, draws=draws, seed=seed)
 
-def _confusion(labels: Sequence[Label | None], answers: Sequence[Label]) -> dict[str, dict[str, int]]:
-    confusion = {row: dict.fromkeys(HUMAN_COLUMNS, 0) for row in JUDGE_ROWS}
-    for said, answer in zip(labels, answers, strict=True):
-        confusion[said or UNSCORED][answer] += 1
-    return confusion
-
-
-def _columns(labels: Sequence[Label | None], answers: Sequence[Label]) -> Floats:
-    """Per check: one, both yes, judge alone yes, human alone yes, neither."""
-    scored = np.array([label is not None for label in labels], dtype=np.bool_)
-    said = np.array([label == "yes" for label in labels], dtype=np.bool_)
-    true = np.array([answer == "yes" for answer in answers], dtype=np.bool_)
-    columns = [
-        np.ones(len(labels)),
-        scored & said & true,
-        scored & said & ~true,
-        scored & ~said & true,
-        scored & ~said & ~true,
-    ]
-    return np.column_stack(columns).astype(np.float64)
-
-
-def kappa_of_counts(checks: Floats, people: Floats, judge: Floats, wrong: Floats) -> Floats:
-    """Cohen's kappa of so many yes of people, yes of the judge, and differences; nan where chance leaves none."""
-    # Disagreement by chance: one says yes where the other, by its own habits, does not.
-    expected = judge * (checks - people) + people * (checks - judge)
-    kappa: Floats = np.where(expected > 0, 1 - checks * wrong / expected, np.nan)
-    return kappa
+    return {part: of(places) for part, places in members.items()}
 
 
 def _figures(sums: Floats) -> Floats:
-    """A column each, in the order of `_FIGURES`."""
-    checks, both, judge_alone, human_alone, neither = sums.T
-    scored = both + judge_alone + human_alone + neither
-    judge_yes, human_yes = both + judge_alone, both + human_alone
+    """A column each, in the order of `_FIGURES`, of checks: all, scored, yes of the judge, of people, of both."""
+    checks, scored, judge_yes, human_yes, both = sums.T
+    neither = scored - judge_yes - human_yes + both
+    # Disagreement by chance: one says yes where the other, by its own habits, does not.
+    expected = judge_yes * (scored - human_yes) + human_yes * (scored - judge_yes)
+    wrong = judge_yes + human_yes - 2 * both
     return np.column_stack(
         [
             scored / checks,
             (both + neither) / scored,
-            kappa_of_counts(scored, human_yes, judge_yes, judge_alone + human_alone),
             both / human_yes,
             neither / (scored - human_yes),
             both / judge_yes,
-            (judge_alone - human_alone) / scored,
+            np.where(expected > 0, 1 - scored * wrong / expected, np.nan),
+            (judge_yes - human_yes) / scored,
         ]
     )

@@ -1,21 +1,28 @@
-"""Krippendorff's alpha: published answers, a slow second form, what cannot be said, and its interval."""
+"""Agreement: published answers, other libraries, what cannot be said, and intervals."""
 
 import json
 import random
-from collections import Counter
-from itertools import permutations
+import warnings
 from pathlib import Path
 from typing import Any, get_args
 
+import krippendorff
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
+from evaluation import cohen_kappa, krippendorff_alpha
 from evaluation.errors import EvaluationError, InvalidPercent, LengthMismatch
-from evaluation.statistics.agreement._alpha import (
+from evaluation.statistics import (
+    KappaWeights,
     Level,
     alpha_interval,
-    krippendorff_alpha,
+    kappa_interval,
+    observed_agreement,
+    observed_agreement_interval,
 )
 
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -46,35 +53,6 @@ THREE_RATERS = numbers(
 )
 
 
-def slow_distance(level: Level, one: int, other: int, used: Counter[int]) -> float:
-    if level == "nominal":
-        return float(one != other)
-    if level == "interval":
-        return float((one - other) ** 2)
-    if level == "ratio":
-        return ((one - other) / (one + other)) ** 2 if one + other else 0.0
-    low, high = sorted((one, other))
-    between = sum(count for value, count in used.items() if low <= value <= high)
-    return (between - (used[one] + used[other]) / 2) ** 2
-
-
-def slow_alpha(table: Table, level: Level) -> float | None:
-    """Mean disagreement of pairs within items over that of all pairs: no coincidences, no sums of squares."""
-    items = [[rating for rating in item if rating is not None] for item in zip(*table, strict=True)]
-    items = [item for item in items if len(item) > 1]
-    ratings = [rating for item in items for rating in item]
-    used = Counter(ratings)
-    seen = sum(
-        slow_distance(level, one, other, used) / (len(item) - 1)
-        for item in items
-        for one, other in permutations(item, 2)
-    )
-    by_chance = sum(slow_distance(level, one, other, used) for one, other in permutations(ratings, 2))
-    return (
-        1 - (seen / len(ratings)) / (by_chance / (len(ratings) * (len(ratings) - 1))) if by_chance else None
-    )
-
-
 @pytest.mark.parametrize(
     ("table", "level", "published"),
     [
@@ -95,15 +73,6 @@ def test_a_table_worked_out() -> None:
     assert krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal") == pytest.approx(
         1 - (2 / 8) / (30 / 56)
     )
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_it_equals_a_slow_form_on_random_tables_with_gaps(level: Level) -> None:
-    chance = random.Random(7)
-    for _ in range(200):
-        raters, items = chance.randint(2, 5), chance.randint(1, 12)
-        table: Table = [[chance.choice([None, 0, 1, 2, 5, 20]) for _ in range(items)] for _ in range(raters)]
-        assert krippendorff_alpha(table, level) == pytest.approx(slow_alpha(table, level), abs=1e-12)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -263,3 +232,180 @@ def test_real_votes(judged_data: Path, name: str, number: int, alpha: float) -> 
     table = votes((judged_data / name).read_text(encoding="utf-8").splitlines())
     assert sum(vote is not None for row in table for vote in row) == number
     assert krippendorff_alpha(table, "nominal") == pytest.approx(alpha, abs=5e-7)
+
+
+WEIGHTS: tuple[KappaWeights | None, ...] = (None, "linear", "quadratic")
+PAIRS = st.lists(st.tuples(st.none() | st.integers(0, 3), st.none() | st.integers(0, 3)), max_size=15)
+
+
+def rated(yes_yes: int, yes_no: int, no_yes: int, no_no: int) -> tuple[list[str], list[str]]:
+    first = ["yes"] * (yes_yes + yes_no) + ["no"] * (no_yes + no_no)
+    second = ["yes"] * yes_yes + ["no"] * yes_no + ["yes"] * no_yes + ["no"] * no_no
+    return first, second
+
+
+def test_the_textbook_table() -> None:
+    # Agreement 35/50 = .7; chance .5 * .6 + .5 * .4 = .5; (.7 - .5) / (1 - .5) = .4.
+    assert cohen_kappa(*rated(20, 5, 10, 15)) == pytest.approx(0.4)
+
+
+def test_weights_worked_out() -> None:
+    # Disagreement 1 - 2 - 1 over scale 1 2 3: items (1,1) (1,2) (3,1) (3,3). Seen, linear: 0 + 1 + 2 + 0 = 3;
+    # by chance: of 16 pairs of {1,1,3,3} and {1,2,1,3}: 1s give 0+1+0+2 = 3 each, 3s give 2+1+2+0 = 5 each: 16.
+    # Linear 1 - 3 * 4 / 16 = .25. Quadratic: seen 5; 1s give 0+1+0+4 = 5, 3s give 4+1+4+0 = 9: 28; 1 - 20 / 28.
+    a, b = [1, 1, 3, 3], [1, 2, 1, 3]
+    assert cohen_kappa(a, b, "linear") == pytest.approx(0.25)
+    assert cohen_kappa(a, b, "quadratic") == pytest.approx(1 - 20 / 28)
+
+
+def test_a_named_scale_keeps_steps_that_nobody_used() -> None:
+    # On 0 20 40 60 80 100 the ratings 0 and 100 are five steps apart, 0 and 20 one.
+    a, b = [0, 0, 100, 100], [0, 20, 100, 100]
+    scale = [0, 20, 40, 60, 80, 100]
+    # Seen: 1. By chance: 0s give 0+1+5+5 = 11 each, 100s give 5+4+0+0 = 9 each: 40. 1 - 4 / 40.
+    assert cohen_kappa(a, b, "linear", categories=scale) == pytest.approx(0.9)
+    # Without it, three steps 0 20 100: 0s give 0+1+2+2 = 5 each, 100s give 2+1+0+0 = 3 each: 16. 1 - 4 / 16.
+    assert cohen_kappa(a, b, "linear") == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("a", "b"), [([], []), ([1, None], [None, 1]), (["x", "x"], ["x", "x"])])
+def test_without_pairs_or_variation_there_is_no_kappa(a: list[Any], b: list[Any]) -> None:
+    assert cohen_kappa(a, b) is None
+    assert kappa_interval(a, b, draws=20).value is None
+
+
+def test_two_constants_that_differ_agree_no_better_than_by_chance() -> None:
+    assert cohen_kappa(["x", "x"], ["y", "y"]) == 0
+
+
+@given(PAIRS, st.sampled_from(WEIGHTS))
+def test_it_is_symmetric_and_at_most_1(
+    pairs: list[tuple[int | None, int | None]], weights: KappaWeights | None
+) -> None:
+    a, b = [one for one, _ in pairs], [other for _, other in pairs]
+    kappa = cohen_kappa(a, b, weights)
+    assert cohen_kappa(b, a, weights) == pytest.approx(kappa)
+    assert kappa is None or kappa <= 1
+
+
+def test_kappa_draws_documents_whole() -> None:
+    # a: all agree, kappa 1; b: all opposite, kappa -1. Draws aa, ab, ba, bb.
+    one, other = list("ynynynyn"), list("ynynnyny")
+    interval = kappa_interval(one, other, clusters=list("aaaabbbb"))
+    assert (interval.value, interval.clusters) == (0, 2)
+    assert (interval.low, interval.high) == (-1, 1)
+
+
+def test_kappa_refuses_what_cannot_be() -> None:
+    with pytest.raises(LengthMismatch):
+        cohen_kappa([1], [1, 2])
+    with pytest.raises(EvaluationError, match="linear, quadratic"):
+        cohen_kappa([1], [1], "cubic")  # type: ignore[arg-type]
+    with pytest.raises(EvaluationError, match="categories"):
+        cohen_kappa([1, "a"], [1, "a"], "linear")
+    with pytest.raises(EvaluationError, match="'c' is not one of"):
+        cohen_kappa(["c"], ["a"], categories=["a", "b"])
+
+
+DEGENERATE: list[list[list[int | None]]] = [[], [[], []], [[1, 2]], [[1, None], [None, 2]]]
+
+
+def test_agreement_worked_out() -> None:
+    # Item 1: yes yes no, one of three pairs. Item 2: no no, one of one. Item 3: one rating, left out.
+    table = [["yes", "no", None], ["yes", "no", None], ["no", None, "yes"]]
+    assert observed_agreement(table) == pytest.approx((1 / 3 + 1) / 2)
+
+
+@pytest.mark.parametrize("table", DEGENERATE)
+def test_without_pairs_there_is_no_agreement(table: list[list[int | None]]) -> None:
+    assert observed_agreement(table) is None
+    interval = observed_agreement_interval(table)
+    assert interval.value is interval.low is interval.high is None
+
+
+def test_documents_are_resampled_whole() -> None:
+    # a: agreement 1; b: agreement 0. Resamples aa, ab, ba, bb.
+    table = [list("xyxy"), list("xyyx")]
+    interval = observed_agreement_interval(table, list("aabb"))
+    assert (interval.value, interval.low, interval.high, interval.clusters) == (0.5, 0, 1, 2)
+
+
+def test_full_agreement_of_few_items_is_no_certainty() -> None:
+    # Four of four: Clopper and Pearson's lower bound is .025 ** (1 / 4) = .3976.
+    interval = observed_agreement_interval([list("xyxy"), list("xyxy")])
+    assert interval.low == pytest.approx(0.3976, abs=5e-5)
+    assert interval.high == 1
+
+
+def test_agreement_of_raters_of_unequal_length_is_refused() -> None:
+    with pytest.raises(LengthMismatch):
+        observed_agreement([[1], []])
+
+
+RANDOM_TABLES = 200
+
+
+def tables(*, raters: tuple[int, int], share_missing: float) -> list[list[list[int | None]]]:
+    """Random tables of raters x items with percent-like steps; what is missing is None."""
+    chance = random.Random(20_231)
+    made = []
+    for _ in range(RANDOM_TABLES):
+        items, width = chance.randint(4, 40), chance.randint(2, 6)
+        truth = [chance.randint(1, 1 + width) for _ in range(items)]
+        made.append(
+            [
+                [
+                    None
+                    if chance.random() < share_missing
+                    else (value if chance.random() < 0.6 else chance.randint(1, 1 + width))
+                    for value in truth
+                ]
+                for _ in range(chance.randint(*raters))
+            ]
+        )
+    return made
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_equals_the_library_named_after_it(level: Level) -> None:
+    said = 0
+    for table in tables(raters=(2, 5), share_missing=0.25):
+        ours = krippendorff_alpha(table, level)
+        if ours is None:
+            continue
+        said += 1
+        with_gaps = np.array([[np.nan if one is None else one for one in row] for row in table], dtype=float)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            theirs = krippendorff.alpha(reliability_data=with_gaps, level_of_measurement=level)
+        assert ours == pytest.approx(theirs, abs=1e-9)
+    assert said > RANDOM_TABLES * 0.95
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_equals_that_of_a_machine_learning_library(weights: KappaWeights | None) -> None:
+    said = 0
+    for first, second in tables(raters=(2, 2), share_missing=0.2):
+        both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+        scale = list(range(1, 10))
+        ours = cohen_kappa(first, second, weights=weights, categories=scale)
+        if ours is None:
+            continue
+        said += 1
+        theirs = cohen_kappa_score(*zip(*both, strict=True), weights=weights, labels=scale)
+        assert ours == pytest.approx(theirs, abs=1e-9)
+        mine, yours = zip(*both, strict=True)
+        of_what_occurs = cohen_kappa_score(mine, yours, weights=weights)
+        assert cohen_kappa(mine, yours, weights=weights) == pytest.approx(of_what_occurs, abs=1e-9)
+    assert said > RANDOM_TABLES * 0.95
+
+
+def test_two_raters_observed_agreement_is_what_fleiss_starts_from() -> None:
+    # Fleiss' kappa with two raters is Scott's pi: (observed - expected) / (1 - expected).
+    for first, second in tables(raters=(2, 2), share_missing=0.0):
+        counts, _ = aggregate_raters(np.array([first, second]).T)
+        shares = counts.sum(axis=0) / counts.sum()
+        expected = float((shares**2).sum())
+        observed = observed_agreement([first, second])
+        assert observed is not None
+        assert (observed - expected) / (1 - expected) == pytest.approx(fleiss_kappa(counts), abs=1e-9)

@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from evaluation._guards import check_choice, check_confidence
 from evaluation.errors import EvaluationError
-from evaluation.statistics._intervals import FEWEST_FOR_INTERVAL
-from evaluation.statistics.estimates._prediction_powered import FEWEST_ANSWERS, quantile
-from evaluation.statistics.estimates._sample_estimates import (
+from evaluation.statistics._estimates import (
     HARMFUL,
     TOO_FEW_DOCUMENTS,
     Frame,
     SampledItem,
-    foretold_and_left,
+    expected_and_left,
     frame_of,
-    mean_and_variance,
+    mean_and_parts,
     sharpened_and_tuned,
 )
-from evaluation.statistics.estimates._sampling import Design, active_chances
+from evaluation.statistics._prediction_powered import FEWEST_ANSWERS, quantile
+from evaluation.statistics._resampling import FEWEST_FOR_INTERVAL
+from evaluation.statistics._sampling import Design, active_chances
 
 Array = NDArray[np.float64]
 
@@ -161,18 +161,14 @@ def _is_answered(frame: Frame) -> bool:
 def _from_judge(frame: Frame, said: Array) -> _System:
     errors = said * (1 - said)
     count = len(frame.names)
-    foretold = np.bincount(frame.documents, weights=frame.shares * said, minlength=count)
-    between = float(foretold.var(ddof=1)) + float((frame.shares**2 * errors).sum()) / count
+    between = float(frame.sums(said).var(ddof=1)) + float((frame.shares**2 * errors).sum()) / count
     level = float(frame.shares @ said) / float(frame.shares.sum())
     return _system(frame, said, errors, level * (1 - level), between)
 
 
 def _from_answers(frame: Frame, slopes: Array, said: Array) -> _System:
     none = np.zeros_like(slopes)
-    _, now = mean_and_variance(frame, slopes, centre=True)
-    _, people = mean_and_variance(frame, none, centre=True)
-    assert now is not None
-    assert people is not None
+    now, people = (float((mean_and_parts(frame, each)[1] ** 2).sum()) for each in (slopes, none))
     if now > HARMFUL * people:
         slopes, now = none, people
     asked = frame.is_sampled & ~frame.is_settled
@@ -189,7 +185,7 @@ def _from_answers(frame: Frame, slopes: Array, said: Array) -> _System:
 
 def _squares(frame: Frame, slopes: Array) -> Array:
     """What people's answers leave, squared, made up for the intercept's having been fitted to them."""
-    _, left = foretold_and_left(frame, slopes, centre=True)
+    _, left = expected_and_left(frame, slopes)
     answered = frame.answered_documents
     squares: Array = left**2 * answered / (answered - 1)
     return squares

@@ -1,1 +1,0 @@
-"""How far ratings of the same items agree."""

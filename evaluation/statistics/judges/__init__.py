@@ -1,1 +1,0 @@
-"""Judges compared with people."""
