@@ -33,10 +33,8 @@ from annotation.core.permissions import (
     project_for,
     require,
     roles_in,
-    verbs_in,
     verbs_of,
 )
-from annotation.core.readers import CheckReader
 from annotation.core.refusals import NotFound
 from annotation.models import Project
 
@@ -89,10 +87,6 @@ class ApiView(GenericAPIView[Any]):
         if verbs.isdisjoint(any_of):
             self.enter(*any_of)
         return Viewer(self.person, project, verbs)
-
-    def reader(self, project: Project) -> CheckReader:
-        """The caller as a reader of checks: what they may be told of others' answers, and of who wrote what."""
-        return CheckReader.holding(self.person, verbs_in(self.person, project))
 
     def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
         """The request's body as the shape reads it. Refuses what the shape does not know."""
