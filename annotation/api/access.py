@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.auth.models import User
@@ -21,11 +21,10 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework.utils.urls import replace_query_param
 
-from annotation.api.pagination import PageQuery, Pages
+from annotation.api.pagination import Pages
 from annotation.api.schema import ApiSchema
 from annotation.api.throttles import PerToken
 from annotation.core.lists import Viewer
-from annotation.core.paging import page_after
 from annotation.core.permissions import (
     READ_CONTENT,
     Verb,
@@ -106,32 +105,6 @@ class ApiView(GenericAPIView[Any]):
             read |= _validated(shape(data=given))
         return read
 
-    def page(
-        self,
-        rows: QuerySet[Row],
-        shape: type[serializers.Serializer[Any]],
-        *,
-        query: Mapping[str, Any],
-        scope: QuerySet[Row] | None = None,
-        order: Sequence[str] = ("pk",),
-        id_path: str = "public_id",
-        context: Mapping[str, Any] | None = None,
-        prepare: Callable[[list[Row]], object] | None = None,
-        looked_up: Callable[[list[Row]], Sequence[object]] | None = None,
-    ) -> Response:
-        """One page of rows; the parameters are those of `core.paging.page_after`.
-
-        `looked_up` gives what the shape shows in the place of the rows, in their order.
-        """
-        after, limit = query.get("after", ""), query["limit"]
-        found, following = page_after(
-            rows, scope=scope, order=order, id_path=id_path, after=after, size=limit
-        )
-        if prepare is not None:
-            prepare(found)
-        shown: Any = found if looked_up is None else looked_up(found)
-        return self.rows(shape(shown, many=True, context=dict(context or {})).data, following)
-
     def rows(self, results: Any, following: str) -> Response:
         """A page of results with the address of the next page, which starts after the row of that id."""
         address = self.request.build_absolute_uri()
@@ -193,7 +166,6 @@ __all__ = [
     "AnyContent",
     "ApiView",
     "CookieAuthentication",
-    "PageQuery",
     "TokenAuthentication",
     "only",
 ]

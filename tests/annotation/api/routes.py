@@ -115,6 +115,7 @@ IN_PROJECT = (
         (Verb.IMPORT,),
         {"rows": [{"document_id": "port", "system": "cedar", "summary": "It shuts."}]},
     ),
+    Route("get", _in("imports/"), (Verb.IMPORT,)),
     Route("get", _in("imports/{import}/"), (Verb.IMPORT,)),
     Route("get", _in("imports/{import}/rejects/"), (Verb.IMPORT,)),
     Route("get", _in("exports/"), (Verb.EXPORT,)),
