@@ -28,6 +28,7 @@ from annotation.assessing.queries.assignments import (
 from annotation.assessing.services import queue
 from annotation.assessing.services.assign import MOST_PER_SET, assign, assign_sets
 from annotation.assessing.services.unassign import unassign
+from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 
 MOST_PEOPLE_NAMED = 5000
@@ -46,16 +47,6 @@ class NewAssignments(serializers.Serializer[Any]):
         child=serializers.CharField(), min_length=1, max_length=MOST_PEOPLE_NAMED, help_text="Usernames."
     )
     per_set = serializers.IntegerField(default=1, min_value=1, max_value=MOST_PER_SET)
-
-
-class AssessorRow(serializers.Serializer[AssessorProgress]):
-    """How far one person is, in assignments."""
-
-    person = serializers.CharField()
-    is_assessor = serializers.BooleanField()
-    open = serializers.IntegerField()
-    closed = serializers.IntegerField()
-    last_saved = serializers.DateTimeField(allow_null=True)
 
 
 class Assignments(ApiView):
@@ -107,14 +98,13 @@ class Assessors(ApiView):
     tag = "assignment"
     pagination_class = None
 
-    @operation("list_assessors", responses=AssessorRow(many=True))
+    @operation("list_assessors", responses=list[AssessorProgress])
     def get(self, request: Request, slug: str) -> Response:
         """List how far everybody is who is or was an assessor.
 
         Needs the verb "assign".
         """
-        rows: Any = assessor_progress(self.enter(Verb.ASSIGN))
-        return Response(AssessorRow(rows, many=True).data)
+        return Response(plain(assessor_progress(self.enter(Verb.ASSIGN))))
 
 
 class AssignmentUnassign(ApiView):

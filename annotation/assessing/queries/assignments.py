@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import User
@@ -23,20 +22,11 @@ if TYPE_CHECKING:
 OPEN = Q(closed_at=None, unassigned_at=None)
 
 
-class WorkState(StrEnum):
-    """What may be listed: work in somebody's hands, submitted, taken away; or everything."""
-
-    OPEN = "open"
-    CLOSED = "closed"
-    UNASSIGNED = "unassigned"
-    ALL = "all"
-
-
-IN_STATE: dict[str, Q] = {
-    WorkState.OPEN: OPEN,
-    WorkState.CLOSED: Q(closed_at__isnull=False),
-    WorkState.UNASSIGNED: Q(unassigned_at__isnull=False),
-    WorkState.ALL: Q(),
+IN_STATE = {
+    "open": OPEN,
+    "closed": Q(closed_at__isnull=False),
+    "unassigned": Q(unassigned_at__isnull=False),
+    "all": Q(),
 }
 
 
@@ -76,12 +66,12 @@ def assignments_of(project: Project) -> QuerySet[Assignment]:
 def _counted_states(viewer: Viewer) -> list[tuple[str, str]]:
     """The states, each with the number of assignments in it."""
     counts = Assignment.objects.filter(document_set__project=viewer.project).aggregate(
-        **{str(state): Count("pk", filter=condition) for state, condition in IN_STATE.items()}
+        **{state: Count("pk", filter=condition) for state, condition in IN_STATE.items()}
     )
     return [(state, f"{words} {counts[state]:,}") for state, words in STATES.words]
 
 
-STATES = Choices("WorkState", [(state, state.value.capitalize()) for state in WorkState])
+STATES = Choices("WorkState", [(state, state.capitalize()) for state in IN_STATE])
 
 ASSIGNMENTS = List(
     name="assignments",
@@ -97,7 +87,7 @@ ASSIGNMENTS = List(
             choices=STATES,
             options=_counted_states,
             title="State",
-            default=WorkState.OPEN,
+            default="open",
         ),
         Filter("assessor", "assessor__username", help="Only this person's assignments."),
     ),

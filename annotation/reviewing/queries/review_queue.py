@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, TextChoices
 
 from annotation.core.known_checks import answered, knows
 from annotation.core.lists import Choices, Column, Filter, Kind, List, Look, Order, Viewer, sees_scores
@@ -46,26 +45,17 @@ Sight = Callable[[Viewer], bool]
 """Whether a list hides others' answers to a check from its viewer until they have answered it."""
 
 
-class Only(StrEnum):
-    WAITING = "waiting"
-    SPLIT = "split"
-    DISPUTED = "disputed"
-    AGAINST = "against"
-    ANSWERED = "answered"
-    ALL = "all"
+class Only(TextChoices):
+    """Which checks of a queue, or of a list, are shown."""
+
+    WAITING = "waiting", "Unanswered"
+    SPLIT = "split", "Panel split"
+    DISPUTED = "disputed", "Disputed"
+    AGAINST = "against", "Against the judge"
+    ANSWERED = "answered", "Answered"
+    ALL = "all", "All checks"
 
 
-ONLY = Choices(
-    "ChecksShown",
-    [
-        (Only.WAITING, "Unanswered"),
-        (Only.SPLIT, "Panel split"),
-        (Only.DISPUTED, "Disputed"),
-        (Only.AGAINST, "Against the judge"),
-        (Only.ANSWERED, "Answered"),
-        (Only.ALL, "All"),
-    ],
-)
 LABELS = Choices("Label", Label.choices)
 SIDES = Choices("CheckSide", [(Check.Side.REFERENCE, "peer summary"), (Check.Side.PEER, "source")])
 ORDERS = (
@@ -234,7 +224,7 @@ def _of_sample(viewer: Viewer, public_id: str) -> Q:
 
 
 def _shown(viewer: Viewer) -> list[tuple[str, str]]:
-    return [each for each in ONLY.words if each[0] != Only.SPLIT or has_panel(viewer.project)]
+    return [each for each in Only.choices if each[0] != Only.SPLIT or has_panel(viewer.project)]
 
 
 def _systems(viewer: Viewer) -> list[tuple[str, str]]:
@@ -270,7 +260,7 @@ def checks_list(is_hidden: Sight, *, only: str = "") -> List:
             Filter(
                 "only",
                 _only(is_hidden),
-                choices=ONLY,
+                choices=Choices("ChecksShown", Only.choices),
                 options=_shown,
                 title="Show",
                 default=only,
