@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.contrib.auth.models import User
@@ -21,11 +21,10 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from rest_framework.utils.urls import replace_query_param
 
-from annotation.api.pagination import PageQuery, Pages
+from annotation.api.pagination import Pages
 from annotation.api.schema import ApiSchema
 from annotation.api.throttles import PerToken
 from annotation.core.lists import Viewer
-from annotation.core.paging import page_after
 from annotation.core.permissions import (
     READ_CONTENT,
     Verb,
@@ -33,10 +32,8 @@ from annotation.core.permissions import (
     project_for,
     require,
     roles_in,
-    verbs_in,
     verbs_of,
 )
-from annotation.core.readers import CheckReader
 from annotation.core.refusals import NotFound
 from annotation.models import Project
 
@@ -90,10 +87,6 @@ class ApiView(GenericAPIView[Any]):
             self.enter(*any_of)
         return Viewer(self.person, project, verbs)
 
-    def reader(self, project: Project) -> CheckReader:
-        """The caller as a reader of checks: what they may be told of others' answers, and of who wrote what."""
-        return CheckReader.holding(self.person, verbs_in(self.person, project))
-
     def body(self, shape: type[serializers.Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
         """The request's body as the shape reads it. Refuses what the shape does not know."""
         return read(shape(data=self.request.data, partial=partial), self.request.data)
@@ -111,32 +104,6 @@ class ApiView(GenericAPIView[Any]):
         for shape in shapes:
             read |= _validated(shape(data=given))
         return read
-
-    def page(
-        self,
-        rows: QuerySet[Row],
-        shape: type[serializers.Serializer[Any]],
-        *,
-        query: Mapping[str, Any],
-        scope: QuerySet[Row] | None = None,
-        order: Sequence[str] = ("pk",),
-        id_path: str = "public_id",
-        context: Mapping[str, Any] | None = None,
-        prepare: Callable[[list[Row]], object] | None = None,
-        looked_up: Callable[[list[Row]], Sequence[object]] | None = None,
-    ) -> Response:
-        """One page of rows; the parameters are those of `core.paging.page_after`.
-
-        `looked_up` gives what the shape shows in the place of the rows, in their order.
-        """
-        after, limit = query.get("after", ""), query["limit"]
-        found, following = page_after(
-            rows, scope=scope, order=order, id_path=id_path, after=after, size=limit
-        )
-        if prepare is not None:
-            prepare(found)
-        shown: Any = found if looked_up is None else looked_up(found)
-        return self.rows(shape(shown, many=True, context=dict(context or {})).data, following)
 
     def rows(self, results: Any, following: str) -> Response:
         """A page of results with the address of the next page, which starts after the row of that id."""
@@ -199,7 +166,6 @@ __all__ = [
     "AnyContent",
     "ApiView",
     "CookieAuthentication",
-    "PageQuery",
     "TokenAuthentication",
     "only",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.core.facts import plain
-from annotation.models import Job, Label
+from annotation.models import Label
 
 
 class ShareField(serializers.FloatField):
@@ -40,13 +40,6 @@ class NamedChoice(WordChoice):
     def __init__(self, schema_name: str, choices: Any, **kwargs: Any) -> None:
         self.schema_name = schema_name
         super().__init__(choices=choices, **kwargs)
-
-
-class JobStateField(NamedChoice):
-    """How far the job of a row is."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__("JobState", Job.State.choices, source="job.state", **kwargs)
 
 
 class FactsField(serializers.Field[Any, Any, Any, Any]):

@@ -71,10 +71,8 @@ def operation_of(listed: List, shape: type[Row], told: str) -> Callable[..., Res
         return view.rows(shape(rows, many=True, context={"viewer": viewer}).data, after)
 
     get.__doc__ = told
-    described = operation(
-        f"list_{listed.name.replace(' ', '_')}", parameters=_parameters(listed), responses=shape(many=True)
-    )
-    return described(get)
+    name = f"list_{listed.name.replace(' ', '_')}"
+    return operation(name, parameters=parameters_of(listed), responses=shape(many=True))(get)
 
 
 def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
@@ -92,14 +90,18 @@ def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
     return FIELDS[column.kind](**options)
 
 
-def _parameters(listed: List) -> list[OpenApiParameter]:
+def parameters_of(listed: List) -> list[OpenApiParameter]:
+    """What an address may say of the list."""
     sorted_by = [column.name for column in listed.columns if column.order]
     orders = [sign + name for name in sorted_by for sign in ("", "-")]
+    orders += [each.name for each in listed.orders]
     own = [_parameter(each) for each in listed.filters]
     if listed.is_searched:
         own.append(OpenApiParameter("q", str, description="Text that is searched for."))
     if orders:
-        own.append(OpenApiParameter("sort", str, enum=orders, description="Column to sort by; `-` reverses."))
+        own.append(
+            OpenApiParameter("sort", str, enum=orders, description="How to sort; `-` reverses a column.")
+        )
     whole = {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": ROWS_ON_A_PAGE}
     own.append(OpenApiParameter("limit", whole, description="Rows on a page."))
     own.append(OpenApiParameter("after", str, description="Id after whose row the page starts; see `next`."))
@@ -107,6 +109,6 @@ def _parameters(listed: List) -> list[OpenApiParameter]:
 
 
 def _parameter(each: Filter) -> OpenApiParameter:
-    words = [value for value, _ in each.choices.words] if each.choices else None
+    words = [value for value, _ in each.choices.words] if each.choices and each.kind == Kind.TEXT else None
     default = each.default or None
     return OpenApiParameter(each.name, TYPES[each.kind], enum=words, default=default, description=each.help)

@@ -12,7 +12,7 @@ from annotation.core.paging import ROWS_ON_A_PAGE
 
 
 class PageQuery(serializers.Serializer[Any]):
-    """What every list of pages takes beside its own filters."""
+    """What the list of projects takes, as every other list beside its own filters."""
 
     limit = serializers.IntegerField(
         default=ROWS_ON_A_PAGE, min_value=1, max_value=LARGEST_PAGE, help_text="Rows on a page."
@@ -21,7 +21,7 @@ class PageQuery(serializers.Serializer[Any]):
 
 
 class Pages(BasePagination):
-    """Pages as the schema describes them; `ApiView.page` makes them."""
+    """Pages as the schema describes them; `ApiView.rows` makes them."""
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """Nothing: the views document `PageQuery` with their own filters."""

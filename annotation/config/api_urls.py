@@ -42,7 +42,7 @@ IN_PROJECT: list[URLPattern | URLResolver] = [
     path("disputes/next/", disputes.DisputeNext.as_view()),
     path("disputes/<slug:public_id>/", disputes.OneDispute.as_view()),
     path("disputes/<slug:public_id>/decisions/", disputes.DisputeDecisions.as_view()),
-    path("claims/<slug:public_id>/comments/", comments.ClaimComments.as_view()),
+    path("comments/", comments.Comments.as_view()),
     path("comments/<slug:public_id>/", comments.OneComment.as_view()),
     path("members/", members.Members.as_view()),
     path("members/<slug:public_id>/", members.OneMember.as_view()),

@@ -10,14 +10,14 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 from django.utils.http import urlencode
 
-from annotation.core.paging import ROWS_ON_A_PAGE, batches, page_after
-from annotation.core.permissions import Verb
+from annotation.core.paging import ROWS_ON_A_PAGE, batches, page_after, parts_after
+from annotation.core.permissions import Verb, verbs_in
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.core.search import holds, searched_for
 from annotation.core.tables.as_csv import cell
@@ -57,6 +57,11 @@ class Viewer:
     person: User
     project: Project
     verbs: frozenset[Verb]
+
+    @classmethod
+    def now(cls, person: User, project: Project) -> Viewer:
+        """The person as a viewer, by what they may do in the project at this moment."""
+        return cls(person, project, verbs_in(person, project))
 
 
 def sees_scores(viewer: Viewer) -> bool:
@@ -125,12 +130,14 @@ class Column(_Part):
 class Filter(_Part):
     """One filter. `where` is a lookup (default: the name) or a function of the viewer and the value.
 
-    On the page it is a select of its `choices`, under its `title`; without one it is the API's alone. Where nothing
-    is chosen, the `default` is; without one all rows are kept.
+    On the page it is a select of its `choices`, or of its `options` where these depend on the viewer, under its
+    `title`; without one it is the API's alone. Where nothing is chosen, the `default` is; without one all rows are
+    kept.
     """
 
     name: str
     where: str | Callable[[Viewer, Any], Q] = ""
+    options: Callable[[Viewer], Sequence[tuple[str, str]]] | None = field(default=None, kw_only=True)
     title: str = field(default="", kw_only=True)
     default: str = field(default="", kw_only=True)
 
@@ -154,13 +161,23 @@ class Filter(_Part):
         return Q(**{self.where or self.name: value})
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A way to sort that is no column's own: `by` are the database's columns, of which the last makes it total."""
+
+    name: str
+    title: str
+    by: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class List:
     """The declaration of a list; `name` is its plural noun. A person who may do one of the `verbs` sees it.
 
-    `rows` gives what a viewer may see with what the columns read; `order` ends in a unique column. `prepare` is given
-    the rows that are about to be shown. `polls` says of a page's rows after how many seconds to ask again, 0: never.
-    `below` is the template of a second line of each row.
+    `rows` gives what a viewer may see with what the columns read; `order` ends in a unique column. `orders` are the
+    ways to sort beside those of the columns; where there are some, the first is the page's. `prepare` is given the rows
+    that are about to be shown. `polls` says of a page's rows after how many seconds to ask again, 0: never. `below` is
+    the template of a second line of each row; `within` the id of the part of the page that changes with the list.
     """
 
     name: str
@@ -168,11 +185,13 @@ class List:
     rows: Callable[[Viewer], QuerySet[Any]]
     columns: tuple[Column, ...]
     order: tuple[str, ...]
+    orders: tuple[Order, ...] = ()
     filters: tuple[Filter, ...] = ()
     key: str = "public_id"
     prepare: Callable[[Viewer, Sequence[Any]], object] = lambda viewer, rows: None
     polls: Callable[[Sequence[Any]], int] = lambda rows: 0
     below: str = ""
+    within: str = ""
     title: str = ""
     empty: str = ""
 
@@ -240,10 +259,13 @@ class Look:
         """The database's columns. Raises Invalid and NotAllowed."""
         if not self.sort:
             return self.of.order
+        named = {each.name: each.by for each in self.of.orders}
+        if self.sort in named:
+            return named[self.sort]
         sign, name = "-" if self.sort.startswith("-") else "", self.sort.removeprefix("-")
         column = next((one for one in self.of.columns if one.name == name and one.order), None)
         if column is None:
-            known = ", ".join(one.name for one in self.columns if one.order) or "nothing"
+            known = ", ".join([*named, *(one.name for one in self.columns if one.order)]) or "nothing"
             raise Invalid(f"This list is sorted by {known}, not by {name!r}.", field="sort")
         _need(column, self.viewer)
         database = (sign and column.order_down) or column.in_database(column.order)
@@ -262,15 +284,24 @@ class Look:
             raise Invalid("This list has no search.", field="q")
         return found & holds(self.q, *searched)
 
+    @cached_property
+    def found(self) -> QuerySet[Any]:
+        """All rows, in their order."""
+        return self.of.rows(self.viewer).filter(self.condition).order_by(*self.order)
+
+    def beyond(self, row: Any) -> Iterator[QuerySet[Any]]:
+        """The rows that come after a row, which need not be among them, as `parts_after`."""
+        names = (name.removeprefix("-").split("__") for name in self.order)
+        return parts_after(self.found, self.order, [reduce(getattr, name, row) for name in names])
+
     def page(self) -> tuple[list[Any], str]:
         """The rows of a page, and the id after which the next page starts, "" at the end. Raises NoSuchPage."""
-        scope = self.of.rows(self.viewer)
         shown, following = page_after(
-            scope.filter(self.condition),
+            self.found,
             order=self.order,
             after=self.after,
             size=self.limit,
-            scope=scope,
+            scope=self.of.rows(self.viewer),
             id_path=self.of.key,
         )
         self.of.prepare(self.viewer, shown)
@@ -279,8 +310,7 @@ class Look:
     def as_csv(self) -> Iterator[str]:
         """All rows in their order, some lines at a time."""
         yield _lines([[column.name for column in self.columns]])
-        found = self.of.rows(self.viewer).filter(self.condition).order_by(*self.order)
-        for some in batches(found.iterator(chunk_size=ROWS_AT_ONCE), ROWS_AT_ONCE):
+        for some in batches(self.found.iterator(chunk_size=ROWS_AT_ONCE), ROWS_AT_ONCE):
             self.of.prepare(self.viewer, some)
             yield _lines([[cell(column.of(row)) for column in self.columns] for row in some])
 
@@ -291,10 +321,27 @@ class Look:
         return [self._head(column) for column in self.columns if column.head]
 
     @property
-    def selects(self) -> list[tuple[Filter, str]]:
-        """The filters of the page, each with its chosen value."""
+    def selects(self) -> list[tuple[Filter, Sequence[tuple[str, str]], str]]:
+        """The filters of the page, each with what can be chosen and what is."""
         shown = [each for each in self.of.filters if each.title and each.seen_by(self.viewer)]
-        return [(each, self.chosen.get(each.name, "")) for each in shown]
+        return [(each, self._options(each), self.chosen.get(each.name, "")) for each in shown]
+
+    def _options(self, one: Filter) -> Sequence[tuple[str, str]]:
+        if one.options is not None:
+            return one.options(self.viewer)
+        return one.choices.words if one.choices else ()
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """What a search on the page keeps: the sorting by a head, and what was chosen otherwise than on the page."""
+        titles = {each.name: each.title for each in self.of.filters}
+        kept = {name: value for name, value in self._said.items() if not titles[name]}
+        return kept if self.of.orders or not self.sort else {**kept, "sort": self.sort}
+
+    @property
+    def sorted_by(self) -> Order | None:
+        """The named order that it is in; None where it goes by a column."""
+        return next((each for each in self.of.orders if each.by == self.order), None)
 
     @property
     def is_narrowed(self) -> bool:
@@ -303,7 +350,7 @@ class Look:
     @property
     def hides_some(self) -> bool:
         """Whether a filter of the page leaves out rows where nothing is chosen."""
-        return any(each.default for each, _ in self.selects)
+        return any(each.default for each in self.of.filters if each.title)
 
     @property
     def _said(self) -> dict[str, str]:

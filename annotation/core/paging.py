@@ -35,6 +35,8 @@ def beyond(order: Sequence[str], place: Sequence[Any], *, nulls_last: bool = Fal
         level &= Q(**{column: value})
     if nulls_last:
         return following
+    if len(order) == 1:
+        return following
     # Implied by the rest, and the part of it that an index can use.
     first = order[0].removeprefix("-")
     return following & Q(**{f"{first}__{'lte' if order[0].startswith('-') else 'gte'}": place[0]})
@@ -55,6 +57,22 @@ def place_of(
     return tuple(place)
 
 
+def parts_after(
+    rows: QuerySet[Listed], order: Sequence[str], place: Sequence[Any]
+) -> Iterator[QuerySet[Listed]]:
+    """What follows a place in that order, as parts that follow each other.
+
+    Of each part an index gives the first row at once. In one condition, all rows before the place that are level with
+    it would be read, too.
+    """
+    columns = [name.removeprefix("-") for name in order]
+    last = max(len(order) - 2, 0)
+    for depth in range(last, -1, -1):
+        end = len(order) if depth == last else depth + 1
+        level = dict(zip(columns[:depth], place, strict=False))
+        yield rows.filter(beyond(order[depth:end], place[depth:end]), **level)
+
+
 def page_after(
     rows: QuerySet[Listed],
     *,
@@ -71,15 +89,17 @@ def page_after(
     Raises NoSuchPage.
     """
     size = ROWS_ON_A_PAGE if size is None else size
+    parts: Iterable[QuerySet[Listed]] = (rows,)
     if after:
-        rows = rows.filter(
-            beyond(order, place_of(rows if scope is None else scope, after, order, id_path=id_path))
+        parts = parts_after(
+            rows, order, place_of(rows if scope is None else scope, after, order, id_path=id_path)
         )
-    found = list(rows.order_by(*order)[: size + 1])
-    shown = found[:size]
-    if len(found) <= size:
-        return shown, ""
-    return shown, str(reduce(getattr, id_path.split("__"), shown[-1]))
+    found: list[Listed] = []
+    for part in parts:
+        found += part.order_by(*order)[: size + 1 - len(found)]
+        if len(found) > size:
+            return found[:size], str(reduce(getattr, id_path.split("__"), found[size - 1]))
+    return found, ""
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -16,13 +16,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import AnyContent, ApiView, only
-from annotation.api.fields import FactsField, JobStateField, RowsField, WordChoice
+from annotation.api.fields import FactsField, RowsField, WordChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.core.tables.answer import streamed_file
 from annotation.imports.background import (
+    IMPORTS,
     imports_of,
     is_for_a_worker,
     refusal_of,
@@ -35,7 +37,7 @@ from annotation.imports.layouts.presets import PRESETS
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
 from annotation.imports.services import ImportReport, PushReport, import_files, push_rows
 from annotation.imports.uploads import MOST_FILES, Upload, staged
-from annotation.models import Import, Job
+from annotation.models import Import
 
 LONGEST_FILE_NAME = 300
 MOST_BYTES = 512 * 1024 * 1024
@@ -151,42 +153,44 @@ def _problems_of(asked: Import) -> list[Problem]:
     return list(refusal.problems) if refusal else []
 
 
-class ImportRow(serializers.Serializer[Import]):
-    id = serializers.CharField(source="public_id")
+ImportRow = shape_of(IMPORTS, "ImportRow")
+
+
+class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
+    """An import with what came of it. `error` says what may help against a refusal."""
+
     url = serializers.SerializerMethodField(
         help_text="Poll this address until the state is done, failed or cancelled."
     )
-    files = serializers.ListField(child=serializers.CharField())
-    dry_run = serializers.BooleanField()
-    state = JobStateField(default=Job.State.WAITING)
-    rows_read = serializers.IntegerField(source="job.rows_read", default=0)
-    sets_written = serializers.IntegerField(source="job.done", default=0)
-    sets = serializers.IntegerField(
-        source="job.total", default=0, help_text="Document sets in the files; 0 until all rows are read."
-    )
-    error = serializers.SerializerMethodField(help_text="Reason for failure; empty otherwise.")
     problems = FactsField(list[Problem], _problems_of, help_text="Why the files were refused.")
     report = FactsField(ImportReport, lambda asked: _advised(report_of(asked)), allow_null=True)
-    requested_by = serializers.CharField(source="requested_by.username", allow_null=True, default=None)
-    created_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(source="job.finished_at", allow_null=True, default=None)
 
     def get_url(self, asked: Import) -> str:
         return reverse("api-import", args=[asked.project.slug, asked.public_id])
 
-    def get_error(self, asked: Import) -> str:
+    def to_representation(self, asked: Import) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(asked)
         refusal = refusal_of(asked)
-        return _worded(refusal).message if refusal else asked.job.error if asked.job else ""
+        return {**shown, "error": _worded(refusal).message} if refusal else shown
 
 
 class Imports(ApiView):
     tag = "imports"
     parser_classes = (MultiPartParser, PlainJSONParser)
 
+    get = operation_of(
+        IMPORTS,
+        ImportRow,
+        """List the imports of a project, newest first.
+
+        Needs the verb "import". Small files that came over the API are imported at once, and are not in it.
+        """,
+    )
+
     @operation(
         "import_files",
         request={"multipart/form-data": Uploaded, "application/json": Inline},
-        responses={200: ImportReport, 202: ImportRow},
+        responses={200: ImportReport, 202: ImportDetail},
         refusals=("409",),
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -210,7 +214,7 @@ class Imports(ApiView):
         with staged(uploads, most_bytes=MOST_BYTES) as files:
             if is_for_a_worker(files):
                 asked = request_import(project=project, files=files, by=self.person, **wanted)
-                return Response(ImportRow(asked).data, status=status.HTTP_202_ACCEPTED)
+                return Response(ImportDetail(asked).data, status=status.HTTP_202_ACCEPTED)
             try:
                 report = import_files(project=project, files=files, by=self.person, **wanted)
             except ImportRefused as refusal:
@@ -244,11 +248,11 @@ class Pushes(ApiView):
 class OneImport(ApiView):
     tag = "imports"
 
-    @operation("get_import", responses=ImportRow)
+    @operation("get_import", responses=ImportDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show how far a large import is, and what came of it."""
         project = self.enter(Verb.IMPORT)
-        return Response(ImportRow(only(imports_of(project, self.person), public_id, "import")).data)
+        return Response(ImportDetail(only(imports_of(project, self.person), public_id, "import")).data)
 
 
 class ImportRejects(ApiView):

@@ -20,6 +20,7 @@ from django.utils import timezone
 from annotation.core import jobs
 from annotation.core.events import log
 from annotation.core.facts import read
+from annotation.core.lists import Choices, Column, Kind, List
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, opened, size_of
@@ -197,6 +198,43 @@ def state_of(asked: Import) -> str:
 def is_open(asked: Import) -> bool:
     """Whether it waits for a worker or is worked on."""
     return asked.job is not None and asked.job.state in jobs.OPEN
+
+
+IMPORTS = List(
+    name="imports",
+    verbs=(Verb.IMPORT,),
+    rows=lambda viewer: imports_of(viewer.project, viewer.person),
+    order=("-pk",),
+    title="Past imports",
+    polls=lambda rows: 2 if any(is_open(asked) for asked in rows) else 0,
+    columns=(
+        Column("created_at", kind=Kind.MOMENT, head="Sent", order="pk", link="import-progress"),
+        Column("id", "public_id"),
+        Column("files", kind=Kind.TEXTS, head="Files"),
+        Column("requested_by", "requested_by.username", nullable=True, head="By", missing="the operator"),
+        Column(
+            "state",
+            "job.state",
+            choices=Choices("JobState", Job.State.choices),
+            nullable=True,
+            head="State",
+            missing="not started",
+            help="State of the job that reads the files; null before somebody has said how.",
+        ),
+        Column("dry_run", kind=Kind.FLAG, head="Check only"),
+        Column("rows_read", "job.rows_read", kind=Kind.COUNT, nullable=True, head="Rows"),
+        Column("sets_written", "job.done", kind=Kind.COUNT, nullable=True, head="Document sets"),
+        Column(
+            "sets",
+            "job.total",
+            kind=Kind.COUNT,
+            nullable=True,
+            help="Document sets in the files; 0 until all rows are read.",
+        ),
+        Column("error", "job.error", nullable=True, help="Reason for failure; empty otherwise."),
+        Column("finished_at", "job.finished_at", kind=Kind.MOMENT, nullable=True),
+    ),
+)
 
 
 def time_left(asked: Import) -> timedelta | None:

@@ -12,16 +12,16 @@ from pathlib import PurePath
 from typing import Any, get_args
 
 from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotation.core.jobs import OPEN
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.tables.answer import streamed_file
 from annotation.core.text_faults import printable
-from annotation.imports.background import cancel_import as cancel
 from annotation.imports.background import (
+    IMPORTS,
     choices_of,
     files_of,
     has_rejects,
@@ -37,6 +37,7 @@ from annotation.imports.background import (
     state_of,
     time_left,
 )
+from annotation.imports.background import cancel_import as cancel
 from annotation.imports.dataset import Side
 from annotation.imports.duc.convert import check_duc_files
 from annotation.imports.fields import FLAT_FIELDS, MAX_NAME_CHARACTERS
@@ -48,11 +49,14 @@ from annotation.imports.uploads import MOST_FILES, Upload, staged
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Import, Project
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.lists import list_page, listed
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 MOST_BYTES = 64 * 1024 * 1024
+
+_LIMITS = {"most_mb": MOST_BYTES // 1024**2, "most_files": MOST_FILES}
 
 REMEDY_WORDS = {
     Remedy.MAP: "Set the meaning of each column above.",
@@ -160,8 +164,9 @@ class Form:
 
 
 @screen("GET")
-def imports(request: Request, slug: str) -> HttpResponse:
-    return _show_upload(request, enter(request, slug, Verb.IMPORT, here="import"))
+def imports(request: Request, slug: str) -> HttpResponseBase:
+    room = enter(request, slug, Verb.IMPORT, here="import")
+    return list_page(request, room, IMPORTS, page="imports/page.html", context=_LIMITS)
 
 
 @screen("POST")
@@ -315,20 +320,18 @@ def _short(value: object) -> str:
     return text if len(text) <= CELL_CHARACTERS else f"{printable(text[:CELL_CHARACTERS])}…"
 
 
-def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid | None = None) -> HttpResponse:
-    context = {
-        "room": room,
-        **_outcome(None, refusal),
-        "under_way": imports_of(room.project, request.user).filter(job__state__in=OPEN),
-        "most_mb": MOST_BYTES // 1024**2,
-        "most_files": MOST_FILES,
-    }
+def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid) -> HttpResponse:
+    address = reverse("import", args=[room.project.slug])
     return page_or_fragment(
         request,
         page="imports/page.html",
         fragment="imports/_report.html",
-        context=context,
-        status=status_of(refusal) if refusal else 200,
+        context={
+            **listed(request, room, IMPORTS, address=address),
+            **_LIMITS,
+            **_outcome(None, refusal),
+        },
+        status=status_of(refusal),
     )
 
 

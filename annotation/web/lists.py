@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from annotation.core.lists import List, Look, Viewer
@@ -41,12 +41,22 @@ def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) 
 
 
 def list_page(
-    request: Request, room: Room, what: List, *, page: str, context: Mapping[str, object] | None = None
+    request: Request,
+    room: Room,
+    what: List,
+    *,
+    page: str,
+    fragment: str = "_list.html",
+    context: Mapping[str, object] | Callable[[Look], Mapping[str, object]] | None = None,
 ) -> HttpResponseBase:
-    """The page that includes `_list.html`, the list alone for htmx, or with `file=csv` all of its rows as a file."""
+    """The page that includes `_list.html`, its fragment for htmx, or with `file=csv` all rows of the list as a file.
+
+    The context may go by the look.
+    """
     if request.GET.get("file") == "csv":
         name = f"{room.project.slug}-{what.name}.csv"
         look = look_of(request, room, what, request.GET.dict())
         return streamed_file(look.as_csv(), content_type="text/csv; charset=utf-8", name=name)
-    shown = {**listed(request, room, what), **(context or {})}
-    return page_or_fragment(request, page=page, fragment="_list.html", context=shown)
+    shown = listed(request, room, what)
+    shown |= context(shown["look"]) if callable(context) else context or {}
+    return page_or_fragment(request, page=page, fragment=fragment, context=shown)

@@ -35,10 +35,10 @@ SAMPLED = 2000
 WARM_UP, ASKED = 10, 60
 QUEUES = {
     "set": "",
-    "uncertainty": "order=uncertainty",
-    "impact": "order=impact",
+    "uncertainty": "sort=uncertainty",
+    "impact": "sort=impact",
     "random sample": "sample={sample}",
-    "only numbers": "numbers=1",
+    "only numbers": "numbers=true",
     "only disagreements": "only=disputed",
     "people against the judge": "only=against",
 }
@@ -157,16 +157,15 @@ def hold(query: str) -> None:
     from django.contrib.auth.models import User
     from django.http import QueryDict
 
-    from annotation.core.readers import CheckReader
+    from annotation.core.lists import Viewer
     from annotation.models import Project
-    from annotation.reviewing.queries.review_queue import Filter
+    from annotation.reviewing.queries.review_queue import QUEUE
     from annotation.reviewing.services.lease_check import hand_out
 
-    filters = Filter.read(QueryDict(query).dict())
-    other = CheckReader(User.objects.get(username="reviewer01"))
-    after = None
+    other = Viewer.now(User.objects.get(username="reviewer01"), Project.objects.get())
+    look, after = QUEUE.look(other, QueryDict(query).dict()), None
     for _ in range(HELD):
-        after = hand_out(project=Project.objects.get(), reader=other, filters=filters, after=after)
+        after = hand_out(look=look, after=after)
 
 
 def main() -> None:

@@ -11,14 +11,14 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery
-from annotation.api.fields import NamedChoice
+from annotation.api.access import ApiView
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.assessing.api.desk import AssignmentRow
 from annotation.assessing.queries.assessment import own_assignment, own_work_in
 from annotation.assessing.queries.assignments import (
+    ASSIGNMENTS,
     AssessorProgress,
-    WorkState,
     assessor_progress,
     assignment_in,
     assignments_of,
@@ -28,31 +28,13 @@ from annotation.assessing.queries.assignments import (
 from annotation.assessing.services import queue
 from annotation.assessing.services.assign import MOST_PER_SET, assign, assign_sets
 from annotation.assessing.services.unassign import unassign
+from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.models import Assignment
 
 MOST_PEOPLE_NAMED = 5000
 
 
-class WorkRow(serializers.Serializer[Assignment]):
-    """One assessor on one document set."""
-
-    id = serializers.CharField(source="public_id")
-    assessor = serializers.CharField(source="assessor.username")
-    document_id = serializers.CharField(source="document_set.external_id")
-    lease_until = serializers.DateTimeField(
-        allow_null=True, help_text="When a set from the queue returns to it if inactive."
-    )
-    created_at = serializers.DateTimeField()
-    closed_at = serializers.DateTimeField(allow_null=True)
-    unassigned_at = serializers.DateTimeField(allow_null=True)
-
-
-class WorkQuery(serializers.Serializer[Any]):
-    state = NamedChoice(
-        "WorkState", [(state.value, state.value) for state in WorkState], default=WorkState.ALL.value
-    )
-    assessor = serializers.CharField(required=False, help_text="Only this person's assignments.")
+WorkRow = shape_of(ASSIGNMENTS, "WorkRow")
 
 
 class NewAssignment(serializers.Serializer[Any]):
@@ -67,34 +49,17 @@ class NewAssignments(serializers.Serializer[Any]):
     per_set = serializers.IntegerField(default=1, min_value=1, max_value=MOST_PER_SET)
 
 
-class AssessorRow(serializers.Serializer[AssessorProgress]):
-    """How far one person is, in assignments."""
-
-    person = serializers.CharField()
-    is_assessor = serializers.BooleanField()
-    open = serializers.IntegerField()
-    closed = serializers.IntegerField()
-    last_saved = serializers.DateTimeField(allow_null=True)
-
-
 class Assignments(ApiView):
     tag = "assignment"
 
-    @operation("list_assignments", parameters=[WorkQuery, PageQuery], responses=WorkRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
+    get = operation_of(
+        ASSIGNMENTS,
+        WorkRow,
         """List everybody's assignments, newest first.
 
         Needs the verb "assign".
-        """
-        project = self.enter(Verb.ASSIGN)
-        query = self.query(WorkQuery, PageQuery)
-        return self.page(
-            assignments_of(project, state=WorkState(query["state"]), person=query.get("assessor", "")),
-            WorkRow,
-            query=query,
-            scope=assignments_of(project),
-            order=("-pk",),
-        )
+        """,
+    )
 
     @operation("assign", request=NewAssignment, responses={201: WorkRow})
     def post(self, request: Request, slug: str) -> Response:
@@ -133,14 +98,13 @@ class Assessors(ApiView):
     tag = "assignment"
     pagination_class = None
 
-    @operation("list_assessors", responses=AssessorRow(many=True))
+    @operation("list_assessors", responses=list[AssessorProgress])
     def get(self, request: Request, slug: str) -> Response:
         """List how far everybody is who is or was an assessor.
 
         Needs the verb "assign".
         """
-        rows: Any = assessor_progress(self.enter(Verb.ASSIGN))
-        return Response(AssessorRow(rows, many=True).data)
+        return Response(plain(assessor_progress(self.enter(Verb.ASSIGN))))
 
 
 class AssignmentUnassign(ApiView):

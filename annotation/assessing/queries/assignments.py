@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, Max, OuterRef, Q
 
+from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer
 from annotation.core.permissions import Verb, roles_with
 from annotation.core.refusals import Invalid, NotFound
 from annotation.models import Assignment, Comparison, DocumentSet, Membership, Role
@@ -22,20 +22,11 @@ if TYPE_CHECKING:
 OPEN = Q(closed_at=None, unassigned_at=None)
 
 
-class WorkState(StrEnum):
-    """What may be listed: work in somebody's hands, submitted, taken away; or everything."""
-
-    OPEN = "open"
-    CLOSED = "closed"
-    UNASSIGNED = "unassigned"
-    ALL = "all"
-
-
 IN_STATE = {
-    WorkState.OPEN: OPEN,
-    WorkState.CLOSED: Q(closed_at__isnull=False),
-    WorkState.UNASSIGNED: Q(unassigned_at__isnull=False),
-    WorkState.ALL: Q(),
+    "open": OPEN,
+    "closed": Q(closed_at__isnull=False),
+    "unassigned": Q(unassigned_at__isnull=False),
+    "all": Q(),
 }
 
 
@@ -67,21 +58,62 @@ class LapsedSet:
     lapsed_at: datetime
 
 
-def assignments_of(
-    project: Project, *, state: WorkState = WorkState.ALL, person: str = ""
-) -> QuerySet[Assignment]:
-    """The project's assignments in one state, or of one person alone."""
-    assignments = Assignment.objects.filter(IN_STATE[state], document_set__project=project)
-    assignments = assignments.select_related("assessor", "document_set")
-    return assignments.filter(assessor__username=person) if person else assignments
+def assignments_of(project: Project) -> QuerySet[Assignment]:
+    """The project's assignments with what their rows name."""
+    return Assignment.objects.filter(document_set__project=project).select_related("assessor", "document_set")
 
 
-def assignment_counts(project: Project) -> dict[WorkState, int]:
-    """Number of assignments by state, in one query."""
-    counts = Assignment.objects.filter(document_set__project=project).aggregate(
-        **{state.value: Count("pk", filter=condition) for state, condition in IN_STATE.items() if condition}
+def _counted_states(viewer: Viewer) -> list[tuple[str, str]]:
+    """The states, each with the number of assignments in it."""
+    counts = Assignment.objects.filter(document_set__project=viewer.project).aggregate(
+        **{state: Count("pk", filter=condition) for state, condition in IN_STATE.items()}
     )
-    return {WorkState(name): count for name, count in counts.items()}
+    return [(state, f"{words} {counts[state]:,}") for state, words in STATES.words]
+
+
+STATES = Choices("WorkState", [(state, state.capitalize()) for state in IN_STATE])
+
+ASSIGNMENTS = List(
+    name="assignments",
+    verbs=(Verb.ASSIGN,),
+    rows=lambda viewer: assignments_of(viewer.project),
+    order=("-pk",),
+    title="Assignments",
+    empty="No assignments.",
+    filters=(
+        Filter(
+            "state",
+            lambda viewer, state: IN_STATE[state],
+            choices=STATES,
+            options=_counted_states,
+            title="State",
+            default="open",
+        ),
+        Filter("assessor", "assessor__username", help="Only this person's assignments."),
+    ),
+    columns=(
+        Column("document_id", "document_set.external_id", head="Document set", order=True, search=True),
+        Column("id", "public_id"),
+        Column("assessor", "assessor.username", head="Assessor", order=True, search=True),
+        Column("created_at", kind=Kind.MOMENT, head="Assigned", order="pk"),
+        Column(
+            "lease_until",
+            kind=Kind.MOMENT,
+            nullable=True,
+            head="Held until",
+            cell="assessing/assignments/_held.html",
+            help="When a set from the queue returns to it if inactive.",
+        ),
+        Column("closed_at", kind=Kind.MOMENT, nullable=True, head="Closed"),
+        Column(
+            "unassigned_at",
+            kind=Kind.MOMENT,
+            nullable=True,
+            head="Unassigned",
+            cell="assessing/assignments/_unassigned.html",
+        ),
+    ),
+)
 
 
 def assignment_in(project: Project, public_id: str) -> Assignment:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from annotation.assessing.queries.assignments import (
-    WorkState,
+    ASSIGNMENTS,
     assessor_progress,
     assessors_in,
-    assignment_counts,
     assignment_in,
-    assignments_of,
     comparable_sets,
     lacking_sets,
     member_named,
@@ -21,28 +21,23 @@ from annotation.assessing.queries.assignments import (
 from annotation.assessing.services.assign import assign as give
 from annotation.assessing.services.assign import assign_sets as give_sets
 from annotation.assessing.services.unassign import unassign as take_away
-from annotation.core.paging import page_after
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.words import counted
 from annotation.web.htmx import Request, page_or_fragment
+from annotation.web.lists import list_page, listed
 from annotation.web.numbers import need_whole_number
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 
 SETS_SHOWN = 500
 
-LISTS = (
-    (WorkState.OPEN, "Open"),
-    (WorkState.CLOSED, "Closed"),
-    (WorkState.UNASSIGNED, "Unassigned"),
-)
-
 
 @screen("GET")
-def assignments(request: Request, slug: str) -> HttpResponse:
+def assignments(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
-    return _show(request, room)
+    page = "assessing/assignments/page.html"
+    return list_page(request, room, ASSIGNMENTS, page=page, context=_beside(request, room))
 
 
 @screen("POST")
@@ -87,39 +82,27 @@ def _done(request: Request, room: Room, message: str) -> HttpResponse:
 
 
 def _show(request: Request, room: Room, *, refusal: Conflict | Invalid | None = None) -> HttpResponse:
-    state = _state(request.GET.get("state", ""))
-    counts = assignment_counts(room.project)
-    rows, after = page_after(
-        assignments_of(room.project, state=state),
-        order=("-pk",),
-        after=request.GET.get("after", ""),
-        scope=assignments_of(room.project),
+    address = reverse("assignments", args=[room.project.slug])
+    return page_or_fragment(
+        request,
+        page="assessing/assignments/page.html",
+        fragment="assessing/assignments/_room.html",
+        context={
+            **listed(request, room, ASSIGNMENTS, address=address),
+            **_beside(request, room),
+            "refusal": refusal,
+        },
+        status=422 if refusal else 200,
     )
-    context = {
-        "room": room,
-        "rows": rows,
-        "after": after,
-        "state": state,
-        "lists": [(name, words, counts[name]) for name, words in LISTS],
+
+
+def _beside(request: Request, room: Room) -> dict[str, object]:
+    """How far everybody is, and the forms that assign, as they were filled in."""
+    return {
         "progress": assessor_progress(room.project),
         "in_queue": lacking_sets(room.project).count(),
         "sets": comparable_sets(room.project).order_by("assessors", "external_id")[:SETS_SHOWN],
         "assessors": assessors_in(room.project),
         "form": request.POST,
         "people": request.POST.getlist("people"),
-        "refusal": refusal,
     }
-    return page_or_fragment(
-        request,
-        page="assessing/assignments/page.html",
-        fragment="assessing/assignments/_room.html",
-        context=context,
-        status=422 if refusal else 200,
-    )
-
-
-def _state(word: str) -> WorkState:
-    try:
-        return WorkState(word or WorkState.OPEN)
-    except ValueError as error:
-        raise Invalid(f"There is no list of assignments called {word!r}.", field="state") from error

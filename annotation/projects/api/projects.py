@@ -11,10 +11,12 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import ApiView, PageQuery
+from annotation.api.access import ApiView
 from annotation.api.fields import ShareField, WordChoice
+from annotation.api.pagination import PageQuery
 from annotation.api.schema import operation
 from annotation.assessing.services.assign import MOST_PER_SET
+from annotation.core.paging import page_after
 from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
@@ -121,7 +123,10 @@ class Projects(ApiView):
         """
         query = self.query(PageQuery)
         found = visible_projects(self.person).filter(archived_at__isnull=True)
-        return self.page(found, ProjectRow, query=query, order=("slug",))
+        after, limit = query.get("after", ""), query["limit"]
+        rows: Any
+        rows, following = page_after(found, order=("slug",), after=after, size=limit)
+        return self.rows(ProjectRow(rows, many=True).data, following)
 
     @operation("create_project", request=NewProject, responses={201: ProjectDetail}, refusals=("403", "409"))
     def post(self, request: Request) -> Response:

@@ -8,37 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Case, CharField, Prefetch, Q, QuerySet, When
+from django.db.models import Prefetch, QuerySet
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only, read
+from annotation.api.access import READ_CONTENT, ApiView, only, read
 from annotation.api.errors import ErrorBody, error_of
 from annotation.api.fields import LabelField, NamedChoice, RowsField, ShareField, WordChoice
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.by_hand import Part
-from annotation.core.permissions import Verb, project_verbs_and, verbs_in
-from annotation.core.readers import CheckReader
+from annotation.core.lists import Viewer
+from annotation.core.permissions import Verb, project_verbs_and
 from annotation.core.refusals import Invalid, Refusal
-from annotation.models import Adjudication, Check, ErrorType, Label, Project, Verdict
+from annotation.models import Adjudication, Check, ErrorType, Project, Verdict
 from annotation.reviewing.queries.check_view import of_project
-from annotation.reviewing.queries.review_queue import by_system
-from annotation.reviewing.queries.sight import (
-    DECIDED_BY_RULE,
-    FINAL,
-    OF_OTHERS,
-    keeps_back,
-    with_known,
-)
+from annotation.reviewing.queries.review_queue import checks_list
+from annotation.reviewing.queries.sight import keeps_back, with_known
 from annotation.reviewing.services.lease_check import keep
 from annotation.reviewing.services.look_at_check import look_at, see_checks
 from annotation.reviewing.services.review import (
@@ -51,98 +45,22 @@ from annotation.reviewing.services.review import (
 
 _CHECK = Part(Check, "beside")
 
-ORDERS: dict[str, tuple[str, ...]] = {
-    "made": ("pk",),
-    "random": ("queue_key", "pk"),
-    "uncertainty": ("-uncertainty", "queue_key", "pk"),
-    "impact": ("-impact", "queue_key", "pk"),
-}
-UNSCORED = "unscored"
 LONGEST_EVIDENCE = 1000
 MOST_ANSWERS = 200
 LARGEST_NUMBER = 2_147_483_647
 ANSWERED = ("label", "reason", "evidence", "error_type", "confidence", "active_ms")
 
 
-@dataclass(frozen=True)
-class CheckAccess:
-    """What one person may see of the judge and of other people's answers in one project."""
-
-    project: Project
-    reader: CheckReader
-
-    @classmethod
-    def of(cls, project: Project, person: User, *, at_desk: bool = False) -> CheckAccess:
-        reader = CheckReader.holding(person, verbs_in(person, project))
-        return cls(project, replace(reader, must_wait=True) if at_desk else reader)
-
-    @cached_property
-    def is_kept_back(self) -> bool:
-        return keeps_back(self.project, self.reader)
-
-    @property
-    def person(self) -> User:
-        return self.reader.person
-
-    def annotated(self, checks: QuerySet[Check]) -> QuerySet[Any]:
-        """The checks with `is_known`."""
-        return with_known(checks, self.person, is_kept_back=self.is_kept_back)
-
-    def keep_seen(self, checks: Sequence[Check]) -> None:
-        """Record that the person is shown these checks with everything that was said of them."""
-        shown = Check.objects.filter(pk__in=[check.pk for check in checks])
-        see_checks(project=self.project, checks=shown, by=self.person)
+def _see(viewer: Viewer, rows: Sequence[Check]) -> None:
+    """Record that the viewer is shown these checks with everything that was said of them."""
+    if not keeps_back(viewer):
+        shown = Check.objects.filter(pk__in=[check.pk for check in rows])
+        see_checks(project=viewer.project, checks=shown, by=viewer.person)
 
 
-class CheckRow(serializers.Serializer[Check]):
-    """A check and what stands for it. The label is null where it is unscored or hidden."""
+CHECKS = replace(checks_list(keeps_back), prepare=_see)
 
-    id = serializers.CharField(source="public_id")
-    side = WordChoice(
-        choices=Check.Side.choices,
-        help_text="reference: a claim of the model summary, compared with the peer summary. peer: a claim of "
-        "the peer summary, compared with the source.",
-    )
-    claim = serializers.CharField(source="claim.public_id")
-    claim_text = serializers.CharField(source="claim.text")
-    summary = serializers.CharField(source="peer.public_id", help_text="The peer summary that it scores.")
-    document_set = serializers.CharField(source="peer.document_set.public_id")
-    document_id = serializers.CharField(source="peer.document_set.external_id")
-    system = serializers.CharField(
-        source="peer.system.name", allow_null=True, help_text="Null to callers who may not view the scores."
-    )
-    target_words = serializers.IntegerField(source="peer.target_words", allow_null=True)
-    judge_label = LabelField(allow_null=True)
-    judge_probability = serializers.FloatField(allow_null=True, help_text="Of yes, 0 to 1.")
-    human_label = LabelField(allow_null=True)
-    final_label = LabelField(allow_null=True)
-    final_source = NamedChoice("Decider", Check.Decider.choices, allow_null=True)
-    unscored_reason = serializers.CharField(allow_null=True)
-    is_disputed = serializers.BooleanField(allow_null=True)
-    uncertainty = serializers.FloatField(
-        allow_null=True,
-        help_text="1: maximally uncertain; 0: certain. Null if the project hides the verdict.",
-    )
-    impact = serializers.FloatField(help_text="Largest possible change of coverage by another answer.")
-    is_hidden_yet = serializers.SerializerMethodField(
-        help_text="Whether other answers are hidden until the caller has answered."
-    )
-
-    def get_is_hidden_yet(self, check: Any) -> bool:
-        return not check.is_known
-
-    def to_representation(self, check: Any) -> dict[str, Any]:
-        access: CheckAccess = self.context["access"]
-        shown = super().to_representation(check)
-        if not access.reader.names_systems:
-            shown["system"] = None
-        if not access.is_kept_back:
-            return shown
-        shown["uncertainty"] = None
-        if not check.is_known:
-            is_by_rule = check.final_source == Check.Decider.RULE
-            shown |= dict.fromkeys(OF_OTHERS if is_by_rule else (*OF_OTHERS, *FINAL))
-        return shown
+CheckRow = shape_of(CHECKS, "CheckRow")
 
 
 class VerdictRow(serializers.Serializer[Verdict]):
@@ -166,7 +84,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
         return verdict.person.get_username() if verdict.person else verdict.origin_name
 
 
-class CheckDetail(CheckRow):
+class CheckDetail(CheckRow):  # type: ignore[misc,valid-type]
     """A check with everything said about it, oldest first. Withdrawn answers stay in the list."""
 
     verdicts = serializers.SerializerMethodField()
@@ -174,36 +92,14 @@ class CheckDetail(CheckRow):
 
     @extend_schema_field(VerdictRow(many=True))
     def get_verdicts(self, check: Any) -> Any:
-        access: CheckAccess = self.context["access"]
-        said: Any = [one for one in check.said if check.is_known or one.person_id == access.person.pk]
+        viewer: Viewer = self.context["viewer"]
+        said: Any = [one for one in check.said if check.is_known or one.person_id == viewer.person.pk]
         return VerdictRow(said, many=True).data
 
     @extend_schema_field(AdjudicationRow(many=True))
     def get_adjudications(self, check: Any) -> Any:
         decided: Any = check.decided if check.is_known else []
         return AdjudicationRow(decided, many=True).data
-
-
-class CheckQuery(serializers.Serializer[Any]):
-    side = WordChoice(choices=Check.Side.choices, required=False)
-    label: Any = WordChoice(
-        choices=[*Label.values, UNSCORED],
-        required=False,
-        help_text="The current answer, as far as the caller can see it; unscored: none.",
-    )
-    system = serializers.CharField(
-        required=False,
-        help_text="Checks of that system's summaries, by id or name; needs the verb view scores.",
-    )
-    document_set = serializers.CharField(required=False, help_text="Checks in the set of that id.")
-    summary = serializers.CharField(required=False, help_text="Checks that score the summary of that id.")
-    disputed = serializers.BooleanField(required=False, help_text="Whether reviewers differ.")
-    unanswered = serializers.BooleanField(required=False, help_text="Whether no person has answered yet.")
-    order = WordChoice(
-        choices=list(ORDERS),
-        default="made",
-        help_text="`uncertainty`: judge uncertainty; `impact`: impact on coverage; the largest first.",
-    )
 
 
 class NewVerdict(serializers.Serializer[Any]):
@@ -240,31 +136,15 @@ class GivenVerdict(serializers.Serializer[Any]):
 class Checks(ApiView):
     tag = "checks"
 
-    @operation("list_checks", parameters=[CheckQuery, PageQuery], responses=CheckRow(many=True))
-    def get(self, request: Request, slug: str) -> Response:
+    get = operation_of(
+        CHECKS,
+        CheckRow,
         """List the checks of a project.
 
         Those of claims that have been replaced are left out. Of a caller who may review, and to whom nothing
         is hidden, it is kept that they have seen what was said of each check on the page.
-        """
-        project = self.enter(*READ_CONTENT)
-        query = self.query(CheckQuery, PageQuery)
-        access = CheckAccess.of(project, self.person)
-        if "system" in query:
-            access.reader.need_all("system")
-        scope = Check.objects.filter(project=project, is_current=True)
-        rows = _wanted(access.annotated(scope), query).select_related(
-            "claim", "peer__system", "peer__document_set"
-        )
-        return self.page(
-            rows,
-            CheckRow,
-            query=query,
-            scope=scope,
-            order=ORDERS[query["order"]],
-            context={"access": access},
-            prepare=None if access.is_kept_back else access.keep_seen,
-        )
+        """,
+    )
 
 
 class OneCheck(ApiView):
@@ -315,8 +195,8 @@ class CheckVerdicts(ApiView):
             **{name: answer[name] for name in ANSWERED},
             seen=answer.get("seen", NOT_LOOKED),
         )
-        access = CheckAccess(given.check.project, CheckReader.holding(self.person, verbs))
-        shown = {"verdict": VerdictRow(given.verdict).data, "check": _detail_of(given, access)}
+        viewer = Viewer(self.person, given.check.project, verbs)
+        shown = {"verdict": VerdictRow(given.verdict).data, "check": _detail_of(given, viewer)}
         return Response(shown, status=status.HTTP_201_CREATED)
 
 
@@ -409,35 +289,16 @@ class OneVerdict(ApiView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
-    """Of the checks as the caller sees them those asked for."""
-    columns = {
-        "side": "side",
-        "document_set": "peer__document_set__public_id",
-        "summary": "peer__public_id",
-    }
-    checks = checks.filter(**{column: query[name] for name, column in columns.items() if name in query})
-    if "system" in query:
-        checks = checks.filter(by_system(query["system"]))
-    if "disputed" in query:
-        checks = checks.filter(is_known=True, is_disputed=query["disputed"])
-    if "unanswered" in query:
-        checks = checks.filter(human_label__isnull=query["unanswered"])
-    if "label" in query:
-        label = None if query["label"] == UNSCORED else query["label"]
-        final = Case(When(Q(is_known=True) | DECIDED_BY_RULE, then="final_label"), output_field=CharField())
-        checks = checks.alias(final_seen=final).filter(final_seen=label)
-    return checks
-
-
 def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
     """A check as the person may see it, with their look at it kept; at the desk everybody answers first."""
-    access = CheckAccess.of(project, person, at_desk=at_desk)
-    if access.is_kept_back:
+    viewer = Viewer.now(person, project)
+    if at_desk:
+        viewer = replace(viewer, verbs=viewer.verbs - {Verb.ADJUDICATE})
+    if keeps_back(viewer):
         look_at(check=_check(project, public_id), by=person)
     else:
         see_checks(project=project, checks=Check.objects.filter(public_id=public_id), by=person)
-    return _detail(project, public_id, access)
+    return _detail(viewer, public_id)
 
 
 def _check(project: Project, public_id: str) -> Check:
@@ -448,22 +309,24 @@ def _decisions() -> QuerySet[Adjudication]:
     return Adjudication.objects.select_related("decided_by").order_by("pk")
 
 
-def _detail(project: Project, public_id: str, access: CheckAccess) -> dict[str, Any]:
+def _detail(viewer: Viewer, public_id: str) -> dict[str, Any]:
     said = Verdict.objects.select_related("judge", "person").order_by("pk")
+    of_project = Check.objects.filter(project=viewer.project)
     checks = (
-        access.annotated(Check.objects.filter(project=project))
-        .select_related("project__deciding_judge", "claim", "peer__system", "peer__document_set")
+        with_known(of_project, viewer.person, is_kept_back=keeps_back(viewer))
+        .select_related("project__deciding_judge", "claim", "peer__system", "document_set")
         .prefetch_related(
             Prefetch("verdicts", said, "said"), Prefetch("adjudications", _decisions(), "decided")
         )
     )
     check = only(checks, public_id, "check")
-    return dict(CheckDetail(check, context={"access": access}).data)
+    return dict(CheckDetail(check, context={"viewer": viewer}).data)
 
 
-def _detail_of(given: GivenAnswer, access: CheckAccess) -> dict[str, Any]:
+def _detail_of(given: GivenAnswer, viewer: Viewer) -> dict[str, Any]:
     """The check as `_detail` shows it, of what its answer has read and written."""
     check: Any = given.check
+    check.document_set = check.peer.document_set
     check.is_known, check.said = True, (*given.before.said, given.verdict)
     check.decided = list(_decisions().filter(check_row=check)) if given.before.is_decided else []
-    return dict(CheckDetail(check, context={"access": access}).data)
+    return dict(CheckDetail(check, context={"viewer": viewer}).data)

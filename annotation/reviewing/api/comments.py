@@ -9,40 +9,44 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.access import ApiView, only
+from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
-from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.models import Comment
-from annotation.reviewing.queries.comments import SeenComment, Thread, claim_of, thread_of
+from annotation.reviewing.queries.comments import COMMENTS, claim_of
 from annotation.reviewing.services.comment import LONGEST_COMMENT, comment_on_claim, withdraw_comment
+
+CommentRow = shape_of(COMMENTS, "CommentRow")
 
 
 class NewComment(serializers.Serializer[Any]):
+    claim = serializers.CharField(help_text="Id of the claim.")
     text = serializers.CharField(max_length=LONGEST_COMMENT)
 
 
-class ClaimComments(ApiView):
+class Comments(ApiView):
     tag = "comments"
 
-    @operation("list_claim_comments", responses=Thread)
-    def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show the comments on a claim.
+    get = operation_of(
+        COMMENTS,
+        CommentRow,
+        """List the comments on the claims of a project, oldest first.
 
-        Needs the verb "comment".
-        """
-        project = self.enter(Verb.COMMENT)
-        return Response(plain(thread_of(project, claim_of(project, public_id), self.person)))
+        Needs the verb "comment". What others say of a claim is left out until the caller may know what they answered.
+        """,
+    )
 
-    @operation("comment_on_claim", request=NewComment, responses={201: SeenComment})
-    def post(self, request: Request, slug: str, public_id: str) -> Response:
+    @operation("comment_on_claim", request=NewComment, responses={201: CommentRow})
+    def post(self, request: Request, slug: str) -> Response:
         """Comment on a claim.
 
         Needs the verb "comment".
         """
         project = self.enter(Verb.COMMENT)
-        claim = claim_of(project, public_id)
-        made = comment_on_claim(project=project, claim=claim, by=self.person, **self.body(NewComment))
-        return Response(plain(SeenComment.of(made, self.person)), status=status.HTTP_201_CREATED)
+        said = self.body(NewComment)
+        claim = claim_of(project, said["claim"])
+        made = comment_on_claim(project=project, claim=claim, by=self.person, text=said["text"])
+        return Response(CommentRow(made).data, status=status.HTTP_201_CREATED)
 
 
 class OneComment(ApiView):

@@ -7,44 +7,47 @@ gives the answer away.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from annotation.core.permissions import verbs_in
-from annotation.core.readers import CheckReader
+from annotation.core.lists import Column, Filter, Kind, List, Viewer
+from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
 from annotation.models import Claim, Comment, Project
-from annotation.reviewing.queries.sight import hides_words_on
+from annotation.reviewing.queries.sight import has_unanswered
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 COMMENTS_SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
-class SeenComment:
-    """One comment. Taken back it has no words any more."""
+def seen_comments(viewer: Viewer) -> QuerySet[Comment]:
+    """The project's comments that the viewer may see now."""
+    said = Comment.objects.filter(project=viewer.project).select_related("author", "claim")
+    return said.filter(Q(author=viewer.person) | ~has_unanswered(viewer, "claim"))
 
-    comment_id: str
-    who: str
-    is_own: bool
-    at: datetime
-    is_withdrawn: bool
-    text: str
 
-    @classmethod
-    def of(cls, row: Comment, person: User) -> SeenComment:
-        return cls(
-            comment_id=row.public_id,
-            who=row.author.username,
-            is_own=row.author_id == person.pk,
-            at=row.created_at,
-            is_withdrawn=row.withdrawn_at is not None,
-            text="" if row.withdrawn_at else row.text,
-        )
+COMMENTS = List(
+    name="comments",
+    verbs=(Verb.COMMENT,),
+    rows=seen_comments,
+    order=("pk",),
+    filters=(Filter("claim", "claim__public_id", help="Comments on the claim of that id."),),
+    columns=(
+        Column("id", "public_id"),
+        Column("claim", "claim.public_id"),
+        Column("by", "author.username"),
+        Column(
+            "text",
+            lambda comment: "" if comment.withdrawn_at else comment.text,
+            help="Empty once its author has deleted it.",
+        ),
+        Column("created_at", kind=Kind.MOMENT, order=True),
+        Column("withdrawn_at", kind=Kind.MOMENT, nullable=True),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,13 @@ class Thread:
     claim_id: str
     text: str
     document_set: str
-    said: tuple[SeenComment, ...]
+    said: tuple[Comment, ...]
     hidden: int
 
     @property
     def count(self) -> int:
         """Comments that stand."""
-        return sum(not said.is_withdrawn for said in self.said)
+        return sum(said.withdrawn_at is None for said in self.said)
 
 
 def claim_of(project: Project, public_id: str) -> Claim:
@@ -78,14 +81,10 @@ def claim_of(project: Project, public_id: str) -> Claim:
     return claim
 
 
-def thread_of(project: Project, claim: Claim, person: User) -> Thread:
-    """What was said on a claim, as the person may see it now."""
-    hides_others = hides_words_on(claim, project, CheckReader.holding(person, verbs_in(person, project)))
-    rows = Comment.objects.filter(claim=claim)
-    hidden = rows.filter(withdrawn_at=None).exclude(author=person).count() if hides_others else 0
-    if hides_others:
-        rows = rows.filter(author=person)
-    last = rows.select_related("author").order_by("-pk")[:COMMENTS_SHOWN]
+def thread_of(viewer: Viewer, claim: Claim) -> Thread:
+    """What was said on a claim, as the viewer may see it now."""
+    last = COMMENTS.rows(viewer).filter(claim=claim).order_by("-pk")[:COMMENTS_SHOWN]
+    hidden = Comment.objects.filter(has_unanswered(viewer, "claim"), claim=claim, withdrawn_at=None)
     summary = claim.claim_set.summary
     document_set = summary.document_set if summary else claim.claim_set.document_set
     assert document_set is not None, "claims lie in a summary or in the documents of a set"
@@ -93,6 +92,6 @@ def thread_of(project: Project, claim: Claim, person: User) -> Thread:
         claim_id=claim.public_id,
         text=claim.text,
         document_set=document_set.external_id,
-        said=tuple(SeenComment.of(row, person) for row in reversed(last)),
-        hidden=hidden,
+        said=tuple(reversed(last)),
+        hidden=hidden.exclude(author=viewer.person).count(),
     )

@@ -9,27 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Case, Q, Value, When
+from django.db.models import Case, Exists, OuterRef, Q, Value, When
 
 from annotation.core.known_checks import answered
+from annotation.core.permissions import Verb
 from annotation.models import Check, Project, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.core.readers import CheckReader
-    from annotation.models import Claim
+    from annotation.core.lists import Viewer
 
-OF_OTHERS = ("judge_label", "judge_probability", "unscored_reason", "human_label", "is_disputed")
-"""Columns of a check that tell what others said. `FINAL` tells it too, unless a rule decided."""
-FINAL = ("final_label", "final_source")
 DECIDED_BY_RULE = Q(final_source=Check.Decider.RULE)
 
 
-def keeps_back(project: Project, reader: CheckReader) -> bool:
-    """Whether others' answers are hidden from the reader until they have answered."""
-    return reader.must_wait and project.reveal != Project.Reveal.SHOWN
+def keeps_back(viewer: Viewer) -> bool:
+    """Whether others' answers are hidden from the viewer until they have answered: they review, do not adjudicate, and
+    the project does not show verdicts at once.
+    """
+    must_wait = Verb.REVIEW in viewer.verbs and Verb.ADJUDICATE not in viewer.verbs
+    return must_wait and viewer.project.reveal != Project.Reveal.SHOWN
 
 
 def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
@@ -48,12 +48,12 @@ def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> 
     return checks.annotate(is_known=Case(When(answered(person), then=Value(True)), default=Value(False)))
 
 
-def hides_words_on(claim: Claim, project: Project, reader: CheckReader) -> bool:
-    """Whether what others say of a claim is hidden from the reader: as long as they have a check of it to answer.
+def has_unanswered(viewer: Viewer, claim: str) -> Q:
+    """Rows whose claim, at that path, has a check that the viewer has still to answer; what others say of it is hidden.
 
     A comment may give away the answer to any check of its claim. One that a rule decides waits for nobody.
     """
-    if not keeps_back(project, reader):
-        return False
-    checks = Check.objects.filter(claim=claim, is_current=True).exclude(DECIDED_BY_RULE)
-    return checks.filter(~answered(reader.person)).exists()
+    if not keeps_back(viewer):
+        return Q(pk__in=())
+    checks = Check.objects.filter(claim=OuterRef(claim), is_current=True).exclude(DECIDED_BY_RULE)
+    return Q(Exists(checks.filter(~answered(viewer.person))))

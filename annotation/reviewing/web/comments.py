@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 
 from annotation.core.known_checks import answered
+from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.models import Check, Claim, Comment
@@ -57,7 +58,7 @@ def _show(
 ) -> HttpResponse:
     context = {
         "room": room,
-        "thread": thread_of(room.project, claim, request.user),
+        "thread": thread_of(Viewer(request.user, room.project, room.verbs), claim),
         "typed": typed,
         "refusal": refusal,
         "check_id": _to_review(request, claim) if Verb.REVIEW in room.verbs else "",

@@ -14,11 +14,10 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 
+from annotation.core.lists import Look
 from annotation.core.permissions import Verb
-from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.core.words import ANSWERS
 from annotation.models import Check, ErrorType, Verdict
@@ -31,22 +30,21 @@ from annotation.reviewing.queries.check_view import (
 )
 from annotation.reviewing.queries.review_queue import (
     CHECKS_COUNTED_UP_TO,
-    Filter,
-    Only,
     count,
+    counts_down,
     is_finished_sample,
+    queue_of,
     sampled_scores,
-    waiting_checks,
 )
 from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
 from annotation.reviewing.services.look_at_check import look_at
-from annotation.reviewing.words import OPTIONS
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
 from annotation.sampling.words import held_in_words
 from annotation.scoring.score_changes import ScoreChange, ScoresTold, score_changes, scores_now
 from annotation.scoring.words import in_words
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
+from annotation.web.lists import look_of
 from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter
@@ -76,24 +74,20 @@ def next_check(request: Request, slug: str) -> HttpResponse:
     Whoever comes to the address by a link or a reload is sent to the queue.
     """
     room = enter(request, slug, Verb.REVIEW, here="review")
-    filters = filters_of(request)
+    queue = _queue(request, room)
     if request.method != "POST":
-        return redirect(_queue_address(slug, filters))
+        return redirect(_queue_address(slug, queue))
     here = request.POST.get("here", "")
-    reader = reader_of(request, room)
-    if here:
-        following = move_on(project=room.project, reader=reader, filters=filters, here=here)
-    else:
-        following = hand_out(project=room.project, reader=reader, filters=filters)
+    following = move_on(look=queue, here=here) if here else hand_out(look=queue)
     if not wants_fragment(request):
-        return _to_check(request, room, following, filters)
+        return _to_check(request, following, queue)
     if following is None:
         context = {
             "room": room,
-            "search": _search(filters),
-            "held": _held_in_words(request, room, filters),
-            "is_finished": is_finished_sample(room.project, filters),
-            "sampled_scores": sampled_scores(filters),
+            "search": queue.query(),
+            "held": _held_in_words(queue),
+            "is_finished": is_finished_sample(queue),
+            "sampled_scores": sampled_scores(queue),
         }
         return render(request, "reviewing/_end.html", context)
     return _show(request, room, following, is_ahead=True)
@@ -112,7 +106,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
     """A reviewer's answer, with the scores before and after; a newer answer of one's own is a conflict."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = _scores_told(request, room, row)
+    before = _scores_told(room, row)
     typed = TypedAnswer.of(request.POST)
     try:
         given = service.override(
@@ -135,7 +129,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
             "before": outcome_of(check_of(room.project, check_id), request.user),
             "saved": given.verdict,
             "moved_in_words": _movement(moved),
-            "search": _search(filters_of(request)),
+            "search": _queue(request, room).query(),
         }
         return render(request, "reviewing/_strip.html", context)
     return _after_answer(request, room, row, verdict=given.verdict, moved=moved)
@@ -146,7 +140,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
     """Take an answer back; its claim comes on screen again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = _scores_told(request, room, row)
+    before = _scores_told(room, row)
     verdict = own_verdict(row, request.user, request.POST.get("verdict", ""))
     service.withdraw_verdict(verdict=verdict, by=request.user)
     moved = _moved(before, row)
@@ -156,7 +150,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
         return _show(request, room, row, withdrawn=verdict, moved=moved)
     said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(moved)]
     messages.success(request, " ".join(filter(None, said)))
-    return redirect(address(slug, check_id, filters_of(request)))
+    return redirect(_address(slug, check_id, _queue(request, room)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,17 +183,14 @@ class TypedAnswer:
         return cls(reason=own.reason, error_type=own.error_type, confidence=confidence)
 
 
-def reader_of(request: Request, room: Room) -> CheckReader:
-    return CheckReader.holding(request.user, room.verbs)
+def _queue(request: Request, room: Room) -> Look:
+    """The queue that the reader is in, by the address."""
+    given = request.GET.dict()
+    return look_of(request, room, queue_of(given), given)
 
 
-def filters_of(request: Request) -> Filter:
-    return Filter.read(request.GET.dict())
-
-
-def address(slug: str, check_id: str, filters: Filter, **more: str) -> str:
-    page = reverse("check", kwargs={"slug": slug, "check_id": check_id})
-    return page + _search(filters, **more)
+def _address(slug: str, check_id: str, queue: Look, **more: str) -> str:
+    return reverse("check", kwargs={"slug": slug, "check_id": check_id}) + queue.query(**more)
 
 
 def _show(
@@ -214,7 +205,7 @@ def _show(
     is_ahead: bool = False,
 ) -> HttpResponse:
     """The check as it stands now, with what was just done to it or what could not be."""
-    filters = filters_of(request)
+    queue = _queue(request, room)
     is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
     numbers = [] if typed is None else map(whole_number, typed.evidence)
     marked = None if typed is None else [number for number in numbers if number is not None]
@@ -224,9 +215,8 @@ def _show(
         "room": room,
         "view": view,
         "outcome": view.outcome,
-        "filters": filters,
-        "order": OPTIONS["order"][filters.order],
-        "search": _search(filters),
+        "look": queue,
+        "search": queue.query(),
         "refusal": refusal,
         "typed": typed,
         "withdrawn": withdrawn,
@@ -235,7 +225,7 @@ def _show(
         "answers": ANSWERS,
         "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
-        **_counted(request, room, filters, None if is_ahead else row),
+        **_counted(queue, None if is_ahead else row),
         "before": None if is_ahead else _before(request, room, row),
     }
     return page_or_fragment(
@@ -247,27 +237,26 @@ def _show(
     )
 
 
-def _counted(request: Request, room: Room, filters: Filter, here: Check | None) -> dict[str, object]:
+def _counted(queue: Look, here: Check | None) -> dict[str, object]:
     """How many wait in the queue, and whether the claim on screen, `here`, is one of them.
 
     None is one that is fetched ahead of its turn: nobody knows how many will be left then, and the page that it comes
     to counts on by itself.
     """
-    counts_down = bool(filters.sample) or filters.only in (Only.WAITING, Only.SPLIT)
+    is_counted = counts_down(queue)
     if here is None:
         return {
             "left": None,
-            "counts_down": counts_down,
-            "is_counted": counts_down,
+            "counts_down": is_counted,
+            "is_counted": is_counted,
             "is_left_counted_out": True,
         }
-    waiting = waiting_checks(room.project, reader_of(request, room), filters)
-    left = count(waiting)
+    left = count(queue)
     return {
         "left": min(left, CHECKS_COUNTED_UP_TO),
-        "counts_down": counts_down,
+        "counts_down": is_counted,
         # Whoever came by an address may answer a claim that does not wait here.
-        "is_counted": counts_down and waiting.filter(pk=here.pk).exists(),
+        "is_counted": is_counted and queue.found.filter(pk=here.pk).exists(),
         "is_left_counted_out": left <= CHECKS_COUNTED_UP_TO,
     }
 
@@ -281,14 +270,14 @@ def _after_answer(
     moved: list[ScoreChange] | None,
 ) -> HttpResponseRedirect:
     """The next claim, or the one on which somebody changed their mind about the one before."""
-    slug, filters = room.project.slug, filters_of(request)
+    slug, queue = room.project.slug, _queue(request, room)
     messages.success(request, f"Saved: {verdict.label}. {_movement(moved)}".strip())
     if here := request.POST.get("at", ""):
-        return redirect(address(slug, check_of(room.project, here).public_id, filters, was=row.public_id))
-    following = hand_out(project=room.project, reader=reader_of(request, room), filters=filters, after=row)
+        return redirect(_address(slug, check_of(room.project, here).public_id, queue, was=row.public_id))
+    following = hand_out(look=queue, after=row)
     if following is None:
-        return redirect(address(slug, row.public_id, filters))
-    return redirect(address(slug, following.public_id, filters, was=row.public_id))
+        return redirect(_address(slug, row.public_id, queue))
+    return redirect(_address(slug, following.public_id, queue, was=row.public_id))
 
 
 def _kept_by_a_sample(withdrawn: Verdict) -> str:
@@ -298,9 +287,9 @@ def _kept_by_a_sample(withdrawn: Verdict) -> str:
     return "The random sample keeps your first answer because you have now seen the judge's verdict."
 
 
-def _scores_told(request: Request, room: Room, row: Check) -> ScoresTold | None:
+def _scores_told(room: Room, row: Check) -> ScoresTold | None:
     """The scores that an answer to `row` may move; None for whoever is told of no movement."""
-    return scores_now(row.peer_id) if reader_of(request, room).may_see_all else None
+    return scores_now(row.peer_id) if Verb.VIEW_SCORES in room.verbs else None
 
 
 def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange] | None:
@@ -312,28 +301,21 @@ def _movement(moved: list[ScoreChange] | None) -> str:
     return "" if moved is None else in_words(moved)
 
 
-def _to_check(request: Request, room: Room, following: Check | None, filters: Filter) -> HttpResponseRedirect:
-    slug = room.project.slug
+def _to_check(request: Request, following: Check | None, queue: Look) -> HttpResponseRedirect:
+    slug = queue.viewer.project.slug
     if following is not None:
-        return redirect(address(slug, following.public_id, filters))
-    messages.info(request, _held_in_words(request, room, filters) or "The queue is empty.")
-    return redirect(_queue_address(slug, filters))
+        return redirect(_address(slug, following.public_id, queue))
+    messages.info(request, _held_in_words(queue) or "The queue is empty.")
+    return redirect(_queue_address(slug, queue))
 
 
-def _held_in_words(request: Request, room: Room, filters: Filter) -> str:
+def _held_in_words(queue: Look) -> str:
     """What of a queue that handed out nothing is with somebody else, in words; empty for nothing."""
-    waiting = waiting_checks(room.project, reader_of(request, room), filters)
-    return held_in_words(held_by_others(waiting, request.user))
+    return held_in_words(held_by_others(queue.found, queue.viewer.person))
 
 
-def _queue_address(slug: str, filters: Filter) -> str:
-    return reverse("review", kwargs={"slug": slug}) + _search(filters)
-
-
-def _search(filters: Filter, **more: str) -> str:
-    """What an address ends with to keep the queue, its question mark included; empty for the default."""
-    query = urlencode({**filters.as_query(), **more})
-    return f"?{query}" if query else ""
+def _queue_address(slug: str, queue: Look) -> str:
+    return reverse("review", kwargs={"slug": slug}) + queue.query()
 
 
 def _before(request: Request, room: Room, row: Check) -> object:

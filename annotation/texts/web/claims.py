@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
-from annotation.core.readers import CheckReader
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
+from annotation.core.search import searched_for
 from annotation.models import Claim, ClaimSet
 from annotation.texts.queries.claims import (
     ClaimOwner,
@@ -22,7 +22,6 @@ from annotation.texts.queries.claims import (
 )
 from annotation.texts.services import change_claims
 from annotation.web.htmx import Request
-from annotation.web.listing import listing_of
 from annotation.web.numbers import need_whole_number
 from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
@@ -98,16 +97,15 @@ def _show(
     request: Request, room: Room, owner: ClaimOwner, refusal: Conflict | Invalid | NotAllowed | None = None
 ) -> HttpResponse:
     """The claims as they stand. With a refusal beside it what was wanted, so that nothing typed is lost."""
-    text = claim_text(owner, names_systems=CheckReader.holding(request.user, room.verbs).names_systems)
-    # The whole page at each search: the script has a hand on the claims that it was opened with.
-    page = reverse("claims", args=[room.project.slug, owner.public_id])
-    listing = listing_of(request, address=page, what="the claims of this text", target="")
+    text = claim_text(owner, names_systems=Verb.VIEW_SCORES in room.verbs)
+    words = searched_for(request.GET.get("q", ""))
     context = {
         "room": room,
         "text": text,
-        "listing": listing,
-        "groups": text.holding(listing.words),
-        "is_searched": listing.words or text.count >= MANY_CLAIMS,
+        "page": reverse("claims", args=[room.project.slug, owner.public_id]),
+        "words": words,
+        "groups": text.holding(words),
+        "is_searched": words or text.count >= MANY_CLAIMS,
         "refusal": refusal,
         "wanted": _text(request) if refusal else "",
         "theirs": refusal.details.get("theirs") if refusal else None,

@@ -81,8 +81,8 @@ IN_PROJECT = (
     Route("delete", _in("verdicts/{verdict}/"), (Verb.REVIEW,), owner="rex"),
     Route("delete", _in("adjudications/{adjudication}/"), (Verb.ADJUDICATE,)),
     # Assessors read no claims, and of units those of the sets that they have closed.
-    Route("get", _in("claims/{claim}/comments/"), (Verb.COMMENT,)),
-    Route("post", _in("claims/{claim}/comments/"), (Verb.COMMENT,), {"text": "So."}),
+    Route("get", _in("comments/"), (Verb.COMMENT,)),
+    Route("post", _in("comments/"), (Verb.COMMENT,), {"claim": "{claim}", "text": "So."}),
     Route("delete", _in("comments/{comment}/"), (Verb.COMMENT,), owner="rex"),
     Route("get", _in("members/"), (Verb.MANAGE_MEMBERS,)),
     Route("post", _in("members/"), (Verb.MANAGE_MEMBERS,), {"username": "eve", "roles": ["viewer"]}),
@@ -115,6 +115,7 @@ IN_PROJECT = (
         (Verb.IMPORT,),
         {"rows": [{"document_id": "port", "system": "cedar", "summary": "It shuts."}]},
     ),
+    Route("get", _in("imports/"), (Verb.IMPORT,)),
     Route("get", _in("imports/{import}/"), (Verb.IMPORT,)),
     Route("get", _in("imports/{import}/rejects/"), (Verb.IMPORT,)),
     Route("get", _in("exports/"), (Verb.EXPORT,)),

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.core.readers import CheckReader
+from annotation.core.lists import Viewer
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.spend import cost_of_calls
 from annotation.judging.services.start_run import resume_run, start_run
 from annotation.models import Check, ClaimSet, Event, Judge, JudgeCall, Project, Verdict
-from annotation.reviewing.queries.review_queue import Filter, Only, Order, queue
+from annotation.reviewing.queries.review_queue import QUEUE
 from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
 from tests.llm_server import LLMServer, faults
 
@@ -105,12 +105,13 @@ def test_the_review_queue_begins_with_what_the_panel_is_split_over(
     # Against the order of uncertainty, so that only uncertainty can put them right.
     for key, claim in enumerate((MILL, HURT, JUNE)):
         Check.objects.filter(claim__text=claim).update(queue_key=key)
-    page = queue(project, CheckReader(User(pk=0), must_wait=False), Filter(order=Order.UNCERTAINTY))
-    assert [row.claim for row in page.rows] == [JUNE, HURT, MILL]
-    assert [row.uncertainty for row in page.rows] == [1.0, pytest.approx(1 / 3), 0.0]
     project.refresh_from_db()
-    split = queue(project, CheckReader(User(pk=0)), Filter(only=Only.SPLIT))
-    assert [row.claim for row in split.rows] == [JUNE, HURT]
+    viewer = Viewer(User(pk=0), project, frozenset())
+    rows = QUEUE.look(viewer, {"sort": "uncertainty"}).page()[0]
+    assert [row.claim.text for row in rows] == [JUNE, HURT, MILL]
+    assert [row.uncertainty for row in rows] == [1.0, pytest.approx(1 / 3), 0.0]
+    split = QUEUE.look(viewer, {"only": "split"}).page()[0]
+    assert [row.claim.text for row in split] == [JUNE, HURT]
 
 
 # Money

@@ -79,10 +79,10 @@ def test_the_review_queue_is_searched_and_goes_on_within_what_was_found(
     world: World, signed_in: SignIn
 ) -> None:
     rex = signed_in(world.rex)
-    rows = rex.get(f"{QUEUE}?q=WALL").context["page"].rows
-    assert {row.claim for row in rows} == {"its wall is weak"}
+    rows = rex.get(f"{QUEUE}?q=WALL").context["rows"]
+    assert {row.claim.text for row in rows} == {"its wall is weak"}
     assert len(rows) == 2
-    first, second = (Check.objects.get(public_id=row.check_id) for row in rows)
+    first, second = (Check.objects.get(public_id=row.public_id) for row in rows)
     answer = rex.post(f"{QUEUE}next/?q=WALL", {"here": first.public_id}, headers=HTMX)
     assert f'data-check="{second.public_id}"' in answer.text
-    assert len(rex.get(f"{QUEUE}?q=port").context["page"].rows) == 6
+    assert len(rex.get(f"{QUEUE}?q=port").context["rows"]) == 6

@@ -81,7 +81,7 @@ def test_lists_show_each_state_by_pages(world: World, mona: Client) -> None:
     assert [row.document_set.external_id for row in mona.get(f"{ROOM}?state=closed").context["rows"]] == [
         "port"
     ]
-    assert len(mona.get(f"{ROOM}?after={first['after']}").context["rows"]) == 1
+    assert len(mona.get(f"{ROOM}{first['more']}").context["rows"]) == 1
     assert mona.get(f"{ROOM}?state=lost").status_code == 422
 
 

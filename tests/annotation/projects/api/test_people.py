@@ -37,18 +37,19 @@ def test_members_come_change_and_go(world: World, client_of: ClientOf) -> None:
 
 def test_comments(world: World, client_of: ClientOf) -> None:
     claim = world.check("alder", 1).claim.public_id
-    made = client_of("rex").post(f"{HERE}claims/{claim}/comments/", {"text": "April?"}).json()
-    cleo = client_of("cleo")
-    (row,) = cleo.get(f"{HERE}claims/{claim}/comments/").json()["said"]
-    assert (row["who"], row["text"], row["is_withdrawn"]) == ("rex", "April?", False)
-    assert cleo.delete(f"{HERE}comments/{made['comment_id']}/").status_code == 404
-    assert client_of("rex").delete(f"{HERE}comments/{made['comment_id']}/").status_code == 204
-    (row,) = cleo.get(f"{HERE}claims/{claim}/comments/").json()["said"]
-    assert (row["text"], row["is_withdrawn"]) == ("", True)
+    made = client_of("rex").post(f"{HERE}comments/", {"claim": claim, "text": "April?"}).json()
+    cleo, address = client_of("cleo"), f"{HERE}comments/?claim={claim}"
+    (row,) = cleo.get(address).json()["results"]
+    assert row == made
+    assert (row["by"], row["text"], row["withdrawn_at"]) == ("rex", "April?", None)
+    assert cleo.delete(f"{HERE}comments/{made['id']}/").status_code == 404
+    assert client_of("rex").delete(f"{HERE}comments/{made['id']}/").status_code == 204
+    (row,) = cleo.get(address).json()["results"]
+    assert (row["text"], row["withdrawn_at"] is None) == ("", False)
+    assert cleo.get(f"{HERE}comments/?claim=another").json()["results"] == []
 
 
 def test_a_reviewer_gets_no_comments_of_others_before_an_answer(world: World, client_of: ClientOf) -> None:
     claim = world.check("alder", 1).claim.public_id
-    client_of("cleo").post(f"{HERE}claims/{claim}/comments/", {"text": "Clearly no."})
-    thread = client_of("rex").get(f"{HERE}claims/{claim}/comments/").json()
-    assert (thread["said"], thread["hidden"]) == ([], 1)
+    client_of("cleo").post(f"{HERE}comments/", {"claim": claim, "text": "Clearly no."})
+    assert client_of("rex").get(f"{HERE}comments/").json()["results"] == []

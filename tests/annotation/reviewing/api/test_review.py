@@ -28,13 +28,13 @@ def test_checks_are_handed_out_to_one_person_each(world: World, client_of: ApiDo
     assert first["id"] != second["id"]
     assert first["is_hidden_yet"] is True
     assert Check.objects.get(public_id=first["id"]).leased_to == world.rex
-    third = post(client_of("rex"), "checks/next/", {"after": first["id"]}).json()["check"]
+    third = post(client_of("rex"), f"checks/next/?after={first['id']}").json()["check"]
     assert third["id"] not in (first["id"], second["id"])
     assert Check.objects.get(public_id=first["id"]).leased_to is None
 
 
 def test_nothing_left_is_null(world: World, client_of: ApiDoor) -> None:
-    assert post(client_of("rex"), "checks/next/", {"side": "peer"}).json() == {"check": None}
+    assert post(client_of("rex"), "checks/next/?side=peer").json() == {"check": None}
 
 
 def test_a_look_is_kept_and_holds_the_check(world: World, client_of: ApiDoor) -> None:
@@ -66,7 +66,7 @@ def test_checks_are_sampled_and_the_sample_fills(world: World, client_of: ApiDoo
     body = {"method": "uniform", "share": 0.67, "seed": 3}
     made = post(client_of("mona"), "samples/", body).json()
     assert (made["frame"], made["sampled"], made["answered"], made["seed"]) == (6, 4, 0, 3)
-    found = post(client_of("rex"), "checks/next/", {"sample": made["sample_id"]}).json()["check"]
+    found = post(client_of("rex"), f"checks/next/?sample={made['sample_id']}").json()["check"]
     assert Sample.objects.get().sampled_checks.filter(check_row__public_id=found["id"]).exists()
     post(client_of("rex"), f"{HERE}checks/{found['id']}/verdicts/", {"label": "yes"})
     [row] = client_of("mona").get(f"{HERE}samples/").json()
@@ -76,8 +76,8 @@ def test_checks_are_sampled_and_the_sample_fills(world: World, client_of: ApiDoo
 def test_where_all_that_waits_is_with_others_it_is_told_until_when(world: World, client_of: ApiDoor) -> None:
     # A sixth of six: one.
     made = post(client_of("mona"), "samples/", {"share": 0.17, "seed": 3}).json()
-    held = post(client_of("cleo"), "checks/next/", {"sample": made["sample_id"]}).json()
-    assert post(client_of("rex"), "checks/next/", {"sample": made["sample_id"]}).json() == {"check": None}
+    held = post(client_of("cleo"), f"checks/next/?sample={made['sample_id']}").json()
+    assert post(client_of("rex"), f"checks/next/?sample={made['sample_id']}").json() == {"check": None}
     until = Check.objects.get(public_id=held["check"]["id"]).lease_until
     assert until is not None
     [row] = client_of("mona").get(f"{HERE}samples/").json()

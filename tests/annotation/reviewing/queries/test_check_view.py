@@ -12,7 +12,6 @@ from annotation.core.refusals import NotFound
 from annotation.models import Document, Unit
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.queries.check_view import check_of, check_view
-from annotation.reviewing.queries.review_queue import Filter
 from annotation.reviewing.services.review import override
 from annotation.texts.queries.check_text import PASSAGES_FOUND, WHOLE_TEXT_UP_TO, found_passages
 
@@ -40,12 +39,6 @@ def test_what_is_found_is_there_and_little(claim: str, texts: list[str]) -> None
     found = found_passages(claim, texts)
     assert len(found) <= PASSAGES_FOUND
     assert found <= set(range(len(texts)))
-
-
-def test_a_filter_names_only_what_differs_from_the_default() -> None:
-    assert Filter.read({}).as_query() == {}
-    named = {"order": "impact", "only": "all", "side": "peer", "label": "yes"}
-    assert Filter.read(named).as_query() == named
 
 
 def test_a_check_of_another_project_is_not_found(world: World) -> None:

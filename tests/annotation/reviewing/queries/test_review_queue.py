@@ -9,15 +9,9 @@ import pytest
 from django.db import connection
 
 from annotation.core.known_checks import knows
-from annotation.core.readers import CheckReader
+from annotation.core.lists import Look, Viewer
 from annotation.models import Check, ClaimSet
-from annotation.reviewing.queries.review_queue import (
-    Filter,
-    Only,
-    following_check,
-    queue,
-    waiting_checks,
-)
+from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import override
 
@@ -33,9 +27,9 @@ BY_ANSWERS = [
 ]
 
 
-def queued(world: World, only: str, label: str) -> set[int]:
-    filters = Filter.read({"only": only, "label": label})
-    return {check.pk for check in waiting_checks(world.project, CheckReader(world.rex), filters)}
+def queue(world: World, **given: str) -> Look:
+    """Rex's."""
+    return QUEUE.look(Viewer.now(world.rex, world.project), given)
 
 
 @pytest.mark.parametrize(("only", "label"), BY_ANSWERS)
@@ -55,37 +49,33 @@ def test_a_queue_by_answers_holds_what_its_reader_knows(world: World, only: str,
         "answered": lambda check: check.human_label is not None,
         "all": lambda check: True,
     }
-    expected = {check.pk for check in seen if fits[only](check) and (not label or check.human_label == label)}
-    assert queued(world, only, label) == expected
+    expected = {check.pk for check in seen if fits[only](check) and (not label or check.final_label == label)}
+    assert {check.pk for check in queue(world, only=only, label=label).found} == expected
 
 
-def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World) -> None:
     """Pages of two, every claim answered between them: each comes once, in the order of before."""
     _ask_of_bridge(world)
-    monkeypatch.setattr("annotation.reviewing.queries.review_queue.QUEUE_PAGE_SIZE", 2)
     # Imported in the order port, bridge. In port the judge is unsure of four no (.4) and sure of two yes (.2); in
     # bridge nobody has judged (1), which comes no earlier for that. Equal ones go by their random key.
     port = sorted(world.sets["port"].checks.all(), key=lambda check: (-check.uncertainty, check.queue_key))
     expected = [check.public_id for check in (*port, *world.sets["bridge"].checks.order_by("queue_key"))]
     seen: list[str] = []
-    reader, after = CheckReader(world.rex), ""
-    while after is not None:
-        page = queue(world.project, reader, Filter(), after=after)
-        for row in page.rows:
-            override(check=Check.objects.get(public_id=row.check_id), by=world.rex, label="unsure")
-        seen += [row.check_id for row in page.rows]
-        after = page.after
+    after = ""
+    while after or not seen:
+        rows, after = queue(world, after=after, limit="2").page()
+        for row in rows:
+            override(check=Check.objects.get(pk=row.pk), by=world.rex, label="unsure")
+        seen += [row.public_id for row in rows]
     assert (seen, len(seen)) == (expected, 8)
 
 
 def test_the_next_claim_is_the_next_of_the_list(world: World) -> None:
     _ask_of_bridge(world)
-    found = list(waiting_checks(world.project, CheckReader(world.rex), Filter()))
+    found = list(queue(world).found)
     here, walked = None, []
     for _ in found:
-        here = hand_out(project=world.project, reader=CheckReader(world.rex), filters=Filter(), after=here)
+        here = hand_out(look=queue(world), after=here)
         walked.append(here)
     assert walked == found
 
@@ -93,9 +83,8 @@ def test_the_next_claim_is_the_next_of_the_list(world: World) -> None:
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads so few rows without an index")
 @pytest.mark.parametrize("only", ["waiting", "disputed", "against", "all"])
 def test_an_index_gives_the_first_of_each_part(world: World, only: str) -> None:
-    filters = Filter(only=Only(only))
-    waiting = waiting_checks(world.project, CheckReader(world.olga, may_see_all=True), filters)
-    for part in (waiting, *following_check(waiting, world.check("birch", 1), filters)):
+    look = queue(world, only=only)
+    for part in (look.found, *look.beyond(world.check("birch", 1))):
         plan = part.values("pk")[:1].explain()
         assert "by_set" in plan
         assert "TEMP B-TREE" not in plan

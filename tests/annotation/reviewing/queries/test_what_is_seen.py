@@ -18,9 +18,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.adjudicating.services.adjudicate import decide_check
-from annotation.core.readers import CheckReader
+from annotation.core.lists import Viewer
 from annotation.models import Check, Project
-from annotation.reviewing.queries.review_queue import Filter, queue, waiting_checks
+from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override, withdraw_verdict
 
@@ -100,7 +100,7 @@ def told_by_api(row: dict[str, Any]) -> str:
 
 
 def _with_value(row: dict[str, Any], *names: str) -> list[str]:
-    return [name for name in names if row[name]]
+    return [name for name in names if row.get(name)]
 
 
 def seen(world: World, check: Check, reader: User) -> Iterator[str]:
@@ -111,17 +111,14 @@ def seen(world: World, check: Check, reader: User) -> Iterator[str]:
     with taken_back():
         listed = client.get(project + "checks/").json()["results"]
         yield "list: " + told_by_api(next(row for row in listed if row["id"] == check.public_id))
-    reading = CheckReader(reader, must_wait=reader.username == "rex")
-    queued = queue(world.project, reading, Filter.read({"only": "all"})).rows
-    row = next(row for row in queued if row.check_id == check.public_id)
-    yield " ".join(
-        ["queue:", str(row.human_label), str(row.is_disputed), *(["uncertainty"] if row.uncertainty else [])]
-    )
+    viewer = Viewer.now(reader, world.project)
+    look = QUEUE.look(viewer, {"only": "all"})
+    row = {column.name: column.of(look.found.get(pk=check.pk)) for column in look.columns}
+    yield f"queue: {row['human_label']} {row['is_disputed']}{' uncertainty' * bool(row.get('uncertainty'))}"
     found = [
         f"{only}{label}"
         for only, label in product(("waiting", "disputed", "against", "answered", "all"), ("", "yes", "no"))
-        for waiting in [waiting_checks(world.project, reading, Filter.read({"only": only, "label": label}))]
-        if waiting.filter(pk=check.pk).exists()
+        if QUEUE.look(viewer, {"only": only, "label": label}).found.filter(pk=check.pk).exists()
     ]
     yield "filters: " + " ".join(found)
     with taken_back():

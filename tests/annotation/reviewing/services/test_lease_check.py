@@ -11,10 +11,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.leases import LEASE, SPARE
-from annotation.core.readers import CheckReader
+from annotation.core.lists import Look, Viewer
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Check, CheckLook
-from annotation.reviewing.queries.review_queue import Filter
+from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
+def queue(world: World, person: User, query: dict[str, str] | None = None) -> Look:
+    return QUEUE.look(Viewer.now(person, world.project), query or {})
+
+
 def handed(world: World, person: User, query: dict[str, str] | None = None) -> Check:
-    filters = Filter.read(query or {})
-    found = hand_out(project=world.project, reader=CheckReader(person), filters=filters)
+    found = hand_out(look=queue(world, person, query))
     assert found is not None
     return found
 
@@ -61,10 +64,8 @@ def lease(check: Check, person: User, left: timedelta) -> datetime:
 @pytest.mark.parametrize("query", [{"only": "split"}, {"only": "split", "label": "yes"}])
 def test_a_queue_that_can_hold_nothing_hands_out_nothing(world: World, query: dict[str, str]) -> None:
     # No panel is asked, so nothing is split; and what somebody answered is not among what waits.
-    reader = CheckReader(world.rex, must_wait=False)
-    assert hand_out(project=world.project, reader=reader, filters=Filter.read(query)) is None
-    here = world.check("alder", 1)
-    assert hand_out(project=world.project, reader=reader, filters=Filter.read(query), after=here) is None
+    assert hand_out(look=queue(world, world.rex, query)) is None
+    assert hand_out(look=queue(world, world.rex, query), after=world.check("alder", 1)) is None
 
 
 def test_it_is_promised_for_five_minutes_and_written_for_one_more(world: World) -> None:
@@ -102,9 +103,7 @@ def test_a_sign_of_somebody_else_takes_it_only_once_it_is_free(world: World) -> 
 def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) -> None:
     here = handed(world, world.rex)
     until = held_until(here)
-    following = move_on(
-        project=world.project, reader=CheckReader(world.rex), filters=Filter(), here=here.public_id
-    )
+    following = move_on(look=queue(world, world.rex), here=here.public_id)
     assert following is not None
     assert following.pk != here.pk
     assert CheckLook.objects.get(person=world.rex).check_row == here
@@ -117,7 +116,7 @@ def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) 
 def test_whoever_may_not_review_goes_nowhere(world: World, name: str, refusal: type[Exception]) -> None:
     here = world.check("alder", 1).public_id
     with pytest.raises(refusal):
-        move_on(project=world.project, reader=CheckReader(getattr(world, name)), filters=Filter(), here=here)
+        move_on(look=queue(world, world.users[name]), here=here)
     assert not CheckLook.objects.exists()
     assert not Check.objects.filter(leased_to__isnull=False).exists()
 
@@ -140,9 +139,7 @@ def test_what_somebody_skips_is_anybodys_but_for_the_newest_three(world: World) 
     here = handed(world, world.rex)
     met = [here.pk]
     for _ in range(4):
-        following = move_on(
-            project=world.project, reader=CheckReader(world.rex), filters=Filter(), here=here.public_id
-        )
+        following = move_on(look=queue(world, world.rex), here=here.public_id)
         assert following is not None
         here = following
         met.append(here.pk)
@@ -163,8 +160,7 @@ def test_what_somebody_holds_in_another_project_stays_theirs(world: World) -> No
 
 def test_nothing_free_hands_out_nothing(world: World) -> None:
     Check.objects.update(leased_to=world.cleo, lease_until=timezone.now() + LEASE)
-    found = hand_out(project=world.project, reader=CheckReader(world.rex), filters=Filter())
-    assert found is None
+    assert hand_out(look=queue(world, world.rex)) is None
 
 
 @pytest.mark.django_db(transaction=True)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.core.readers import CheckReader
+from annotation.core.lists import Viewer
 from annotation.core.refusals import Conflict
 from annotation.models import Check, Membership, Role, SampledCheck, Score, Verdict
-from annotation.reviewing.queries.review_queue import Filter
+from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import GivenAnswer, override
 from annotation.sampling.services.sample_checks import sample_checks
@@ -69,14 +69,10 @@ def test_answers_to_two_checks_of_a_summary_at_once_both_count(world: World) -> 
 def test_six_people_who_ask_at_once_are_handed_six_checks(world: World) -> None:
     people = [getattr(world, name) for name in ("olga", "mona", "rex", "cleo", "ana", "vic")]
     Membership.objects.filter(user__in=people).update(roles=[Role.REVIEWER])
-    for filters in (Filter(), Filter.read({"order": "document"})):
+    for given in ({}, {"sort": "document"}):
         Check.objects.update(leased_to=None, lease_until=None)
-        handed = at_once(
-            *(
-                partial(hand_out, project=world.project, reader=CheckReader(person), filters=filters)
-                for person in people
-            )
-        )
+        looks = [QUEUE.look(Viewer.now(person, world.project), given) for person in people]
+        handed = at_once(*(partial(hand_out, look=look) for look in looks))
         assert {each.pk for each in handed if isinstance(each, Check)} == set(
             Check.objects.values_list("pk", flat=True)
         )

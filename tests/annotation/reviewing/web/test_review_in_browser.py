@@ -29,7 +29,7 @@ LABELS = {"1": "yes", "2": "no", "3": "unsure"}
 def begin(page: Page, world: World, query: str = "") -> None:
     """Open the queue of the long set by document, and begin, by keys alone."""
     long_set = add_long_set(world)
-    page.goto(f"/p/harbour/review/?order=document&document_set={long_set.public_id}{query}")
+    page.goto(f"/p/harbour/review/?sort=document&document_set={long_set.public_id}{query}")
     page.keyboard.press("n")
     at_claim(page, THINGS[0])
 

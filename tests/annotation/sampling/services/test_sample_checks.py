@@ -9,11 +9,11 @@ import pytest
 from annotation.analysis.estimates.estimates import estimates
 from annotation.analysis.estimates.samples import samples
 from annotation.analysis.fingerprint import fingerprint_of
-from annotation.core.readers import CheckReader
+from annotation.core.lists import Viewer
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Check, Event, Project, Sample, SampledCheck
 from annotation.projects.services.change_project import change_project
-from annotation.reviewing.queries.review_queue import Filter, queue
+from annotation.reviewing.queries.review_queue import SAMPLED
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.sampling.queries.check_samples import check_samples, open_samples
 from annotation.sampling.services.cancel_sample import cancel_sample
@@ -21,6 +21,8 @@ from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.answering import look
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
     from tests.annotation.cast import World
 
 
@@ -32,9 +34,9 @@ def chances(sampled: Sample) -> list[float]:
     return [row.inclusion_probability for row in sampled.sampled_checks.all()]
 
 
-def waiting(world: World, sampled: Sample) -> list[str]:
-    page = queue(world.project, CheckReader(world.rex), Filter(sample=sampled.public_id))
-    return [row.check_id for row in page.rows]
+def waiting(world: World, sampled: Sample, person: User) -> list[str]:
+    look = SAMPLED.look(Viewer.now(person, world.project), {"sample": sampled.public_id})
+    return [row.public_id for row in look.found]
 
 
 def test_every_check_had_the_same_chance_in_a_uniform_sample(world: World) -> None:
@@ -86,7 +88,7 @@ def test_the_first_answer_of_somebody_who_knew_nothing_is_that_of_the_sample(wor
     override(check=check, by=world.rex, label="yes")
     row = SampledCheck.objects.get(sample=sampled, check_row=check)
     assert row.verdict == verdict
-    assert check.public_id not in waiting(world, sampled)
+    assert check.public_id not in waiting(world, sampled, world.rex)
 
 
 def test_an_answer_that_knew_is_not_and_the_check_waits_for_somebody_else(world: World) -> None:
@@ -95,9 +97,8 @@ def test_an_answer_that_knew_is_not_and_the_check_waits_for_somebody_else(world:
     look(check, world.rex)
     override(check=check, by=world.rex, label="yes")
     assert SampledCheck.objects.get(sample=sampled, check_row=check).verdict is None
-    assert check.public_id not in waiting(world, sampled)
-    page = queue(world.project, CheckReader(world.cleo), Filter(sample=sampled.public_id))
-    assert check.public_id in [row.check_id for row in page.rows]
+    assert check.public_id not in waiting(world, sampled, world.rex)
+    assert check.public_id in waiting(world, sampled, world.cleo)
 
 
 def test_the_samples_answer_stays_when_it_is_taken_back(world: World) -> None:
@@ -112,7 +113,7 @@ def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world:
     first = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     sampled = sample(world, share=1.0)
-    assert world.check("alder", 1).public_id not in waiting(world, sampled)
+    assert world.check("alder", 1).public_id not in waiting(world, sampled, world.rex)
     assert sampled.sampled_checks.get(check_row=first.check_row).verdict == first
 
 
@@ -122,7 +123,7 @@ def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew
     look(world.check("alder", 2), world.cleo)
     override(check=world.check("alder", 2), by=world.cleo, label="no")
     sampled = sample(world, share=1.0)
-    assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, sampled))
+    assert {world.check("alder", n).public_id for n in (1, 2)} <= set(waiting(world, sampled, world.rex))
 
 
 def test_it_is_logged(world: World) -> None:
@@ -171,7 +172,7 @@ def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> 
     assert fingerprint_of(world.project) != before
     assert open_samples(world.project) == []
     with pytest.raises(Invalid, match="cancelled"):
-        waiting(world, sampled)
+        waiting(world, sampled, world.rex)
     assert [each.sample_id for each in samples(world.project)] == [earlier.public_id]
     # Answered all the same, by somebody who came by another way, it counts for nothing.
     for row in sampled.sampled_checks.filter(verdict=None):
