@@ -29,7 +29,12 @@ OPTIONS: dict[str, dict[str, str]] = {
         Only.ANSWERED: "Answered",
         Only.ALL: "All",
     },
-    "side": {"": "Both", Check.Side.REFERENCE: "Coverage", Check.Side.PEER: "Alignment"},
+    "side": {
+        "": "All claims",
+        Check.Side.REFERENCE: "Coverage",
+        Check.Side.PEER: "Alignment",
+        Check.Side.QUESTION: "Questions",
+    },
     "numbers": {"": "All", "1": "With numbers"},
     "label": {"": "Anything", **dict(Label.choices)},
 }

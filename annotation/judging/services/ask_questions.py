@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Max
-from django.utils import timezone
 
+from annotation.core.current_checks import take_out
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.question_texts import MOST_QUESTIONS, question_key, questions_fault
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import ClaimOrigin, DocumentSet, Question, Summary
+from annotation.judging.services.asked_questions import add_questions, questions_about
+from annotation.models import Claim, ClaimOrigin, DocumentSet, Summary
 from annotation.scoring.rescore import rescore
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ OPERATOR = "the operator"
 
 def ask_questions(
     *, document_set: DocumentSet, texts: Sequence[str], retire_made_up: bool = True, by: User | None
-) -> list[Question]:
+) -> list[Claim]:
     """Add questions to those about a document set; the next run of a judge answers them.
 
     Owners and managers may. Given questions win: those that a judge made up are retired, unless
@@ -37,23 +37,12 @@ def ask_questions(
     given = _checked(texts)
     with transaction.atomic():
         _lock(document_set)
-        ever = Question.objects.filter(document_set=document_set)
-        standing = list(ever.filter(retired_at=None))
+        standing = questions_about(document_set.pk).filter(removed_at=None)
         made_up = [row for row in standing if retire_made_up and row.origin == ClaimOrigin.JUDGE]
-        staying = [row for row in standing if row not in made_up]
-        _refuse_known(given, staying)
-        Question.objects.filter(pk__in=[row.pk for row in made_up]).update(retired_at=timezone.now())
-        last = ever.aggregate(Max("position"))["position__max"] or 0
-        asked = Question.objects.bulk_create(
-            Question(
-                document_set=document_set,
-                position=position,
-                text=text,
-                origin=ClaimOrigin.PERSON,
-                origin_name=by.get_username() if by else OPERATOR,
-            )
-            for position, text in enumerate(given, start=last + 1)
-        )
+        _refuse_known(given, [row for row in standing if row not in made_up])
+        take_out([row.pk for row in made_up])
+        name = by.get_username() if by else OPERATOR
+        asked = add_questions(document_set.pk, given, origin=ClaimOrigin.PERSON, origin_name=name)
         log(
             project=project,
             actor=by,
@@ -68,27 +57,24 @@ def ask_questions(
     return asked
 
 
-def retire_question(*, question: Question, by: User | None) -> Question:
+def retire_question(*, question: Claim, by: User | None) -> Claim:
     """Take a question out of the scores; it stays with its answers, and nobody asks it again.
 
     Owners and managers may. The scores of the set's summaries follow. Twice changes nothing.
     """
-    document_set = question.document_set
+    document_set = DocumentSet.objects.select_related("project").get(claim_sets=question.claim_set_id)
     require(by, document_set.project, Verb.CHANGE_PROJECT)
     with transaction.atomic():
         _lock(document_set)
-        question.refresh_from_db(fields=["retired_at"])
-        if question.retired_at is not None:
-            return question
-        question.retired_at = timezone.now()
-        question.save(update_fields=["retired_at"])
-        log(
-            project=document_set.project,
-            actor=by,
-            verb="retire question",
-            target=question,
-            data={"text": question.text},
-        )
+        if take_out([question.pk]):
+            log(
+                project=document_set.project,
+                actor=by,
+                verb="retire question",
+                target=question,
+                data={"text": question.text},
+            )
+    question.refresh_from_db(from_queryset=Claim.all_claims.all())
     _rescore(document_set)
     return question
 
@@ -106,7 +92,7 @@ def _lock(document_set: DocumentSet) -> None:
     list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set.pk))
 
 
-def _refuse_known(given: Sequence[str], staying: Sequence[Question]) -> None:
+def _refuse_known(given: Sequence[str], staying: Sequence[Claim]) -> None:
     known = {question_key(row.text): row for row in staying}
     again = [known[key] for text in given if (key := question_key(text)) in known]
     if again:

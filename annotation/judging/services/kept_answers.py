@@ -1,4 +1,4 @@
-"""What a judge said of peer summaries becomes rows: checks, verdicts, answers to questions, ratings."""
+"""What a judge said of peer summaries and sources becomes rows: checks, verdicts, ratings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from annotation.models import (
     Claim,
     Judge,
     Project,
-    QuestionAnswer,
     Rating,
     Run,
     Summary,
@@ -26,7 +25,7 @@ First = TypeVar("First")
 Second = TypeVar("Second")
 
 AnswerPair = tuple[int, int]
-"""A claim or a question, and a peer summary, by their primary keys."""
+"""A claim and a peer summary, by their primary keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +53,14 @@ class Judged:
     peer: Summary
     sides: dict[int, Check.Side]
     answers: dict[int, Located] = field(default_factory=dict)
-    questions: dict[int, Located] = field(default_factory=dict)
     ratings: dict[Rating.Name, Rated] = field(default_factory=dict)
     is_incomplete: bool = False
 
     @property
     def asked(self) -> list[object]:
         """The judge's labels and values, None for an unusable answer."""
-        located = [*self.answers.values(), *self.questions.values()]
         return [
-            *(each.answer.label for each in located),
+            *(each.answer.label for each in self.answers.values()),
             *(rated.value for rated in self.ratings.values() if rated.judge is not None),
         ]
 
@@ -88,23 +85,16 @@ class Given:
     """What stands of a judge's word on some peers, so that nothing is asked or written twice."""
 
     verdicts: Mapping[AnswerPair, LatestWord]
-    questions: Mapping[AnswerPair, LatestWord]
     ratings: Mapping[tuple[int, str], LatestWord]
 
     @classmethod
     def of(cls, judge: Judge, peers: Sequence[int]) -> Given:
         verdicts = Verdict.objects.filter(judge=judge, check_row__peer_id__in=peers, withdrawn_at=None)
-        answers = QuestionAnswer.objects.filter(judge=judge, summary_id__in=peers)
         ratings = Rating.objects.filter(Q(judge=judge) | Q(judge=None), summary_id__in=peers)
         return cls(
             _latest(
                 verdicts.order_by("pk").values_list(
                     "check_row__claim_id", "check_row__peer_id", "label", "reason", "origin_name"
-                )
-            ),
-            _latest(
-                answers.order_by("pk").values_list(
-                    "question_id", "summary_id", "label", "reason", "origin_name"
                 )
             ),
             _latest(
@@ -115,10 +105,6 @@ class Given:
     def has_verdict(self, pair: AnswerPair, signature: str) -> bool:
         """Whether the judge, as it is now, has given a usable verdict."""
         return _is_usable(self.verdicts.get(pair), signature)
-
-    def has_answer(self, pair: AnswerPair, signature: str) -> bool:
-        """Whether the judge, as it is now, has given a usable answer to the question."""
-        return _is_usable(self.questions.get(pair), signature)
 
     def has_rating(self, peer: int, name: Rating.Name, signature: str) -> bool:
         """Whether there is a usable rating under the signature."""
@@ -148,40 +134,11 @@ def write(
     """Write what is new of these peers, inside the caller's transaction, which holds their locks."""
     given = Given.of(judge, [each.peer.pk for each in judged])
     checks = _checks(judged, project)
-    verdicts = [
-        Verdict(
-            check_row_id=checks[claim, each.peer.pk],
-            source=Verdict.Source.JUDGE,
-            judge=judge,
-            run=run,
-            origin_name=signature,
-            label=located.answer.label,
-            probability=located.answer.probability,
-            evidence=located.evidence,
-            reason=located.answer.reason,
-            uncertainty=located.answer.uncertainty,
-            votes=[list(vote) for vote in located.answer.votes],
-        )
+    Verdict.objects.bulk_create(
+        verdict_of(checks[claim, each.peer.pk], located, judge=judge, signature=signature, run=run)
         for each in judged
         for claim, located in each.answers.items()
         if _is_new(given.verdicts.get((claim, each.peer.pk)), located.answer, signature)
-    ]
-    Verdict.objects.bulk_create(verdicts)
-    QuestionAnswer.objects.bulk_create(
-        QuestionAnswer(
-            question_id=question,
-            summary=each.peer,
-            judge=judge,
-            run=run,
-            origin_name=signature,
-            label=located.answer.label,
-            probability=located.answer.probability,
-            evidence=located.evidence,
-            reason=located.answer.reason,
-        )
-        for each in judged
-        for question, located in each.questions.items()
-        if _is_new(given.questions.get((question, each.peer.pk)), located.answer, signature)
     )
     Rating.objects.bulk_create(
         Rating(
@@ -199,6 +156,24 @@ def write(
             (before := given.ratings.get((each.peer.pk, name)))
             and before.is_same(rated.value, rated.reason, rated.signature)
         )
+    )
+
+
+def verdict_of(check: int, located: Located, *, judge: Judge, signature: str, run: Run | None) -> Verdict:
+    """A judge's verdict as an unsaved row."""
+    answer = located.answer
+    return Verdict(
+        check_row_id=check,
+        source=Verdict.Source.JUDGE,
+        judge=judge,
+        run=run,
+        origin_name=signature,
+        label=answer.label,
+        probability=answer.probability,
+        evidence=located.evidence,
+        reason=answer.reason,
+        uncertainty=answer.uncertainty,
+        votes=[list(vote) for vote in answer.votes],
     )
 
 
@@ -228,9 +203,9 @@ def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]
         for claim, peer in missing
     ]
     Check.objects.bulk_create(made)
-    return there | {(check.claim_id, check.peer_id): check.pk for check in made}
+    return there | dict(zip(missing, (check.pk for check in made), strict=True))
 
 
 def _check_keys(peers: Sequence[int]) -> dict[AnswerPair, int]:
     rows = Check.objects.filter(peer_id__in=peers).values_list("claim_id", "peer_id", "pk")
-    return {(claim, peer): key for claim, peer, key in rows}
+    return {(claim, peer or 0): key for claim, peer, key in rows}

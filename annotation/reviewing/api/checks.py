@@ -101,13 +101,18 @@ class CheckRow(serializers.Serializer[Check]):
     side = WordChoice(
         choices=Check.Side.choices,
         help_text="reference: a claim of the model summary, compared with the peer summary. peer: a claim of "
-        "the peer summary, compared with the source.",
+        "the peer summary, compared with the source. question: a closed question, answered from the peer summary "
+        "alone or, without a summary, from the source.",
     )
     claim = serializers.CharField(source="claim.public_id")
     claim_text = serializers.CharField(source="claim.text")
-    summary = serializers.CharField(source="peer.public_id", help_text="The peer summary that it scores.")
-    document_set = serializers.CharField(source="peer.document_set.public_id")
-    document_id = serializers.CharField(source="peer.document_set.external_id")
+    summary = serializers.CharField(
+        source="peer.public_id",
+        allow_null=True,
+        help_text="The peer summary that it scores; null: all of the document set.",
+    )
+    document_set = serializers.CharField(source="document_set.public_id")
+    document_id = serializers.CharField(source="document_set.external_id")
     system = serializers.CharField(
         source="peer.system.name", allow_null=True, help_text="Null to callers who may not view the scores."
     )
@@ -253,9 +258,7 @@ class Checks(ApiView):
         if "system" in query:
             access.reader.need_all("system")
         scope = Check.objects.filter(project=project, is_current=True)
-        rows = _wanted(access.annotated(scope), query).select_related(
-            "claim", "peer__system", "peer__document_set"
-        )
+        rows = _wanted(access.annotated(scope), query).select_related("claim", "peer__system", "document_set")
         return self.page(
             rows,
             CheckRow,
@@ -413,7 +416,7 @@ def _wanted(checks: QuerySet[Any], query: dict[str, Any]) -> QuerySet[Any]:
     """Of the checks as the caller sees them those asked for."""
     columns = {
         "side": "side",
-        "document_set": "peer__document_set__public_id",
+        "document_set": "document_set__public_id",
         "summary": "peer__public_id",
     }
     checks = checks.filter(**{column: query[name] for name, column in columns.items() if name in query})
@@ -452,7 +455,7 @@ def _detail(project: Project, public_id: str, access: CheckAccess) -> dict[str, 
     said = Verdict.objects.select_related("judge", "person").order_by("pk")
     checks = (
         access.annotated(Check.objects.filter(project=project))
-        .select_related("project__deciding_judge", "claim", "peer__system", "peer__document_set")
+        .select_related("project__deciding_judge", "claim", "peer__system", "document_set")
         .prefetch_related(
             Prefetch("verdicts", said, "said"), Prefetch("adjudications", _decisions(), "decided")
         )

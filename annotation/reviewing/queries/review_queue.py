@@ -29,6 +29,7 @@ from annotation.models import (
     SampledCheck,
     Verdict,
 )
+from annotation.models.claim import OF_CLAIMS
 from annotation.reviewing.queries.sight import keeps_back, with_known
 from annotation.sampling.queries.check_samples import (
     CheckSample,
@@ -44,6 +45,7 @@ CHECKS_COUNTED_UP_TO = 1000
 QUEUE_COLUMNS = (
     "public_id",
     "side",
+    "peer_id",
     "uncertainty",
     "impact",
     "queue_key",
@@ -74,7 +76,7 @@ class Only(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which checks a queue holds and in which order.
+    """Which checks a queue holds and in which order: those of claims, unless `side` names closed questions.
 
     `split` holds what a panel's votes differ on, `disputed` what reviewers differ on, `against` what people
     answered otherwise than the judge. Unless the project shows verdicts at once, both and `label` hold only what the
@@ -145,6 +147,7 @@ class QueuedCheckRow:
     document_set: str
     set_id: str
     side: str
+    reads_source: bool
     uncertainty: float | None
     impact: float
     human_label: str | None
@@ -217,8 +220,9 @@ def following_check(waiting: QuerySet[Check], check: Check, filters: Filter) -> 
         # What is not in the sample comes before all that is.
         return (waiting.filter(Q(sampled_as__gt=here.first() or 0)),)
     if filters.order == Order.DOCUMENT:
-        beyond = Q(peer_id__gt=check.peer_id) | Q(claim_id__gt=check.claim_id)
-        return (waiting.filter(beyond, peer_id__gte=check.peer_id),)
+        peer = check.peer_id or 0
+        beyond = Q(peer_id__gt=peer) | Q(claim_id__gt=check.claim_id)
+        return (waiting.filter(beyond, peer_id__gte=peer),)
     column = Order.UNCERTAINTY.value if filters.order == Order.SET else filters.order.value
     value = getattr(check, column)
     behind = Q(queue_key__gt=check.queue_key) | Q(public_id__gt=check.public_id)
@@ -238,14 +242,13 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     """
     if filters.sample:
         return _sampled_checks(project, reader, filters)
-    waiting = Check.objects.filter(project=project, is_current=True)
+    of_side = Q(side=filters.side) if filters.side else OF_CLAIMS
+    waiting = Check.objects.filter(of_side, project=project, is_current=True)
     waiting = _only(waiting, project, filters.only)
     if filters.label:
         waiting = waiting.filter(human_label=filters.label)
     if filters.is_of_answers and project.reveal != Project.Reveal.SHOWN:
         waiting = waiting.filter(answered(reader.person))
-    if filters.side:
-        waiting = waiting.filter(side=filters.side)
     if filters.numbers:
         waiting = waiting.filter(has_number=True)
     if filters.document_set:
@@ -267,7 +270,8 @@ def _in_order(waiting: QuerySet[Check], order: Order) -> QuerySet[Check]:
         case Order.SET:
             return waiting.order_by("document_set_id", "-uncertainty", "queue_key")
         case Order.DOCUMENT:
-            return waiting.order_by("peer_id", "claim_id")
+            # What a source answers to questions is in no summary.
+            return waiting.filter(peer__isnull=False).order_by("peer_id", "claim_id")
         case _:
             return waiting.order_by(f"-{order.value}", "queue_key")
 
@@ -371,6 +375,7 @@ def _queue_row(check: Any, *, is_kept_back: bool) -> QueuedCheckRow:
         document_set=check.document_set.external_id,
         set_id=check.document_set.public_id,
         side=check.side,
+        reads_source=check.reads_source,
         uncertainty=None if is_kept_back else check.uncertainty,
         impact=check.impact,
         human_label=check.human_label if check.is_known else None,

@@ -300,11 +300,11 @@ def _kept_by_a_sample(withdrawn: Verdict) -> str:
 
 def _scores_told(request: Request, room: Room, row: Check) -> ScoresTold | None:
     """The scores that an answer to `row` may move; None for whoever is told of no movement."""
-    return scores_now(row.peer_id) if reader_of(request, room).may_see_all else None
+    return scores_now(row) if reader_of(request, room).may_see_all else None
 
 
 def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange] | None:
-    return None if before is None else score_changes(before, scores_now(row.peer_id))
+    return None if before is None else score_changes(before, scores_now(row))
 
 
 def _movement(moved: list[ScoreChange] | None) -> str:
