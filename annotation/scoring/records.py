@@ -207,20 +207,18 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 def hold_scored(place: Check | Comparison) -> list[Summary]:
     """Lock and return the peer summaries that an answer scores: its own, or of a source check all of its set.
 
-    Of a source check the document set is locked before them, so that two answers to it wait for each other.
+    Everybody who answers it waits for them, and for the document set of a source check, which is locked first.
     """
-    if place.peer_id is not None:
-        return peers([place.peer_id], hold=True)
-    document_set = place.document_set_id
+    return hold_set(place.document_set_id) if place.peer_id is None else peers([place.peer_id], hold=True)
+
+
+def hold_set(document_set: int) -> list[Summary]:
+    """Lock a document set, then its peer summaries, which come back: what changes its questions or their sources."""
     list(
         DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set).values("pk")
     )
-    keys = (
-        Summary.objects.filter(document_set=document_set, is_peer=True)
-        .order_by()
-        .values_list("pk", flat=True)
-    )
-    return peers(list(keys), hold=True)
+    rows = Summary.objects.filter(document_set=document_set, is_peer=True).order_by()
+    return peers(list(rows.values_list("pk", flat=True)), hold=True)
 
 
 def _peer(values: Iterator[object]) -> Summary:

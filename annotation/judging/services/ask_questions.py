@@ -13,8 +13,9 @@ from annotation.core.permissions import Verb, require
 from annotation.core.question_texts import MOST_QUESTIONS, question_key, questions_fault
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.services.asked_questions import add_questions, questions_about
-from annotation.models import Claim, ClaimOrigin, DocumentSet, Summary
-from annotation.scoring.rescore import rescore
+from annotation.models import Claim, ClaimOrigin, DocumentSet
+from annotation.scoring.records import hold_set
+from annotation.scoring.rescore import rescore_now
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 OPERATOR = "the operator"
 
 
+@transaction.atomic
 def ask_questions(
     *, document_set: DocumentSet, texts: Sequence[str], retire_made_up: bool = True, by: User | None
 ) -> list[Claim]:
@@ -35,28 +37,25 @@ def ask_questions(
     project = document_set.project
     require(by, project, Verb.CHANGE_PROJECT)
     given = _checked(texts)
-    with transaction.atomic():
-        _lock(document_set)
-        standing = questions_about(document_set.pk).filter(removed_at=None)
-        made_up = [row for row in standing if retire_made_up and row.origin == ClaimOrigin.JUDGE]
-        _refuse_known(given, [row for row in standing if row not in made_up])
-        take_out([row.pk for row in made_up])
-        name = by.get_username() if by else OPERATOR
-        asked = add_questions(document_set.pk, given, origin=ClaimOrigin.PERSON, origin_name=name)
-        log(
-            project=project,
-            actor=by,
-            verb="ask questions",
-            target=document_set,
-            data={
-                "questions": [row.public_id for row in asked],
-                "retired": [row.public_id for row in made_up],
-            },
-        )
-    _rescore(document_set)
+    held = hold_set(document_set.pk)
+    standing = questions_about(document_set.pk).filter(removed_at=None)
+    made_up = [row for row in standing if retire_made_up and row.origin == ClaimOrigin.JUDGE]
+    _refuse_known(given, [row for row in standing if row not in made_up])
+    take_out([row.pk for row in made_up])
+    name = by.get_username() if by else OPERATOR
+    asked = add_questions(document_set.pk, given, origin=ClaimOrigin.PERSON, origin_name=name)
+    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
+    log(
+        project=project,
+        actor=by,
+        verb="ask questions",
+        target=document_set,
+        data={"questions": [row.public_id for row in asked], "retired": [row.public_id for row in made_up]},
+    )
     return asked
 
 
+@transaction.atomic
 def retire_question(*, question: Claim, by: User | None) -> Claim:
     """Take a question out of the scores; it stays with its answers, and nobody asks it again.
 
@@ -64,18 +63,17 @@ def retire_question(*, question: Claim, by: User | None) -> Claim:
     """
     document_set = DocumentSet.objects.select_related("project").get(claim_sets=question.claim_set_id)
     require(by, document_set.project, Verb.CHANGE_PROJECT)
-    with transaction.atomic():
-        _lock(document_set)
-        if take_out([question.pk]):
-            log(
-                project=document_set.project,
-                actor=by,
-                verb="retire question",
-                target=question,
-                data={"text": question.text},
-            )
-    question.refresh_from_db(from_queryset=Claim.all_claims.all())
-    _rescore(document_set)
+    held = hold_set(document_set.pk)
+    if take_out([question.pk]):
+        rescore_now(project=document_set.project, summary_ids=[peer.pk for peer in held])
+        log(
+            project=document_set.project,
+            actor=by,
+            verb="retire question",
+            target=question,
+            data={"text": question.text},
+        )
+    question.refresh_from_db()
     return question
 
 
@@ -85,11 +83,6 @@ def _checked(texts: Sequence[str]) -> list[str]:
     if reason:
         raise Invalid(f"The list {reason}", field="questions", code="invalid_questions")
     return given
-
-
-def _lock(document_set: DocumentSet) -> None:
-    """Questions of a set are numbered and kept one writer after the other, judges included."""
-    list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set.pk))
 
 
 def _refuse_known(given: Sequence[str], staying: Sequence[Claim]) -> None:
@@ -108,8 +101,3 @@ def _refuse_known(given: Sequence[str], staying: Sequence[Claim]) -> None:
             field="questions",
             code="invalid_questions",
         )
-
-
-def _rescore(document_set: DocumentSet) -> None:
-    peers = Summary.objects.filter(document_set=document_set, is_peer=True)
-    rescore(project=document_set.project, summary_ids=list(peers.values_list("pk", flat=True)))

@@ -8,9 +8,17 @@ from django.db.models import Max, QuerySet
 
 from annotation.core.question_texts import question_key
 from annotation.judging.services.asked_texts import TextToJudge
-from annotation.judging.services.kept_answers import Located, verdict_of
+from annotation.judging.services.kept_answers import (
+    AnswerPair,
+    JudgeOfRun,
+    LatestWord,
+    Located,
+    latest_verdicts,
+    make_checks,
+    write_verdicts,
+)
 from annotation.models import Check, Claim, ClaimOrigin, ClaimSet, DocumentSet, Judge, Run, Verdict
-from annotation.models.claim import QUESTIONS, has_number, new_queue_key
+from annotation.models.claim import QUESTIONS
 from evaluation.judging.protocol import Question as ReadQuestion
 
 QUESTIONS_MADE = 5
@@ -60,7 +68,7 @@ class ActiveQuestions:
         self._signature = signature
         self._wanted = wanted
         self._all: dict[int, list[Claim]] = {}
-        self._answered: dict[int, str] = {}
+        self._said: dict[AnswerPair, LatestWord] = {}
 
     def load(self, document_sets: Sequence[int]) -> None:
         """Read them as they are now."""
@@ -68,15 +76,22 @@ class ActiveQuestions:
         self._all |= {key: [] for key in document_sets}
         for key, row in ((row.claim_set.document_set_id, row) for row in rows.select_related("claim_set")):
             self._all[key or 0].append(row)
-        answers = self._answers().filter(check_row__document_set__in=document_sets, label__isnull=False)
-        self._answered |= dict(answers.values_list("check_row__claim_id", "origin_name"))
+        answers = Verdict.objects.filter(judge=self._judge, withdrawn_at=None)
+        self._said |= latest_verdicts(
+            answers.filter(check_row__peer=None, check_row__document_set__in=document_sets)
+        )
 
     def of(self, document_set: int) -> list[Claim]:
         return self._all.get(document_set, [])
 
     def open(self, document_set: int) -> list[Claim]:
         """Those that the source has not answered yet."""
-        return [each for each in self.of(document_set) if self._answered.get(each.pk) != self._signature]
+        said = self._said
+        return [
+            each
+            for each in self.of(document_set)
+            if (each.pk, None) not in said or not said[each.pk, None].is_usable(self._signature)
+        ]
 
     def missing(self, document_set: int) -> int:
         """How many are to be made up."""
@@ -96,43 +111,21 @@ class ActiveQuestions:
         self._add(document_set, [each.text for each in read])
         self.load([document_set])
         answers = {each.text: each.answer for each in read}
-        failures = self._answers().filter(
-            check_row__document_set=document_set, origin_name=self._signature, label=None
+        checks = make_checks(
+            {(each.pk, None): Check.Side.QUESTION for each in self.of(document_set)},
+            Check.objects.filter(document_set=document_set, peer=None),
+            {None: document_set},
+            project,
         )
-        failed = set(failures.values_list("check_row__claim_id", "reason"))
-        said = {
-            question.pk: answers[question.text]
-            for question in self.open(document_set)
-            if question.text in answers
-            and (answers[question.text].label or (question.pk, answers[question.text].reason) not in failed)
+        said: dict[AnswerPair, Located] = {
+            (each.pk, None): Located(answers[each.text], source.positions(answers[each.text].evidence))
+            for each in self.open(document_set)
+            if each.text in answers
         }
-        of_source = Check.objects.filter(document_set=document_set, peer=None)
-        there = set(of_source.values_list("claim_id", flat=True))
-        Check.objects.bulk_create(
-            Check(
-                project_id=project,
-                claim=question,
-                document_set_id=document_set,
-                side=Check.Side.QUESTION,
-                has_number=has_number(question.text),
-                queue_key=new_queue_key(),
-            )
-            for question in self.of(document_set)
-            if question.pk not in there
-        )
-        checks = dict(of_source.values_list("claim_id", "pk"))
-        Verdict.objects.bulk_create(
-            verdict_of(
-                checks[question],
-                Located(answer, source.positions(answer.evidence)),
-                judge=self._judge,
-                signature=self._signature,
-                run=run,
-            )
-            for question, answer in said.items()
-        )
+        by = JudgeOfRun(self._judge, self._signature, run)
+        has_news = write_verdicts(said, self._said, checks=checks, by=by) > 0
         self.load([document_set])
-        return bool(said)
+        return has_news
 
     def _add(self, document_set: int, texts: Sequence[str]) -> None:
         """Keep those that were never asked here; what somebody retired does not come back by itself."""
@@ -144,8 +137,3 @@ class ActiveQuestions:
                 new.setdefault(key, text)
         if made := list(new.values())[: self.missing(document_set)]:
             add_questions(document_set, made, origin=ClaimOrigin.JUDGE, origin_name=self._signature)
-
-    def _answers(self) -> QuerySet[Verdict]:
-        """What the judge has said of sources, the latest last."""
-        said = Verdict.objects.filter(check_row__peer=None, judge=self._judge, withdrawn_at=None)
-        return said.order_by("pk")
