@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
+from django.utils import timezone
+
+from annotation.models import Check, Claim
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
+    from collections.abc import Collection
 
-    from annotation.models import Check
+    from django.db.models import QuerySet
 
 CHECKED_AT_PRESENT = Q(claim__removed_at__isnull=True, claim__claim_set__is_active=True)
 
@@ -29,3 +32,13 @@ def put_in_force(checks: QuerySet[Check]) -> None:
     wrong = not_as_their_claims(checks).order_by()
     wrong.filter(is_current=True).update(is_current=False, leased_to=None, lease_until=None)
     wrong.filter(CHECKED_AT_PRESENT, is_current=False).update(is_current=True)
+
+
+def take_out(claims: Collection[int]) -> int:
+    """Remove claims, or retire questions: their rows and answers stay, and they are checked no more. How many were.
+
+    The caller owns the transaction.
+    """
+    removed = Claim.objects.filter(pk__in=claims).update(removed_at=timezone.now())
+    put_in_force(Check.objects.filter(claim__in=claims))
+    return removed

@@ -163,11 +163,15 @@ class Filter(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A way to sort that is no column's own: `by` are the database's columns, of which the last makes it total."""
+    """A way to sort that is no column's own: `by` are the database's columns, of which the last makes it total.
+
+    It holds the `rows` alone, in which none of the columns is null.
+    """
 
     name: str
     title: str
     by: tuple[str, ...]
+    rows: Q = field(default_factory=Q)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +278,7 @@ class Look:
     @cached_property
     def condition(self) -> Q:
         """The rows that are searched for and chosen. Raises Invalid and NotAllowed."""
-        found = Q()
+        found = self.sorted_by.rows if self.sorted_by else Q()
         for each in self.of.filters:
             if each.name in self.chosen:
                 _need(each, self.viewer)

@@ -10,6 +10,7 @@ from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, Tabl
 from annotation.exports.peers import peer_batches
 from annotation.exports.statements import CheckStatements, reference_of, statements
 from annotation.models import Check, Label
+from annotation.models.claim import OF_CLAIMS
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -65,7 +66,7 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
 def _checks(peer_ids: Sequence[int]) -> dict[int, list[Any]]:
     """The checks of each peer summary: reference side first, then by model summary and place in it."""
     found: dict[int, list[Any]] = defaultdict(list)
-    asked = Check.objects.filter(peer_id__in=peer_ids, is_current=True)
+    asked = Check.objects.filter(OF_CLAIMS, peer_id__in=peer_ids, is_current=True)
     for row in asked.order_by().values_list(
         "pk",
         "peer_id",

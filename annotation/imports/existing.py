@@ -21,15 +21,13 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    Question,
-    QuestionAnswer,
     Rating,
     SampledCheck,
     Summary,
     UnitJudgment,
     Verdict,
 )
-from annotation.models.claim import CHANGED_BY_PEOPLE
+from annotation.models.claim import CHANGED_BY_PEOPLE, QUESTIONS
 
 ORIGIN = "import:"
 """What the origin of an imported verdict begins with."""
@@ -51,7 +49,7 @@ class Existing:
     versions: dict[tuple[type[OwnerOfClaims], int], int] = field(default_factory=dict)
     checks: dict[tuple[int, int], int] = field(default_factory=dict)
     answers: dict[int, dict[str, tuple[str | None, Votes]]] = field(default_factory=lambda: defaultdict(dict))
-    questions: dict[int, list[Question]] = field(default_factory=lambda: defaultdict(list))
+    questions: dict[int, list[Claim]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def load(
@@ -78,8 +76,9 @@ class Existing:
         found.comparisons = set(
             Comparison.objects.filter(peer__document_set__in=keys).values_list("peer_id", "model_id")
         )
-        for question in Question.objects.filter(document_set__in=keys).order_by("position"):
-            found.questions[question.document_set_id].append(question)
+        questions = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__in=keys)
+        for question in questions.select_related("claim_set").order_by("position"):
+            found.questions[question.claim_set.document_set_id or 0].append(question)
         found._load_claims(keys)
         if with_verdicts:
             found._load_verdicts(keys)
@@ -87,11 +86,14 @@ class Existing:
 
     def _load_claims(self, set_ids: list[int]) -> None:
         of_sets = Q(summary__document_set__in=set_ids) | Q(document_set__in=set_ids)
-        versions = ClaimSet.objects.filter(of_sets).values_list("summary_id", "document_set_id")
+        versions = ClaimSet.objects.filter(of_sets, kind=ClaimSet.Kind.CLAIMS).values_list(
+            "summary_id", "document_set_id"
+        )
         for summary_id, document_set_id, latest in versions.annotate(latest=Max("version")).order_by():
             self.versions[_owner_key(summary_id, document_set_id)] = latest
         claims = Claim.all_claims.filter(
             Q(claim_set__summary__document_set__in=set_ids) | Q(claim_set__document_set__in=set_ids),
+            ~QUESTIONS,
             claim_set__is_active=True,
         )
         lists: dict[tuple[type[OwnerOfClaims], int], list[Claim]] = defaultdict(list)
@@ -186,7 +188,6 @@ def judged_document_sets(keys: Iterable[int]) -> set[int]:
         (Verdict.objects.filter(**against), "check_row__peer__document_set"),
         (Adjudication.objects.filter(**against), "check_row__peer__document_set"),
         *_answers_by("check_row__claim__claim_set__document_set"),
-        (QuestionAnswer.objects.filter(summary=None), "question__document_set"),
         # Completeness and conciseness hold a summary's length and words against the documents'.
         (Rating.objects, "summary__document_set"),
     )

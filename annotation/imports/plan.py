@@ -30,11 +30,12 @@ from annotation.imports.existing import (
 from annotation.imports.plan_claims import plan_claims
 from annotation.imports.planned import ImportPlan, Replaced
 from annotation.models import (
+    Claim,
     ClaimOrigin,
+    ClaimSet,
     Comparison,
     Document,
     DocumentSet,
-    Question,
     Summary,
     System,
 )
@@ -196,8 +197,8 @@ class _Planner:
         count.unchanged += len(one.questions) - len(new)
         if not new:
             return
-        made_up = [each for each in there if each.origin == ClaimOrigin.JUDGE and each.retired_at is None]
-        standing = sum(each.retired_at is None for each in there) - len(made_up)
+        made_up = [each for each in there if each.origin == ClaimOrigin.JUDGE and each.removed_at is None]
+        standing = sum(each.removed_at is None for each in there) - len(made_up)
         if standing + len(new) > MOST_QUESTIONS:
             self.plan.problems.add(
                 one.line,
@@ -210,14 +211,13 @@ class _Planner:
         count.changed += len(made_up)
         self.plan.retired_questions += [each.pk for each in made_up]
         last = max((each.position for each in there), default=0)
+        origin = ClaimOrigin.IMPORTED
+        together = ClaimSet(
+            kind=ClaimSet.Kind.QUESTIONS, document_set=row, origin=origin, origin_name=self.plan.origin_name
+        )
+        self.plan.claim_sets.append(together)
         self.plan.questions += [
-            Question(
-                document_set=row,
-                position=position,
-                text=text,
-                origin=ClaimOrigin.IMPORTED,
-                origin_name=self.plan.origin_name,
-            )
+            Claim(claim_set=together, position=position, text=text, origin=origin)
             for position, text in enumerate(new, start=last + 1)
         ]
 

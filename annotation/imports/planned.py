@@ -18,7 +18,6 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    Question,
     Summary,
     System,
 )
@@ -122,7 +121,7 @@ class ImportPlan:
     summaries: list[Summary] = field(default_factory=list)
     updated: dict[int, Summary] = field(default_factory=dict)
     comparisons: list[Comparison] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
+    questions: list[Claim] = field(default_factory=list)
     retired_questions: list[int] = field(default_factory=list)
     claim_sets: list[ClaimSet] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)

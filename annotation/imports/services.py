@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from django.db import IntegrityError, connection, models, transaction
-from django.utils import timezone
 
 from annotation.core.copy_rows import copy_rows
-from annotation.core.current_checks import put_in_force
+from annotation.core.current_checks import put_in_force, take_out
 from annotation.core.events import log
 from annotation.core.paging import batches
 from annotation.core.permissions import Verb, require
@@ -43,7 +42,6 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    Question,
     Reading,
     Score,
     Summary,
@@ -286,8 +284,8 @@ def _stale_peers(part: ImportPlan) -> set[int]:
     found |= {row.peer_id for row in part.comparisons if row.peer.document_set_id not in fresh}
     if models := [row.pk for row in part.updated.values() if row.is_model]:
         found |= set(Comparison.objects.filter(model__in=models).values_list("peer_id", flat=True))
-    retold: list[Document | Question] = [*part.documents, *part.questions]
-    if whole := {row.document_set_id for row in retold} - fresh:
+    retold = {row.document_set_id for row in part.documents}
+    if whole := (retold | {row.claim_set.document_set_id or 0 for row in part.questions}) - fresh:
         found |= set(
             Summary.objects.filter(document_set__in=whole, is_peer=True).values_list("pk", flat=True)
         )
@@ -503,11 +501,10 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> set[int]:
         _part_from_itself([row.key for row in plan.replaced_summaries])
         Comparison.objects.bulk_create(plan.comparisons)
         if plan.retired_questions:
-            Question.objects.filter(pk__in=plan.retired_questions).update(retired_at=timezone.now())
-        Question.objects.bulk_create(plan.questions)
+            take_out(plan.retired_questions)
         _write_units(pieces)
         ClaimSet.objects.bulk_create(plan.claim_sets)
-        Claim.objects.bulk_create(plan.claims)
+        Claim.objects.bulk_create([*plan.claims, *plan.questions])
         _write_answers(plan, _score_new(plan, pieces))
     except IntegrityError as error:
         raise Conflict(
@@ -574,7 +571,8 @@ def _make_way(plan: ImportPlan) -> None:
             "to see which.",
             code="busy",
         )
-    ClaimSet.objects.filter(models.Q(summary__in=summaries) | models.Q(document_set__in=sets)).delete()
+    of_documents = models.Q(document_set__in=sets, kind=ClaimSet.Kind.CLAIMS)
+    ClaimSet.objects.filter(models.Q(summary__in=summaries) | of_documents).delete()
     ClaimSet.objects.filter(pk__in=claim_sets).update(is_active=False)
     put_in_force(Check.objects.filter(claim__claim_set__in=claim_sets))
     Unit.objects.filter(summary__in=summaries).delete()

@@ -42,6 +42,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "kind",
+                    models.CharField(
+                        choices=[("claims", "Claims"), ("questions", "Questions")],
+                        default="claims",
+                        max_length=9,
+                    ),
+                ),
+                (
                     "origin",
                     models.CharField(
                         choices=[("imported", "Imported"), ("judge", "Judge"), ("person", "Person")],
@@ -1476,54 +1484,6 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.CreateModel(
-            name="Question",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("position", models.PositiveIntegerField()),
-                ("text", models.TextField()),
-                (
-                    "origin",
-                    models.CharField(
-                        choices=[("imported", "Imported"), ("judge", "Judge"), ("person", "Person")],
-                        max_length=8,
-                    ),
-                ),
-                (
-                    "origin_name",
-                    models.CharField(
-                        blank=True, help_text="The file, the judge's signature or the person.", max_length=200
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("retired_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "document_set",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="questions",
-                        to="annotation.documentset",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("document_set_id", "position"),
-            },
-        ),
-        migrations.CreateModel(
             name="Reading",
             fields=[
                 (
@@ -2053,88 +2013,6 @@ class Migration(migrations.Migration):
                 "ordering": ("id",),
             },
         ),
-        migrations.CreateModel(
-            name="QuestionAnswer",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("origin_name", models.CharField(help_text="The judge's signature.", max_length=200)),
-                (
-                    "label",
-                    models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
-                    ),
-                ),
-                (
-                    "probability",
-                    models.FloatField(blank=True, help_text="Of yes, as the judge gave it.", null=True),
-                ),
-                (
-                    "evidence",
-                    models.JSONField(
-                        blank=True, default=list, help_text="Unit numbers of the text asked about."
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "judge",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="question_answers",
-                        to="annotation.judge",
-                    ),
-                ),
-                (
-                    "question",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="answers",
-                        to="annotation.question",
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="question_answers",
-                        to="annotation.run",
-                    ),
-                ),
-                (
-                    "summary",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="Empty for the answer from the source.",
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="question_answers",
-                        to="annotation.summary",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("id",),
-            },
-        ),
         migrations.AddField(
             model_name="comparison",
             name="model",
@@ -2191,7 +2069,10 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "side",
-                    models.CharField(choices=[("reference", "Reference"), ("peer", "Peer")], max_length=9),
+                    models.CharField(
+                        choices=[("reference", "Reference"), ("peer", "Peer"), ("question", "Question")],
+                        max_length=9,
+                    ),
                 ),
                 (
                     "is_current",
@@ -2307,6 +2188,8 @@ class Migration(migrations.Migration):
                 (
                     "peer",
                     models.ForeignKey(
+                        blank=True,
+                        null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="checks",
                         to="annotation.summary",
@@ -3365,16 +3248,6 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
-            model_name="question",
-            constraint=models.UniqueConstraint(fields=("document_set", "position"), name="question_position"),
-        ),
-        migrations.AddConstraint(
-            model_name="question",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("text", ""), _negated=True), name="question_has_text"
-            ),
-        ),
-        migrations.AddConstraint(
             model_name="reading",
             constraint=models.CheckConstraint(
                 condition=models.Q(
@@ -3485,17 +3358,6 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
-            model_name="questionanswer",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("probability__isnull", True),
-                    models.Q(("probability__gte", 0), ("probability__lte", 1)),
-                    _connector="OR",
-                ),
-                name="question_answer_probability_0_1",
-            ),
-        ),
-        migrations.AddConstraint(
             model_name="comparison",
             constraint=models.UniqueConstraint(fields=("peer", "model"), name="comparison_once"),
         ),
@@ -3528,7 +3390,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="claimset",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("document_set__isnull", False), ("is_active", True)),
+                condition=models.Q(("document_set__isnull", False), ("is_active", True), ("kind", "claims")),
                 fields=("document_set",),
                 name="claim_set_one_active_per_document_set",
             ),
@@ -3544,9 +3406,16 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="claimset",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("document_set__isnull", False)),
+                condition=models.Q(("document_set__isnull", False), ("kind", "claims")),
                 fields=("document_set", "version"),
                 name="claim_set_version_of_document_set",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="claimset",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind", "claims"), ("summary__isnull", True), _connector="OR"),
+                name="claim_set_questions_of_documents",
             ),
         ),
         migrations.AddIndex(
@@ -3687,6 +3556,21 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="check",
             constraint=models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="check",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("peer__isnull", True)),
+                fields=("document_set", "claim"),
+                name="check_of_source_once",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="check",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("peer__isnull", False), ("side", "question"), _connector="OR"),
+                name="check_of_source_is_question",
+            ),
         ),
         migrations.AddConstraint(
             model_name="check",

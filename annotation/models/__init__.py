@@ -35,7 +35,7 @@ from annotation.models.people import (
 )
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
-from annotation.models.question import Question, QuestionAnswer, Rating
+from annotation.models.question import Rating
 from annotation.models.run import Export, Import, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit
@@ -74,8 +74,6 @@ __all__ = [
     "Membership",
     "Project",
     "PromptVersion",
-    "Question",
-    "QuestionAnswer",
     "Rating",
     "Reading",
     "Role",

@@ -51,8 +51,17 @@ class ClaimOrigin(models.TextChoices):
 
 
 class ClaimSet(PublicRow):
-    """One version of the claims of one text; the active one is the one that is checked."""
+    """One version of the claims of one text; the active one is the one that is checked.
 
+    Closed questions about a document set are claims too: those that came together are a set of kind `questions`, and
+    all of these are active.
+    """
+
+    class Kind(models.TextChoices):
+        CLAIMS = "claims", "Claims"
+        QUESTIONS = "questions", "Questions"
+
+    kind = models.CharField(max_length=9, choices=Kind, default=Kind.CLAIMS)
     summary = models.ForeignKey(
         Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="claim_sets"
     )
@@ -76,7 +85,7 @@ class ClaimSet(PublicRow):
             ),
             models.UniqueConstraint(
                 fields=("document_set",),
-                condition=Q(is_active=True, document_set__isnull=False),
+                condition=Q(is_active=True, document_set__isnull=False, kind="claims"),
                 name="claim_set_one_active_per_document_set",
             ),
             models.UniqueConstraint(
@@ -86,8 +95,11 @@ class ClaimSet(PublicRow):
             ),
             models.UniqueConstraint(
                 fields=("document_set", "version"),
-                condition=Q(document_set__isnull=False),
+                condition=Q(document_set__isnull=False, kind="claims"),
                 name="claim_set_version_of_document_set",
+            ),
+            models.CheckConstraint(
+                name="claim_set_questions_of_documents", condition=Q(kind="claims") | Q(summary__isnull=True)
             ),
         )
 
@@ -103,9 +115,10 @@ class CurrentClaims(models.Manager["Claim"]):
 
 
 class Claim(PublicRow):
-    """One atomic, checkable statement taken from a text.
+    """One atomic, checkable statement taken from a text, or a closed question about a document set.
 
-    Its words never change. A removed claim keeps its row and the verdicts on it, and `objects` leaves it out.
+    Its words never change. A removed claim (a retired question) keeps its row and the verdicts on it, and `objects`
+    leaves it out.
     """
 
     claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="claims")
@@ -142,6 +155,8 @@ class Claim(PublicRow):
         return self.text[:80]
 
 
+QUESTIONS = Q(claim_set__kind=ClaimSet.Kind.QUESTIONS)
+"""Of all claims, the closed questions."""
 CHANGED_BY_PEOPLE = Q(removed_at__isnull=False) | Q(origin=ClaimOrigin.PERSON)
 """Of all claims, those that somebody removed or wrote."""
 
@@ -157,6 +172,8 @@ class Check(PublicRow, Leased):
     On the reference side a claim of the model summary (or of the documents, where there is no
     model summary) is compared with the peer summary; on the peer side a claim of the peer
     summary is compared with its source documents. `peer` is the summary that the answer scores.
+    On the question side a closed question is answered from the peer summary alone, or, without a `peer`, from the
+    source documents: that answer scores all peer summaries of the set.
 
     The columns below `judge_label` are derived from verdicts and adjudications. Only the
     verdict service and `rescore` write them; `verify_scores` proves that they are right.
@@ -165,6 +182,7 @@ class Check(PublicRow, Leased):
     class Side(models.TextChoices):
         REFERENCE = "reference", "Reference"
         PEER = "peer", "Peer"
+        QUESTION = "question", "Question"
 
     class Decider(models.TextChoices):
         ADJUDICATOR = "adjudicator", "Adjudicator"
@@ -175,7 +193,7 @@ class Check(PublicRow, Leased):
     # Not indexed by themselves, here and elsewhere, where another index begins with them.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
-    peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="checks")
+    peer = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="checks")
     # The peer's, repeated for the queues, since an index spans one table; the peer's own key keeps it true.
     document_set = models.ForeignKey(
         DocumentSet, on_delete=models.DO_NOTHING, related_name="checks", db_constraint=False, db_index=False
@@ -200,6 +218,13 @@ class Check(PublicRow, Leased):
         ordering = ("id",)
         constraints = (
             models.UniqueConstraint(fields=("claim", "peer"), name="check_once"),
+            # Also the index by which the checks of a set's source are found.
+            models.UniqueConstraint(
+                fields=("document_set", "claim"), condition=Q(peer__isnull=True), name="check_of_source_once"
+            ),
+            models.CheckConstraint(
+                name="check_of_source_is_question", condition=Q(peer__isnull=False) | Q(side="question")
+            ),
             models.CheckConstraint(
                 name="check_lease_has_person",
                 condition=Q(leased_to__isnull=True, lease_until__isnull=True) | Q(lease_until__isnull=False),
@@ -276,6 +301,11 @@ class Check(PublicRow, Leased):
 
     def __str__(self) -> str:
         return f"check {self.public_id}"
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether the source documents decide it, not the text of the peer summary."""
+        return self.side == self.Side.PEER or self.peer_id is None
 
 
 class ErrorType(models.TextChoices):
@@ -354,6 +384,8 @@ class Verdict(PublicRow):
 
 SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}
 """The score that answers of each side make."""
+OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
+"""Of all checks, those of claims: closed questions stand beside the claims, and no figure mixes the two."""
 SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
 
 

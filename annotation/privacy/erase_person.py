@@ -31,7 +31,6 @@ from annotation.models import (
     Invitation,
     Job,
     Project,
-    Question,
     Run,
     UnitJudgment,
     Verdict,
@@ -42,7 +41,6 @@ from annotation.privacy.renaming import Renaming
 HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {
     ClaimSet: ("origin_name",),
     Run: ("stop_reason",),
-    Question: ("origin_name",),
     Comment: ("text",),
     Event: ("data",),
 }

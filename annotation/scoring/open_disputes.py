@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annotation.models import Dispute, Project
+from annotation.models import Dispute, Project, Summary
 from annotation.models.base import public_id_of
 from annotation.models.claim import QUEUE_KEY_BITS
 from evaluation.judging import LABEL_VALUES
@@ -83,7 +83,9 @@ def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
     """The rows there are for some peer summaries, by what they are about."""
     of_checks = Dispute.objects.filter(check_row__peer_id__in=peer_ids).order_by()
     of_units = Dispute.objects.filter(comparison__peer_id__in=peer_ids).order_by()
-    rows = of_checks.union(of_units, all=True)
+    sets = Summary.objects.filter(pk__in=peer_ids).values("document_set")
+    of_sources = Dispute.objects.filter(check_row__peer=None, check_row__document_set__in=sets).order_by()
+    rows = of_checks.union(of_units, of_sources, all=True)
     return {(row.check_row_id, row.comparison_id, row.unit_id, row.claim_id): row for row in rows}
 
 

@@ -102,6 +102,11 @@ class CheckRecord:
     claim_id: str
     answers: CheckAnswers
 
+    @property
+    def final(self) -> Label | None:
+        """The verdict in force."""
+        return self.answers.scored(self.claim_id).final
+
 
 class CheckOfClaim(NamedTuple):
     """A check and the public id of its claim."""
@@ -199,6 +204,23 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     return sorted(found, key=lambda peer: (peer.document_set_id, peer.pk))
 
 
+def hold_scored(place: Check | Comparison) -> list[Summary]:
+    """Lock and return the peer summaries that an answer scores: its own, or of a source check all of its set.
+
+    Everybody who answers it waits for them, and for the document set of a source check, which is locked first.
+    """
+    return hold_set(place.document_set_id) if place.peer_id is None else peers([place.peer_id], hold=True)
+
+
+def hold_set(document_set: int) -> list[Summary]:
+    """Lock a document set, then its peer summaries, which come back: what changes its questions or their sources."""
+    list(
+        DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set).values("pk")
+    )
+    rows = Summary.objects.filter(document_set=document_set, is_peer=True).order_by()
+    return peers(list(rows.values_list("pk", flat=True)), hold=True)
+
+
 def _peer(values: Iterator[object]) -> Summary:
     peer = _PEER.read(values)
     peer.document_set, system = _SET.read(values), _SYSTEM.read(values)
@@ -239,12 +261,14 @@ def new_records(
         units=dict(cut),
         claims=dict(of_summaries),
         document_claims=dict(of_documents),
+        questions={},
         checks={},
+        source_checks={},
         said={},
         percents={},
         adjudicated={},
         disputed=frozenset(),
-        wholes=_Wholes({}, {}, {}, frozenset(), {}, {}),
+        wholes=_Wholes({}, {}),
     )
     for peer in peers:
         yield batch.record_of(peer, answers.get(peer.pk, {}))
@@ -332,9 +356,7 @@ class _Facts:
     def __init__(self, project: Project, peer_ids: Sequence[int]) -> None:
         self._rows: dict[str, list[_Fact]] = defaultdict(list)
         judge = project.deciding_judge_id
-        for kind, *columns in rows(
-            sql.FACTS.format(peers=places(peer_ids)), [*peer_ids, judge, judge, judge]
-        ):
+        for kind, *columns in rows(sql.FACTS.format(peers=places(peer_ids)), [*peer_ids, judge, judge]):
             self._rows[kind].append(_Fact(*columns))
 
     def of(self, kind: str) -> list[_Fact]:
@@ -378,52 +400,15 @@ class _Facts:
 class _Wholes:
     """What the deciding judge said of summaries as wholes, and what was computed of them."""
 
-    questions: dict[int, list[int]]
-    from_source: dict[int, Label]
-    from_summary: dict[tuple[int, int], Label]
-    asked: frozenset[int]
     ratings: dict[tuple[int, str], float]
     sources: dict[int, str]
 
     @classmethod
     def of(cls, facts: _Facts, peers: Sequence[Summary]) -> _Wholes:
-        questions: dict[int, list[int]] = defaultdict(list)
-        for fact in facts.of("question"):
-            questions[fact.a].append(fact.b)
-        from_source: dict[int, Label] = {}
-        from_summary: dict[tuple[int, int], Label] = {}
-        asked: set[int] = set()
-        for fact in facts.of("question answered"):
-            summary = cast("int | None", fact.b)
-            if summary is not None:
-                asked.add(summary)
-            if not fact.one:
-                # A failure takes back no answer that was given before.
-                continue
-            if summary is None:
-                from_source[fact.a] = cast("Label", fact.one)
-            else:
-                from_summary[fact.a, summary] = cast("Label", fact.one)
         ratings = {(fact.a, fact.one): fact.x for fact in facts.of("rating")}
         rated = {peer.document_set_id for peer in peers if (peer.pk, Rating.Name.CONCISENESS) in ratings}
         sources = _sources(rated) if rated else {}
-        return cls(questions, from_source, from_summary, frozenset(asked), ratings, sources)
-
-    def has_questions(self, peer: Summary) -> bool:
-        """Whether questions were asked of the summary; an empty one answers them by rule."""
-        asked = self.questions.get(peer.document_set_id, ())
-        return peer.pk in self.asked or (peer.is_empty and any(each in self.from_source for each in asked))
-
-    def answers_of(self, peer: Summary) -> tuple[list[Label | None], list[Label | None]]:
-        """What the source and the summary answer to the questions that were asked of the latter."""
-        if not self.has_questions(peer):
-            return [], []
-        questions = self.questions[peer.document_set_id]
-        by_rule: Label | None = "no" if peer.is_empty else None
-        return (
-            [self.from_source.get(question) for question in questions],
-            [by_rule or self.from_summary.get((question, peer.pk)) for question in questions],
-        )
+        return cls(ratings, sources)
 
     def conciseness_terms(self, peer: Summary, text: str) -> ConcisenessTerms | None:
         if (peer.pk, Rating.Name.CONCISENESS) not in self.ratings:
@@ -443,14 +428,20 @@ def _sources(sets: Iterable[int]) -> dict[int, str]:
     return {document_set: DOCUMENT_BREAK.join(found) for document_set, found in texts.items()}
 
 
-def _checks(peer_ids: Sequence[int]) -> dict[int, dict[int, CheckOfClaim]]:
-    """The checks in force by peer and claim."""
-    found: dict[int, dict[int, CheckOfClaim]] = defaultdict(dict)
+_ChecksOfClaims = dict[int, dict[int, CheckOfClaim]]
+
+
+def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
+    """The checks in force by peer and claim, and those of sources by document set and claim."""
+    of_peers: _ChecksOfClaims = defaultdict(dict)
+    of_sources: _ChecksOfClaims = defaultdict(dict)
     columns = f"claim.public_id, {_CHECK.columns}"
-    for claim_id, *values in rows(sql.CHECKS.format(columns=columns, peers=places(peer_ids)), peer_ids):
+    statement = sql.CHECKS.format(columns=columns, peers=places(peer_ids))
+    for claim_id, *values in rows(statement, [*peer_ids, *peer_ids]):
         check = _CHECK.read(iter(values))
-        found[check.peer_id][check.claim_id] = CheckOfClaim(check, claim_id)
-    return found
+        of_text = of_sources[check.document_set_id] if check.peer_id is None else of_peers[check.peer_id]
+        of_text[check.claim_id] = CheckOfClaim(check, claim_id)
+    return of_peers, of_sources
 
 
 @dataclass(slots=True)
@@ -463,7 +454,9 @@ class _SummaryBatch:
     units: dict[int, list[_Piece]]
     claims: dict[int, list[_Piece]]
     document_claims: dict[int, list[_Piece]]
-    checks: dict[int, dict[int, CheckOfClaim]]
+    questions: dict[int, list[int]]
+    checks: _ChecksOfClaims
+    source_checks: _ChecksOfClaims
     said: dict[int, _CheckSaid]
     percents: dict[UnitKey, list[float]]
     adjudicated: dict[UnitKey, float]
@@ -474,6 +467,10 @@ class _SummaryBatch:
     def load(cls, project: Project, peers: Sequence[Summary]) -> _SummaryBatch:
         peer_ids = [peer.pk for peer in peers]
         facts = _Facts(project, peer_ids)
+        checks, source_checks = _checks(peer_ids)
+        questions: dict[int, list[int]] = defaultdict(list)
+        for fact in facts.of("question"):
+            questions[fact.a].append(fact.b)
         return cls(
             project=project,
             peers=peers,
@@ -481,7 +478,9 @@ class _SummaryBatch:
             units=facts.pieces("unit"),
             claims=facts.pieces("claim"),
             document_claims=facts.pieces("claim of documents"),
-            checks=_checks(peer_ids),
+            questions=questions,
+            checks=checks,
+            source_checks=source_checks,
             said=facts.said(),
             percents=facts.percents(),
             adjudicated={(fact.a, fact.b, fact.c): float(fact.x) for fact in facts.of("decided percent")},
@@ -490,21 +489,52 @@ class _SummaryBatch:
         )
 
     def records(self) -> Iterator[SummaryRecord]:
+        sources = {
+            document_set: self._answered(checks) for document_set, checks in self.source_checks.items()
+        }
+        set_before = None
         for peer in self.peers:
-            yield self._record(peer)
+            of_source = sources.get(peer.document_set_id, {})
+            of_peer = self._answered(self.checks.get(peer.pk, {}), rule="no" if peer.is_empty else None)
+            # The source's go with one summary of their set, so that they are written once.
+            shared = () if peer.document_set_id == set_before else of_source.values()
+            set_before = peer.document_set_id
+            yield self.record_of(
+                peer,
+                {claim: row.answers for claim, row in of_peer.items()},
+                (*of_peer.values(), *shared),
+                self._question_labels(peer, of_source, of_peer),
+            )
 
-    def _record(self, peer: Summary) -> SummaryRecord:
-        rule: Label | None = "no" if peer.is_empty else None
-        checks = self.checks.get(peer.pk, {})
-        answers = {key: self.said[of_claim.check.pk].reduced(rule=rule) for key, of_claim in checks.items()}
-        rows = tuple(
-            CheckRecord(check=of_claim.check, claim_id=of_claim.claim_id, answers=answers[key])
-            for key, of_claim in checks.items()
-        )
-        return self.record_of(peer, answers, rows)
+    def _answered(
+        self, checks: Mapping[int, CheckOfClaim], rule: Label | None = None
+    ) -> dict[int, CheckRecord]:
+        """Checks with what was said of each."""
+        return {
+            claim: CheckRecord(check, claim_id, self.said.get(check.pk, _CheckSaid()).reduced(rule=rule))
+            for claim, (check, claim_id) in checks.items()
+        }
+
+    def _question_labels(
+        self, peer: Summary, of_source: Mapping[int, CheckRecord], of_peer: Mapping[int, CheckRecord]
+    ) -> tuple[list[Label | None], list[Label | None]]:
+        """The final answers of the source and of the summary to each question, none where it was asked none.
+
+        An empty summary answers no by rule, and counts as asked where its source has answered.
+        """
+        questions = self.questions.get(peer.document_set_id, [])
+        by_rule: Label | None = "no" if peer.is_empty else None
+        source = [of_source[each].final if each in of_source else None for each in questions]
+        summary = [of_peer[each].final if each in of_peer else by_rule for each in questions]
+        said = any(each in of_peer and of_peer[each].check.pk in self.said for each in questions)
+        return (source, summary) if said or (peer.is_empty and any(source)) else ([], [])
 
     def record_of(
-        self, peer: Summary, answers: Mapping[int, CheckAnswers], checks: tuple[CheckRecord, ...] = ()
+        self,
+        peer: Summary,
+        answers: Mapping[int, CheckAnswers],
+        checks: tuple[CheckRecord, ...] = (),
+        of_questions: tuple[list[Label | None], list[Label | None]] = ([], []),
     ) -> SummaryRecord:
         """The record of a peer, given the answers to its checks by their claims' keys."""
         unasked = CheckAnswers(rule="no" if peer.is_empty else None)
@@ -522,7 +552,6 @@ class _SummaryBatch:
             for comparison in rows
         )
         terms = self.wholes.conciseness_terms(peer, judged_text(peer, self.project))
-        of_questions = self.wholes.answers_of(peer)
         value = ScoredSummary(
             summary_id=peer.public_id,
             comparisons=comparisons,
@@ -534,7 +563,7 @@ class _SummaryBatch:
             is_empty=peer.is_empty,
             claims_extracted=self._has_claims(peer),
             question_coverage=question_coverage_or_none(*of_questions),
-            questions_asked=self.wholes.has_questions(peer),
+            questions_asked=bool(of_questions[0]),
             questions_scored=scored_pairs(*of_questions),
             topic_preservation=self.wholes.ratings.get((peer.pk, Rating.Name.TOPIC_PRESERVATION)),
             completeness=self.wholes.ratings.get((peer.pk, Rating.Name.COMPLETENESS)),

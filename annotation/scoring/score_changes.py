@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation.models import Score
+from django.db.models import Avg, Q
 
-TOLD = ("coverage", "claim_coverage", "alignment", "composite_2_3")
+from annotation.models import Check, Comparison, Score
+
+TOLD = ("coverage", "claim_coverage", "alignment", "question_coverage", "composite_2_3")
 """The scores whose movement people are told after an act, in the order of the screen."""
 
 ScoresTold = dict[str, float | None]
@@ -25,10 +27,12 @@ class ScoreChange:
         return self.before != self.after
 
 
-def scores_now(summary_id: int) -> ScoresTold:
-    """The scores of a peer summary that an act may move."""
-    row = Score.objects.filter(summary_id=summary_id).values(*TOLD).first()
-    return dict(row) if row else dict.fromkeys(TOLD)
+def scores_now(place: Check | Comparison) -> ScoresTold:
+    """The scores that an act may move: of a peer summary, or of a source their means over the summaries of its set."""
+    scored = Q(summary=place.peer_id)
+    if isinstance(place, Check) and place.peer_id is None:
+        scored = Q(summary__document_set=place.document_set_id)
+    return Score.objects.filter(scored).aggregate(**{name: Avg(name) for name in TOLD})
 
 
 def score_changes(before: ScoresTold, after: ScoresTold) -> list[ScoreChange]:

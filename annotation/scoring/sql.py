@@ -18,7 +18,14 @@ ORDER BY peer.id
 CHECKS = """
 SELECT {columns}
 FROM annotation_check JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
-WHERE annotation_check.peer_id IN ({peers}) AND annotation_check.is_current
+WHERE annotation_check.is_current AND annotation_check.id IN (
+    SELECT id FROM annotation_check WHERE peer_id IN ({peers})
+    UNION ALL
+    SELECT of_source.id
+    FROM annotation_summary peer
+    JOIN annotation_check of_source ON of_source.document_set_id = peer.document_set_id AND of_source.peer_id IS NULL
+    WHERE peer.id IN ({peers})
+)
 ORDER BY annotation_check.id
 """
 
@@ -28,6 +35,11 @@ WITH peer AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})
 ), comparison AS (
     SELECT id, public_id, peer_id, model_id FROM annotation_comparison WHERE peer_id IN (SELECT id FROM peer)
+), asked AS (
+    SELECT id FROM annotation_check WHERE peer_id IN (SELECT id FROM peer) AND is_current
+    UNION ALL
+    SELECT id FROM annotation_check
+    WHERE peer_id IS NULL AND document_set_id IN (SELECT document_set_id FROM peer) AND is_current
 )
 SELECT 'comparison' AS kind, id AS place, peer_id AS a, id AS b, model_id AS c, CAST(NULL AS bigint) AS d,
     public_id AS one, CAST(NULL AS text) AS two, CAST(NULL AS text) AS three,
@@ -48,23 +60,26 @@ SELECT 'claim of documents', claim.position, claim_set.document_set_id, claim.id
     NULL, NULL, claim.weight, NULL
 FROM annotation_claimset claim_set
 LEFT JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.removed_at IS NULL
-WHERE claim_set.is_active
+WHERE claim_set.is_active AND claim_set.kind = 'claims'
     AND claim_set.document_set_id IN (
         SELECT document_set_id FROM peer WHERE id NOT IN (SELECT peer_id FROM comparison)
     )
+UNION ALL
+SELECT 'question', claim.position, claim_set.document_set_id, claim.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM annotation_claimset claim_set
+JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.removed_at IS NULL
+WHERE claim_set.kind = 'questions' AND claim_set.document_set_id IN (SELECT document_set_id FROM peer)
 UNION ALL
 SELECT CASE WHEN verdict.judge_id IS NULL THEN 'answer' ELSE 'judged' END,
     verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
     verdict.label, verdict.origin_name, CASE WHEN verdict.label IS NULL THEN verdict.reason END,
     verdict.probability, verdict.uncertainty
-FROM annotation_check JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
-WHERE annotation_check.peer_id IN (SELECT id FROM peer) AND annotation_check.is_current
-    AND (verdict.source = 'reviewer' OR verdict.judge_id = %s)
-    AND verdict.withdrawn_at IS NULL
+FROM asked JOIN annotation_verdict verdict ON verdict.check_row_id = asked.id
+WHERE (verdict.source = 'reviewer' OR verdict.judge_id = %s) AND verdict.withdrawn_at IS NULL
 UNION ALL
 SELECT 'decision', decision.id, decision.check_row_id, NULL, NULL, NULL, decision.label, NULL, NULL, NULL, NULL
-FROM annotation_check JOIN annotation_adjudication decision ON decision.check_row_id = annotation_check.id
-WHERE annotation_check.peer_id IN (SELECT id FROM peer) AND decision.withdrawn_at IS NULL
+FROM asked JOIN annotation_adjudication decision ON decision.check_row_id = asked.id
+WHERE decision.withdrawn_at IS NULL
 UNION ALL
 SELECT 'decided percent', id, comparison_id, unit_id, claim_id, NULL, NULL, NULL, NULL, percent, NULL
 FROM annotation_adjudication WHERE comparison_id IN (SELECT id FROM comparison) AND withdrawn_at IS NULL
@@ -81,19 +96,14 @@ SELECT 'rating', id, summary_id, NULL, NULL, NULL, name, NULL, NULL, value, NULL
 FROM annotation_rating
 WHERE summary_id IN (SELECT id FROM peer) AND value IS NOT NULL AND (judge_id IS NULL OR judge_id = %s)
 UNION ALL
-SELECT 'question', position, document_set_id, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM annotation_question WHERE document_set_id IN (SELECT document_set_id FROM peer) AND retired_at IS NULL
-UNION ALL
-SELECT 'question answered', answer.id, question.id, answer.summary_id, NULL, NULL, answer.label, NULL, NULL, NULL, NULL
-FROM annotation_question question JOIN annotation_questionanswer answer ON answer.question_id = question.id
-WHERE question.document_set_id IN (SELECT document_set_id FROM peer) AND question.retired_at IS NULL
-    AND answer.judge_id = %s AND (answer.summary_id IS NULL OR answer.summary_id IN (SELECT id FROM peer))
-UNION ALL
 SELECT 'disputed', 0, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM peer
 WHERE EXISTS (
     SELECT 1 FROM annotation_check JOIN annotation_dispute dispute ON dispute.check_row_id = annotation_check.id
     WHERE annotation_check.peer_id = peer.id
+) OR EXISTS (
+    SELECT 1 FROM annotation_check JOIN annotation_dispute dispute ON dispute.check_row_id = annotation_check.id
+    WHERE annotation_check.peer_id IS NULL AND annotation_check.document_set_id = peer.document_set_id
 ) OR EXISTS (
     SELECT 1 FROM comparison JOIN annotation_dispute dispute ON dispute.comparison_id = comparison.id
     WHERE comparison.peer_id = peer.id

@@ -14,6 +14,7 @@ SCORE_NAMES = {
     "coverage": "coverage",
     "claim_coverage": "claim coverage",
     "alignment": "alignment",
+    "question_coverage": "question coverage",
     "composite_1": "composite, a = 1",
     "composite_2_3": "composite ⅔",
     "composite_custom": "composite of the project",

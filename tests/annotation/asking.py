@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
-from annotation.models import Judge, Question, QuestionAnswer, Summary
+from django.db.models import QuerySet
+
+from annotation.models import Check, Claim, ClaimSet, DocumentSet, Judge, Summary, Verdict
+from annotation.scoring.rescore import rescore
+
+
+def questions() -> QuerySet[Claim]:
+    """All that were ever asked, in order."""
+    return Claim.all_claims.filter(claim_set__kind="questions").order_by(
+        "claim_set__document_set", "position"
+    )
+
+
+def answers() -> QuerySet[Verdict]:
+    """What was answered to questions."""
+    return Verdict.objects.filter(check_row__side="question").order_by("pk")
+
+
+def make_question(document_set: DocumentSet, text: str, *, position: int = 1, origin: str = "judge") -> Claim:
+    """A question of its own origin, named after it."""
+    asked = ClaimSet.objects.create(
+        kind="questions", document_set=document_set, origin=origin, origin_name=f"{origin}'s"
+    )
+    return Claim.objects.create(claim_set=asked, position=position, text=text, origin=origin)
 
 
 def answer(
-    question: Question, label: str | None, *, judge: Judge, summary: Summary | None = None, reason: str = ""
-) -> None:
-    """What the judge says of the question, from the source or from a summary alone."""
-    QuestionAnswer.objects.create(
-        question=question, summary=summary, judge=judge, origin_name=judge.name, label=label, reason=reason
+    question: Claim, label: str | None, *, judge: Judge, summary: Summary | None = None, reason: str = ""
+) -> Check:
+    """What the judge says of the question, from the source or from a summary alone; the scores follow."""
+    document_set = question.claim_set.document_set
+    assert document_set is not None
+    check, _ = Check.objects.get_or_create(
+        claim=question,
+        peer=summary,
+        document_set=summary.document_set if summary else document_set,
+        project=document_set.project,
+        side="question",
     )
+    Verdict.objects.create(
+        check_row=check, source="judge", judge=judge, origin_name=judge.name, label=label, reason=reason
+    )
+    peers = Summary.objects.filter(document_set=check.document_set_id, is_peer=True)
+    rescore(project=document_set.project, summary_ids=list(peers.values_list("pk", flat=True)))
+    check.refresh_from_db()
+    return check

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annotation.adjudicating.queries.answers import NamelessAnswer, answers_on
-from annotation.adjudicating.queries.disputes import decisions_on, held_by, kind_of, text_of
+from annotation.adjudicating.queries.disputes import decisions_on, held_by, kind_of, set_of, text_of
 from annotation.models import Adjudication, Check, Claim, Dispute
 from annotation.texts.queries import check_text
 from annotation.texts.queries.check_text import ContextUnit, texts_around
@@ -36,6 +36,7 @@ class DisputeView:
     dispute_id: str
     kind: str
     side: str
+    reads_source: bool
     state: str
     spread: float
     statement: str
@@ -76,6 +77,7 @@ def dispute_view(dispute: Dispute, person: User) -> DisputeView:
         dispute_id=dispute.public_id,
         kind=kind_of(dispute),
         side=side,
+        reads_source=isinstance(place, Check) and place.reads_source,
         state=dispute.state,
         spread=dispute.spread,
         statement=text_of(dispute),
@@ -92,7 +94,7 @@ def dispute_view(dispute: Dispute, person: User) -> DisputeView:
         ),
         answers=answers,
         decisions=tuple(decisions_on(dispute).select_related("decided_by").order_by("pk")),
-        document_set=place.peer.document_set.external_id,
-        summary_id=place.peer.public_id,
+        document_set=set_of(dispute).external_id,
+        summary_id=place.peer.public_id if place.peer else "",
         held_by=held_by(dispute, person),
     )

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
-from annotation.models import Adjudication, Check, Claim, Dispute, Project
+from annotation.models import Adjudication, Check, Claim, Dispute, DocumentSet, Project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,8 @@ JOINED_WITH = (
     "check_row__project__deciding_judge",
     "check_row__claim__unit",
     "check_row__claim__claim_set__summary",
-    "check_row__peer__document_set",
+    "check_row__document_set",
+    "check_row__peer",
     "comparison__model",
     "comparison__peer__document_set__project__deciding_judge",
     "unit",
@@ -59,7 +60,7 @@ def decision_of(project: Project, public_id: str) -> Adjudication:
     """The decision of that public id in the project. Raises NotFound."""
     rows = Adjudication.objects.select_related(
         "check_row__project",
-        "check_row__peer__document_set",
+        "check_row__peer",
         "comparison__peer__document_set__project",
         "unit",
         "claim",
@@ -94,6 +95,12 @@ def text_of(dispute: Dispute) -> str:
         return place.claim.text
     unit = dispute.unit_judged
     return unit.text if isinstance(unit, Claim) else place.model.text[unit.start : unit.end].strip()
+
+
+def set_of(dispute: Dispute) -> DocumentSet:
+    """The document set that a dispute is in."""
+    place = dispute.place
+    return place.document_set if isinstance(place, Check) else place.peer.document_set
 
 
 def kind_of(dispute: Dispute) -> DisputeKind:
@@ -136,7 +143,7 @@ DISPUTES = List(
             help="The claim, or the model unit.",
         ),
         Column("id", "public_id"),
-        Column("document_id", "place.peer.document_set.external_id", head="Document set"),
+        Column("document_id", lambda row: set_of(row).external_id, head="Document set"),
         Column("kind", kind_of, choices=KINDS, head="Kind"),
         Column("check_id", "check_row.public_id", nullable=True),
         Column("comparison", "comparison.public_id", nullable=True),

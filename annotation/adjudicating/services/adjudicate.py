@@ -24,11 +24,14 @@ from annotation.models import (
     Summary,
     Unit,
 )
-from annotation.reviewing.services.review import NOT_LOOKED, check_reason, lock
+from annotation.reviewing.services.review import NOT_LOOKED, check_reason
+from annotation.scoring.records import hold_scored
 from annotation.scoring.rescore import rescore_now
 from evaluation.judging import LABELS_IN_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.contrib.auth.models import User
 
 
@@ -75,14 +78,14 @@ def decide_check(
     if label not in Label.values:
         raise Invalid(f"A decision is {LABELS_IN_WORDS}, not {label!r}.", field="label")
     _check_words(reason, error_type)
-    check = lock(check)
-    if not check.is_current:
+    held = hold_scored(check)
+    if not Check.objects.filter(pk=check.pk, is_current=True).exists():
         raise Conflict(
             "The claim was reworded or removed after you opened the page, so it is no longer checked.",
             code="newer_claim",
         )
     decision = Adjudication(check_row=check, label=label, reason=reason.strip(), error_type=error_type)
-    return _keep(decision, check.project, by, seen)
+    return _keep(decision, check.project, held, by, seen)
 
 
 @transaction.atomic
@@ -109,7 +112,7 @@ def decide_unit(
     text_id = unit.summary_id if isinstance(unit, Unit) else unit.claim_set.summary_id
     if text_id != comparison.model_id:
         raise Invalid("That unit does not belong to the model summary of this comparison.", field="unit")
-    Summary.objects.select_for_update().only("pk").get(pk=comparison.peer_id)
+    held = hold_scored(comparison)
     _check_cut(unit)
     decision = Adjudication(
         comparison=comparison,
@@ -119,7 +122,7 @@ def decide_unit(
         reason=reason.strip(),
         error_type=error_type,
     )
-    return _keep(decision, project, by, seen)
+    return _keep(decision, project, held, by, seen)
 
 
 @transaction.atomic
@@ -128,13 +131,13 @@ def withdraw_decision(*, decision: Adjudication, by: User) -> Adjudication:
     place = decision.place
     project = place.project if isinstance(place, Check) else place.peer.document_set.project
     require(by, project, Verb.ADJUDICATE)
-    Summary.objects.select_for_update().only("pk").get(pk=place.peer_id)
+    held = hold_scored(place)
     decision.refresh_from_db()
     if decision.withdrawn_at is not None:
         return decision
     decision.withdrawn_at = timezone.now()
     decision.save(update_fields=["withdrawn_at"])
-    rescore_now(project=project, summary_ids=[place.peer_id])
+    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
     log(
         project=project,
         actor=by,
@@ -145,8 +148,10 @@ def withdraw_decision(*, decision: Adjudication, by: User) -> Adjudication:
     return decision
 
 
-def _keep(decision: Adjudication, project: Project, by: User, seen: str) -> Adjudication:
-    """Write a decision; the scores follow, and the lease of its dispute ends. The summary's row is locked."""
+def _keep(
+    decision: Adjudication, project: Project, held: Sequence[Summary], by: User, seen: str
+) -> Adjudication:
+    """Write a decision; the scores of the summaries that are held follow, and the lease of its dispute ends."""
     newest = decisions_on(decision).filter(withdrawn_at=None).order_by("-pk").first()
     if seen not in (NOT_LOOKED, newest.public_id if newest else ""):
         raise Conflict(
@@ -163,7 +168,7 @@ def _keep(decision: Adjudication, project: Project, by: User, seen: str) -> Adju
     decision.decided_by = by
     decision.save()
     place = decision.place
-    rescore_now(project=project, summary_ids=[place.peer_id])
+    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
     about(decision).filter(lease_until__isnull=False).update(leased_to=None, lease_until=None)
     answer: dict[str, object] = {"label": decision.label}
     if decision.label is None:

@@ -66,7 +66,7 @@ def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
     """An adjudicator's decision; the next dispute is on screen at once."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     row = dispute_of(room.project, dispute_id)
-    before = scores_now(row.place.peer_id)
+    before = scores_now(row.place)
     try:
         decision = service.settle(
             dispute=row,
@@ -79,7 +79,7 @@ def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
         )
     except (Conflict, Invalid) as refusal:
         return _show(request, room, dispute_of(room.project, dispute_id), refusal=refusal, typed=request.POST)
-    moved = [change for change in score_changes(before, scores_now(row.place.peer_id)) if change.is_moved]
+    moved = [change for change in score_changes(before, scores_now(row.place)) if change.is_moved]
     return _hand_out(request, room, after=dispute_id, note=f"Resolved: {decision}. {in_words(moved)}")
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db.models import Q
 
 from annotation.models import (
+    SIDE_SCORES,
     Check,
     SummaryJudgment,
     UnitJudgment,
@@ -101,7 +102,7 @@ class CheckFacts(NamedTuple):
 
 
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
-    """People's answers to checks in force, given by somebody who had seen nothing of the judge's."""
+    """People's answers to checks of claims in force, given by somebody who had seen nothing of the judge's."""
     return Verdict.objects.filter(
         # What an import brought and took away again was never said; what a person took back was.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
@@ -110,6 +111,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
         label__isnull=False,
         check_row__project=project,
         check_row__is_current=True,
+        check_row__side__in=SIDE_SCORES,
     )
 
 
@@ -121,6 +123,7 @@ def touched_count(project: Project) -> int:
         withdrawn_at__isnull=True,
         check_row__project=project,
         check_row__is_current=True,
+        check_row__side__in=SIDE_SCORES,
     )
     return touched.count()
 

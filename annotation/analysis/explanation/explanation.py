@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from django.db.models import Count, Q
 
 from annotation.analysis.explanation.formulas import Formula, coverage_formula, formulas_of, unit_formula
+from annotation.analysis.explanation.questions import STANDINGS, QuestionStanding, standing_of
 from annotation.analysis.explanation.statements import (
     ExplainedAnswer,
     ExplainedPercent,
@@ -20,7 +22,7 @@ from annotation.analysis.explanation.statements import (
 )
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
 from annotation.scoring.judge_percents import judge_percents
-from annotation.scoring.questions import AskedQuestion, questions_to, ratings_of
+from annotation.scoring.questions import ratings_of
 from evaluation.blend import (
     ComparisonScore,
     ScoredClaim,
@@ -54,6 +56,21 @@ class ExplainedClaim:
     answers: tuple[ExplainedAnswer, ...]
     dispute: ToldDispute | None = None
     comments: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedQuestion:
+    """A closed question: what the summary alone and the source answer, and what that means for the score."""
+
+    question_id: str
+    text: str
+    standing: QuestionStanding
+    summary: ExplainedClaim
+    source: ExplainedClaim
+
+    @property
+    def standing_in_words(self) -> str:
+        return STANDINGS[self.standing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +126,7 @@ class Explanation:
     comparisons: tuple[ExplainedComparison, ...]
     document_claims: tuple[ExplainedClaim, ...]
     peer_claims: tuple[ExplainedClaim, ...]
-    questions: tuple[AskedQuestion, ...]
+    questions: tuple[ExplainedQuestion, ...]
     formulas: tuple[Formula, ...]
     flags: dict[str, str]
 
@@ -127,7 +144,7 @@ def explain(
     """
     rows = _Rows.load(project, summary)
     scored = {comparison.comparison_id: comparison for comparison in score.comparisons}
-    questions = questions_to(project, summary)
+    questions = rows.questions(summary)
     return Explanation(
         summary_id=summary.public_id,
         document_id=summary.document_set.external_id,
@@ -149,7 +166,7 @@ def explain(
             project,
             value,
             score,
-            questions=questions,
+            questions=[question.standing for question in questions],
             ratings={rating.name: rating for rating in ratings_of(project, summary)},
             terms=terms,
         ),
@@ -164,6 +181,7 @@ class _Rows:
     project: Project
     claims: dict[str, Claim]
     checks: dict[str, Check]
+    source_checks: dict[str, Check]
     comparisons: dict[str, Comparison]
     units: dict[str, Unit]
     by_judges: dict[tuple[int, str], list[ExplainedPercent]]
@@ -178,16 +196,21 @@ class _Rows:
             Q(summary_id__in=[*models, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
-        claims = Claim.objects.filter(claim_set__in=active)
-        checks = Check.objects.filter(peer=summary, claim__in=claims).select_related("claim")
+        # Retired questions are shown; removed claims are not asked for.
+        claims = (
+            Claim.all_claims.filter(claim_set__in=active).select_related("claim_set").order_by("position")
+        )
+        of_summary = Q(peer=summary) | Q(peer=None, document_set=summary.document_set_id)
+        checks = Check.objects.filter(of_summary, claim__in=claims).select_related("claim")
         return cls(
             project=project,
             claims={claim.public_id: claim for claim in claims},
-            checks={check.claim.public_id: check for check in checks},
+            checks={check.claim.public_id: check for check in checks if check.peer_id},
+            source_checks={check.claim.public_id: check for check in checks if not check.peer_id},
             comparisons={comparison.public_id: comparison for comparison in comparisons},
             units={unit.public_id: unit for unit in Unit.objects.filter(summary_id__in=models)},
             by_judges=_by_judges(summary),
-            said=Statements.of(summary),
+            said=Statements.of(summary, [check.pk for check in checks]),
             comments=comments_on(claim__claim_set__in=active),
         )
 
@@ -227,12 +250,40 @@ class _Rows:
 
     def claim(self, claim: ScoredClaim) -> ExplainedClaim:
         row, check = self.claims[claim.claim_id], self.checks.get(claim.claim_id)
+        return self._explained(row, check, claim.final, claim.final_source)
+
+    def questions(self, summary: Summary) -> tuple[ExplainedQuestion, ...]:
+        """The questions about the summary's document set, in order; an empty summary answers no by rule."""
+        by_rule = ("no", "rule") if summary.is_empty else (None, None)
+        asked = [row for row in self.claims.values() if row.claim_set.kind == ClaimSet.Kind.QUESTIONS]
+        return tuple(self._question(row, by_rule) for row in asked)
+
+    def _question(self, row: Claim, by_rule: tuple[str | None, str | None]) -> ExplainedQuestion:
+        pairs = (
+            (self.checks.get(row.public_id), by_rule),
+            (self.source_checks.get(row.public_id), (None, None)),
+        )
+        summary, source = (
+            self._explained(row, check, *((check.final_label, check.final_source) if check else unasked))
+            for check, unasked in pairs
+        )
+        return ExplainedQuestion(
+            question_id=row.public_id,
+            text=row.text,
+            standing=standing_of(source.final, summary.final, is_retired=row.removed_at is not None),
+            summary=summary,
+            source=source,
+        )
+
+    def _explained(
+        self, row: Claim, check: Check | None, final: str | None, source: str | None
+    ) -> ExplainedClaim:
         return ExplainedClaim(
-            claim_id=claim.claim_id,
+            claim_id=row.public_id,
             check_id=check.public_id if check else None,
             text=row.text,
-            final=claim.final,
-            source=claim.final_source,
+            final=cast("Label | None", final),
+            source=source,
             answers=self.said.answers.get(check.pk, ()) if check else (),
             dispute=self.said.check_disputes.get(check.pk) if check else None,
             comments=self.comments.get(row.pk, 0),

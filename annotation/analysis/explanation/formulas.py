@@ -18,7 +18,8 @@ from evaluation.blend import (
 from evaluation.metrics import ConcisenessTerms
 
 if TYPE_CHECKING:
-    from annotation.scoring.questions import AskedQuestion, GivenRating
+    from annotation.analysis.explanation.questions import QuestionStanding
+    from annotation.scoring.questions import GivenRating
 
 TERMS_SHOWN = 8
 UnitFigure = Literal["value", "judge_share", "human_value", "human_share"]
@@ -53,7 +54,7 @@ def formulas_of(
     value: ScoredSummary,
     score: SummaryScore,
     *,
-    questions: Sequence[AskedQuestion] = (),
+    questions: Sequence[QuestionStanding] = (),
     ratings: Mapping[str, GivenRating] | None = None,
     terms: ConcisenessTerms | None = None,
 ) -> tuple[Formula, ...]:
@@ -144,7 +145,7 @@ def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> It
 def _formulas_of_wholes(
     project: Project,
     score: SummaryScore,
-    questions: Sequence[AskedQuestion],
+    questions: Sequence[QuestionStanding],
     ratings: Mapping[str, GivenRating],
     terms: ConcisenessTerms | None,
 ) -> Iterator[Formula]:
@@ -157,8 +158,7 @@ def _formulas_of_wholes(
     yield Formula("Conciseness", "conciseness", score.conciseness, concise)
 
 
-def _pairs(questions: Sequence[AskedQuestion]) -> str:
-    standings = [question.standing for question in questions]
+def _pairs(standings: Sequence[QuestionStanding]) -> str:
     kept, unscored = standings.count("kept"), standings.count("unscored")
     counting = kept + standings.count("missed")
     left_out = f"{unscored} without an answer" if unscored else ""

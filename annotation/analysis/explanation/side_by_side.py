@@ -12,6 +12,7 @@ from django.db.models.functions import Cast, Coalesce
 from annotation.core.lists import Column, Filter, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
 from annotation.models import Check, DocumentSet, Label, Score, Summary, UnitJudgment
+from annotation.models.claim import OF_CLAIMS
 from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
     covered: dict[int, dict[int, Check]] = defaultdict(dict)
     texts: dict[int, str] = {}
     for check in checks_of(document_set).select_related("claim"):
+        assert check.peer_id is not None, "claims are checked for a summary"
         if check.side == Check.Side.REFERENCE:
             texts[check.claim_id] = check.claim.text
             covered[check.claim_id][check.peer_id] = check
@@ -112,10 +114,9 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
 
 
 def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
-    """The checks in force of all its summaries, claim by claim."""
-    rows = Check.objects.filter(
-        project=document_set.project_id, document_set=document_set, peer__is_peer=True, is_current=True
-    )
+    """The checks of claims in force of all its summaries, claim by claim."""
+    in_set = {"project": document_set.project_id, "document_set": document_set}
+    rows = Check.objects.filter(OF_CLAIMS, peer__is_peer=True, is_current=True, **in_set)
     return rows.order_by("claim__claim_set", "claim__position", "pk")
 
 

@@ -82,7 +82,7 @@ class ToldDispute:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Everything said of a summary: by the key of the check, or by comparison and unit."""
+    """Everything said of a summary and of these checks: by the key of the check, or by comparison and unit."""
 
     answers: dict[int, tuple[ExplainedAnswer, ...]]
     percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
@@ -90,11 +90,11 @@ class Statements:
     unit_disputes: dict[UnitPlace, ToldDispute]
 
     @classmethod
-    def of(cls, summary: Summary) -> Statements:
+    def of(cls, summary: Summary, checks: Sequence[int]) -> Statements:
         """Eight queries, however much was said."""
-        disputes = list(_disputes(summary))
+        disputes = list(_disputes(summary, checks))
         return cls(
-            answers=answers_on(check_row__peer=summary),
+            answers=answers_on(check_row__in=checks),
             percents=_percents(summary),
             check_disputes={place: told for place, told in disputes if isinstance(place, int)},
             unit_disputes={place: told for place, told in disputes if not isinstance(place, int)},
@@ -232,8 +232,8 @@ def _decisions_on_units(summary: Summary) -> Iterator[tuple[UnitPlace, Explained
         )
 
 
-def _disputes(summary: Summary) -> Iterator[tuple[int | UnitPlace, ToldDispute]]:
-    on_checks = Dispute.objects.filter(check_row__peer=summary)
+def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | UnitPlace, ToldDispute]]:
+    on_checks = Dispute.objects.filter(check_row__in=checks)
     on_units = Dispute.objects.filter(comparison__peer=summary)
     rows: Sequence[Dispute] = [
         *on_checks.order_by("pk"),

@@ -9,7 +9,7 @@ from annotation.analysis.explanation.explanation import ExplainedClaim, comments
 from annotation.analysis.explanation.statements import answers_on
 from annotation.core.paging import page_after
 from annotation.core.refusals import Invalid
-from annotation.models import Check, Label
+from annotation.models import SIDE_SCORES, Check, Label
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -38,8 +38,8 @@ def system_claims(
     In the order of the summaries and of the claims in each. The number of queries does not grow with them. Raises
     Invalid for a side, a verdict or a page that does not exist.
     """
-    if side not in Check.Side.values:
-        raise Invalid(f"side is one of {', '.join(Check.Side.values)}, not {side!r}.", field="side")
+    if side not in SIDE_SCORES:
+        raise Invalid(f"side is one of {', '.join(SIDE_SCORES)}, not {side!r}.", field="side")
     if verdict not in VERDICTS:
         raise Invalid(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.", field="verdict")
     current = Check.objects.filter(project=project, is_current=True, side=side, peer__system=system)
@@ -50,7 +50,7 @@ def system_claims(
     comments = comments_on(claim__in=[check.claim_id for check in checks])
     return [
         SystemClaim(
-            summary=check.peer,
+            summary=cast("Summary", check.peer),
             claim=ExplainedClaim(
                 claim_id=check.claim.public_id,
                 check_id=check.public_id,

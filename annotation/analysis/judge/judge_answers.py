@@ -16,7 +16,7 @@ from annotation.analysis.agreement.ratings import (
     check_answers,
     untouched_verdicts,
 )
-from annotation.models import SCORE_SIDES, Check, Judge, Sample, SampledCheck, Verdict
+from annotation.models import SCORE_SIDES, SIDE_SCORES, Judge, Sample, SampledCheck, Verdict
 from annotation.sampling.queries.check_samples import eligible
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = ""
     """
     given = _answers_by_check(project, facts)
     found = []
-    for side in [SCORE_SIDES[score]] if score else Check.Side.values:
+    for side in [SCORE_SIDES[score]] if score else SIDE_SCORES:
         answered = {check: answers for check, answers in given.items() if facts[check].side == side}
         found.append((answered, *_basis(project, side, answered)))
     # The first of those that are as good: coverage is named first.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from django.db import transaction
 
@@ -35,7 +35,7 @@ from evaluation.text import DOCUMENT_BREAK
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from annotation.models import Project
+    from annotation.models import Project, Summary
 
 FOLDS = 5
 SEED = 0
@@ -204,6 +204,7 @@ def _pool(project: Project, judge: Judge) -> list[_Answered]:
         withdrawn_at__isnull=True,
         check_row__project=project,
         check_row__is_current=True,
+        check_row__side__in=SIDE_SCORES,
         check_row__final_source__in=BY_PEOPLE,
     )
     columns = (
@@ -257,7 +258,7 @@ def _told(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str
         row = rows[check.pk]
         text = DOCUMENT_BREAK.join(sources.get(check.document_set_id, ()))
         if row.side == Check.Side.REFERENCE:
-            text = judged_text(check.peer, project)
+            text = judged_text(cast("Summary", check.peer), project)
         found[check.pk] = {
             "side": row.side,
             "set": row.cluster,

@@ -12,17 +12,17 @@ from datetime import datetime
 #                             (the share of yes over its verdicts on the unit's claims, and their evidence)
 # quality                     an assessor's quality answers, JSON: a whole number by question
 # unmarked                    the percent of the peer units marked nowhere that are related to the subject
-# check                       a verdict of a judge or reviewer
+# check, question             a verdict of a judge or reviewer on a claim, or on a closed question from the summary or,
+#                             without a system, from the source
 # vote                        what one of several raters said, of a verdict that a file brought with their votes
 # unit_adjudication,
 # check_adjudication          an adjudicator's decision
-# question                    a judge's answer to a closed question, from the summary or, without a system, the source
 # rating                      a number for a summary as a whole, given by a judge or computed
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedAnswer:
-    """What somebody said of a peer summary.
+    """What somebody said of a peer summary, or (`peer_id` is 0) of the source of a document set, `document_id`.
 
     `superseded`: it no longer stands;
     `blind`: a person gave it who had seen nothing of the judge's and others', None where that is not known or asked.
@@ -36,6 +36,7 @@ class ExportedAnswer:
     submitted_at: datetime | None
     superseded: bool
     blind: bool | None = None
+    document_id: str = ""
     reference_id: str | None = None
     unit: int | None = None
     claim_id: str | None = None

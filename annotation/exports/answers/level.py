@@ -20,8 +20,8 @@ from annotation.exports.answers.in_assignments import (
     summary_judgments,
     unit_judgments,
 )
-from annotation.exports.answers.of_checks import check_adjudications, unit_adjudications, verdicts
-from annotation.exports.answers.of_wholes import ratings, source_answers, summary_answers
+from annotation.exports.answers.of_checks import answers_on_checks, unit_adjudications
+from annotation.exports.answers.of_wholes import ratings
 from annotation.exports.peers import peer_batches
 
 if TYPE_CHECKING:
@@ -58,7 +58,11 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
     document_id: str | None = None
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
-        of_sources = source_answers(project, {peer.document_id for peer in batch})
+        of_sources: dict[str, list[ExportedAnswer]] = defaultdict(list)
+        names = {peer.document_id for peer in batch}
+        sources = {"check_row__peer": None, "check_row__document_set__external_id__in": names}
+        for answer in answers_on_checks({**sources, "check_row__project": project}, people):
+            of_sources[answer.document_id].append(answer)
         found: dict[int, list[ExportedAnswer]] = defaultdict(list)
         for judgment in _judgments(peer_ids, people):
             found[judgment.peer_id].append(judgment)
@@ -96,9 +100,7 @@ def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnsw
     yield from judge_shares(peer_ids)
     yield from summary_judgments(peer_ids, people)
     yield from unit_adjudications(peer_ids, people)
-    yield from verdicts(peer_ids, people)
-    yield from check_adjudications(peer_ids, people)
-    yield from summary_answers(peer_ids)
+    yield from answers_on_checks({"check_row__peer_id__in": peer_ids}, people)
     yield from ratings(peer_ids)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from annotation.exports.answers.answer import ExportedAnswer, standing_among
 from annotation.exports.statements import rater, reference_of
 from annotation.models import (
     Adjudication,
+    Check,
     SampledCheck,
     Verdict,
 )
@@ -18,9 +19,15 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
 
 
-def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
+def answers_on_checks(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer]:
+    """What was said of the checks that this names by their path from an answer."""
+    yield from _verdicts(checks, people)
+    yield from _decisions(checks, people)
+
+
+def _verdicts(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer]:
     given = (
-        Verdict.objects.filter(check_row__peer_id__in=peer_ids)
+        Verdict.objects.filter(**checks)
         .order_by("pk")
         .values_list(
             "pk",
@@ -51,13 +58,14 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer
         for row in given
         if row.check_row__is_current and row.withdrawn_at is None
     )
-    sampled = _given_in_samples(peer_ids)
+    sampled = _given_in_samples(checks)
     for row in given:
         selected_by, probability = sampled.get(row.pk, (None, None))
         by = "import" if row.person_id is None else "reviewer"
         said = ExportedAnswer(
-            peer_id=row.check_row__peer_id,
-            kind="check",
+            peer_id=row.check_row__peer_id or 0,
+            document_id=row.check_row__document_set__external_id,
+            kind="question" if row.check_row__side == Check.Side.QUESTION else "check",
             reference_id=reference_of(
                 row.check_row__side, row.check_row__claim__claim_set__summary__external_id
             ),
@@ -89,6 +97,7 @@ def verdicts(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer
 
 _OF_CHECK = (
     "check_row__peer_id",
+    "check_row__document_set__external_id",
     "check_row__side",
     "check_row__claim__claim_set__summary__external_id",
     "check_row__claim__unit__position",
@@ -97,11 +106,9 @@ _OF_CHECK = (
 )
 
 
-def _given_in_samples(peer_ids: Sequence[int]) -> dict[int, tuple[str, float]]:
+def _given_in_samples(checks: dict[str, Any]) -> dict[int, tuple[str, float]]:
     """The sample's method and the check's chance, by the verdict that answers it; others were volunteered."""
-    sampled = SampledCheck.objects.filter(
-        check_row__peer_id__in=peer_ids, verdict__isnull=False, sample__cancelled_at=None
-    )
+    sampled = SampledCheck.objects.filter(**checks, verdict__isnull=False, sample__cancelled_at=None)
     columns = ("verdict_id", "sample__method", "inclusion_probability")
     return {
         verdict_id: (method, probability)
@@ -110,9 +117,9 @@ def _given_in_samples(peer_ids: Sequence[int]) -> dict[int, tuple[str, float]]:
     }
 
 
-def check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
+def _decisions(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer]:
     decisions = (
-        Adjudication.objects.filter(check_row__peer_id__in=peer_ids)
+        Adjudication.objects.filter(**checks)
         .order_by("pk")
         .values_list(
             "pk",
@@ -130,7 +137,8 @@ def check_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[Exp
     standing = {row.check_row_id: row.pk for row in decisions if row.withdrawn_at is None}
     for row in decisions:
         yield ExportedAnswer(
-            peer_id=row.check_row__peer_id,
+            peer_id=row.check_row__peer_id or 0,
+            document_id=row.check_row__document_set__external_id,
             kind="check_adjudication",
             reference_id=reference_of(
                 row.check_row__side, row.check_row__claim__claim_set__summary__external_id

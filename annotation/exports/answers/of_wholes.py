@@ -1,75 +1,11 @@
-"""Answers to closed questions, and ratings of whole summaries, for the level `answers`."""
+"""Ratings of whole summaries, for the level `answers`."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-from django.db.models import QuerySet
 
 from annotation.exports.answers.answer import ExportedAnswer, standing_among
-from annotation.models import (
-    QuestionAnswer,
-    Rating,
-)
-
-if TYPE_CHECKING:
-    from annotation.models import Project
-
-
-def _answer_rows(answers: QuerySet[QuestionAnswer]) -> Any:
-    return answers.order_by("question__position", "pk").values_list(
-        "pk",
-        "summary_id",
-        "question__document_set__external_id",
-        "question__public_id",
-        "question__retired_at",
-        "judge_id",
-        "judge__name",
-        "label",
-        "evidence",
-        "created_at",
-        named=True,
-    )
-
-
-def source_answers(project: Project, document_ids: set[str]) -> dict[str, list[ExportedAnswer]]:
-    """What sources answer, by their document set's name."""
-    rows = _answer_rows(
-        QuestionAnswer.objects.filter(
-            summary=None,
-            question__document_set__project=project,
-            question__document_set__external_id__in=document_ids,
-        )
-    )
-    found: dict[str, list[ExportedAnswer]] = defaultdict(list)
-    for row, judgment in zip(rows, _answers(rows), strict=True):
-        found[row.question__document_set__external_id].append(judgment)
-    return found
-
-
-def summary_answers(peer_ids: Sequence[int]) -> Iterator[ExportedAnswer]:
-    return _answers(_answer_rows(QuestionAnswer.objects.filter(summary_id__in=peer_ids)))
-
-
-def _answers(rows: Any) -> Iterator[ExportedAnswer]:
-    standing = standing_among(
-        (row.pk, (row.summary_id, row.question__public_id, row.judge_id), row.label is not None)
-        for row in rows
-    )
-    for row in rows:
-        yield ExportedAnswer(
-            peer_id=row.summary_id or 0,
-            kind="question",
-            claim_id=row.question__public_id,
-            rater=row.judge__name,
-            rater_kind="judge",
-            value=row.label,
-            evidence=row.evidence,
-            submitted_at=row.created_at,
-            superseded=row.question__retired_at is not None or row.pk not in standing,
-        )
+from annotation.models import Rating
 
 
 def ratings(peer_ids: Sequence[int]) -> Iterator[ExportedAnswer]:

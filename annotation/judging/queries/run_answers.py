@@ -1,4 +1,4 @@
-"""The answers of a run's judge: verdicts, answers to questions about summaries, ratings."""
+"""The answers of a run's judge: verdicts and ratings."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Count
 from django.utils.text import Truncator
 
-from annotation.models import Job, QuestionAnswer, Rating, Run, Verdict
+from annotation.models import Job, Rating, Run, Verdict
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 REASON_SHOWN = 200
-_SET_OF_SUMMARY = "summary__document_set"
 _KINDS: tuple[tuple[Any, str, str], ...] = (
-    (Verdict, "label", "check_row__document_set"),
-    (QuestionAnswer, "label", _SET_OF_SUMMARY),
-    (Rating, "value", _SET_OF_SUMMARY),
+    (Verdict, "label", "check_row__peer__document_set"),
+    (Rating, "value", "summary__document_set"),
 )
-"""Each kind, the column that is null where an answer cannot be used, and the way to its document set."""
+"""Each kind, the column that is null where an answer cannot be used, and the way to its document set.
+
+What a source answers to questions has no summary and does not count: it alone scores nothing.
+"""
 
 
 def answers(run: Run, *, usable: bool, earlier: bool = False) -> list[QuerySet[Any]]:

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Max
-from django.utils import timezone
 
+from annotation.core.current_checks import take_out
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.question_texts import MOST_QUESTIONS, question_key, questions_fault
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import ClaimOrigin, DocumentSet, Question, Summary
-from annotation.scoring.rescore import rescore
+from annotation.judging.services.asked_questions import add_questions, questions_about
+from annotation.models import Claim, ClaimOrigin, DocumentSet
+from annotation.scoring.records import hold_set
+from annotation.scoring.rescore import rescore_now
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 OPERATOR = "the operator"
 
 
+@transaction.atomic
 def ask_questions(
     *, document_set: DocumentSet, texts: Sequence[str], retire_made_up: bool = True, by: User | None
-) -> list[Question]:
+) -> list[Claim]:
     """Add questions to those about a document set; the next run of a judge answers them.
 
     Owners and managers may. Given questions win: those that a judge made up are retired, unless
@@ -35,53 +37,35 @@ def ask_questions(
     project = document_set.project
     require(by, project, Verb.CHANGE_PROJECT)
     given = _checked(texts)
-    with transaction.atomic():
-        _lock(document_set)
-        ever = Question.objects.filter(document_set=document_set)
-        standing = list(ever.filter(retired_at=None))
-        made_up = [row for row in standing if retire_made_up and row.origin == ClaimOrigin.JUDGE]
-        staying = [row for row in standing if row not in made_up]
-        _refuse_known(given, staying)
-        Question.objects.filter(pk__in=[row.pk for row in made_up]).update(retired_at=timezone.now())
-        last = ever.aggregate(Max("position"))["position__max"] or 0
-        asked = Question.objects.bulk_create(
-            Question(
-                document_set=document_set,
-                position=position,
-                text=text,
-                origin=ClaimOrigin.PERSON,
-                origin_name=by.get_username() if by else OPERATOR,
-            )
-            for position, text in enumerate(given, start=last + 1)
-        )
-        log(
-            project=project,
-            actor=by,
-            verb="ask questions",
-            target=document_set,
-            data={
-                "questions": [row.public_id for row in asked],
-                "retired": [row.public_id for row in made_up],
-            },
-        )
-    _rescore(document_set)
+    held = hold_set(document_set.pk)
+    standing = questions_about(document_set.pk).filter(removed_at=None)
+    made_up = [row for row in standing if retire_made_up and row.origin == ClaimOrigin.JUDGE]
+    _refuse_known(given, [row for row in standing if row not in made_up])
+    take_out([row.pk for row in made_up])
+    name = by.get_username() if by else OPERATOR
+    asked = add_questions(document_set.pk, given, origin=ClaimOrigin.PERSON, origin_name=name)
+    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
+    log(
+        project=project,
+        actor=by,
+        verb="ask questions",
+        target=document_set,
+        data={"questions": [row.public_id for row in asked], "retired": [row.public_id for row in made_up]},
+    )
     return asked
 
 
-def retire_question(*, question: Question, by: User | None) -> Question:
+@transaction.atomic
+def retire_question(*, question: Claim, by: User | None) -> Claim:
     """Take a question out of the scores; it stays with its answers, and nobody asks it again.
 
     Owners and managers may. The scores of the set's summaries follow. Twice changes nothing.
     """
-    document_set = question.document_set
+    document_set = DocumentSet.objects.select_related("project").get(claim_sets=question.claim_set_id)
     require(by, document_set.project, Verb.CHANGE_PROJECT)
-    with transaction.atomic():
-        _lock(document_set)
-        question.refresh_from_db(fields=["retired_at"])
-        if question.retired_at is not None:
-            return question
-        question.retired_at = timezone.now()
-        question.save(update_fields=["retired_at"])
+    held = hold_set(document_set.pk)
+    if take_out([question.pk]):
+        rescore_now(project=document_set.project, summary_ids=[peer.pk for peer in held])
         log(
             project=document_set.project,
             actor=by,
@@ -89,7 +73,7 @@ def retire_question(*, question: Question, by: User | None) -> Question:
             target=question,
             data={"text": question.text},
         )
-    _rescore(document_set)
+    question.refresh_from_db()
     return question
 
 
@@ -101,12 +85,7 @@ def _checked(texts: Sequence[str]) -> list[str]:
     return given
 
 
-def _lock(document_set: DocumentSet) -> None:
-    """Questions of a set are numbered and kept one writer after the other, judges included."""
-    list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set.pk))
-
-
-def _refuse_known(given: Sequence[str], staying: Sequence[Question]) -> None:
+def _refuse_known(given: Sequence[str], staying: Sequence[Claim]) -> None:
     known = {question_key(row.text): row for row in staying}
     again = [known[key] for text in given if (key := question_key(text)) in known]
     if again:
@@ -122,8 +101,3 @@ def _refuse_known(given: Sequence[str], staying: Sequence[Question]) -> None:
             field="questions",
             code="invalid_questions",
         )
-
-
-def _rescore(document_set: DocumentSet) -> None:
-    peers = Summary.objects.filter(document_set=document_set, is_peer=True)
-    rescore(project=document_set.project, summary_ids=list(peers.values_list("pk", flat=True)))

@@ -32,7 +32,9 @@ class ActiveClaims:
             self._of_documents.pop(key, None)
         owned = Q(summary_id__in=summaries) | Q(document_set_id__in=document_sets)
         changed = Claim.all_claims.filter(CHANGED_BY_PEOPLE, claim_set=OuterRef("pk"))
-        sets = ClaimSet.objects.filter(owned, is_active=True).annotate(is_changed=Exists(changed))
+        sets = ClaimSet.objects.filter(owned, kind=ClaimSet.Kind.CLAIMS, is_active=True).annotate(
+            is_changed=Exists(changed)
+        )
         for each in sets.prefetch_related(_IN_ORDER):
             self._take(each, list(each.claims.all()), maker="" if each.is_changed else each.origin_name)
 
@@ -108,7 +110,8 @@ def keep_claims(found: Sequence[FoundClaims], signature: str) -> list[KeptClaims
         rows = model.objects.filter(pk__in=keys).order_by("pk")
         if keys:
             list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
-    there = ClaimSet.objects.filter(Q(summary_id__in=summaries) | Q(document_set_id__in=sets))
+    owned = Q(summary_id__in=summaries) | Q(document_set_id__in=sets)
+    there = ClaimSet.objects.filter(owned, kind=ClaimSet.Kind.CLAIMS)
     owners = there.order_by().values_list("summary_id", "document_set_id")
     versions = {
         (summary, document_set): (last, is_taken)

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from annotation.core.question_texts import question_key
 from annotation.judging.services.asked_texts import TextToJudge
-from annotation.models import ClaimOrigin, DocumentSet, Judge, Question, QuestionAnswer, Run
+from annotation.judging.services.kept_answers import (
+    AnswerPair,
+    JudgeOfRun,
+    LatestWord,
+    Located,
+    latest_verdicts,
+    make_checks,
+    write_verdicts,
+)
+from annotation.models import Check, Claim, ClaimOrigin, ClaimSet, DocumentSet, Judge, Run, Verdict
+from annotation.models.claim import QUESTIONS
 from evaluation.judging.protocol import Question as ReadQuestion
 
 QUESTIONS_MADE = 5
@@ -27,6 +37,26 @@ def questions_to_make(standing: int, wanted: int | None) -> int:
     return max(0, wanted - standing)
 
 
+def questions_about(document_set: int) -> QuerySet[Claim]:
+    """All questions ever asked about a document set, in order."""
+    rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set=document_set)
+    return rows.select_related("claim_set").order_by("position")
+
+
+def add_questions(
+    document_set: int, texts: Sequence[str], *, origin: ClaimOrigin, origin_name: str
+) -> list[Claim]:
+    """Add questions behind those that there are, in the caller's transaction, which holds the document set."""
+    last = questions_about(document_set).aggregate(Max("position"))["position__max"] or 0
+    together = ClaimSet.objects.create(
+        kind=ClaimSet.Kind.QUESTIONS, document_set_id=document_set, origin=origin, origin_name=origin_name
+    )
+    return Claim.objects.bulk_create(
+        Claim(claim_set=together, position=position, text=text, origin=origin)
+        for position, text in enumerate(texts, start=last + 1)
+    )
+
+
 class ActiveQuestions:
     """The questions of some document sets that count, and which this judge, as it is now, has to ask their sources.
 
@@ -37,26 +67,31 @@ class ActiveQuestions:
         self._judge = judge
         self._signature = signature
         self._wanted = wanted
-        self._all: dict[int, list[Question]] = {}
-        self._answered: dict[int, str] = {}
+        self._all: dict[int, list[Claim]] = {}
+        self._said: dict[AnswerPair, LatestWord] = {}
 
     def load(self, document_sets: Sequence[int]) -> None:
         """Read them as they are now."""
+        rows = Claim.objects.filter(QUESTIONS, claim_set__document_set__in=document_sets)
         self._all |= {key: [] for key in document_sets}
-        rows = Question.objects.filter(document_set_id__in=document_sets, retired_at=None)
-        for row in rows.order_by("position"):
-            self._all[row.document_set_id].append(row)
-        answers = QuestionAnswer.objects.filter(
-            question__document_set_id__in=document_sets, judge=self._judge, summary=None, label__isnull=False
+        for key, row in ((row.claim_set.document_set_id, row) for row in rows.select_related("claim_set")):
+            self._all[key or 0].append(row)
+        answers = Verdict.objects.filter(judge=self._judge, withdrawn_at=None)
+        self._said |= latest_verdicts(
+            answers.filter(check_row__peer=None, check_row__document_set__in=document_sets)
         )
-        self._answered |= dict(answers.order_by("pk").values_list("question_id", "origin_name"))
 
-    def of(self, document_set: int) -> list[Question]:
+    def of(self, document_set: int) -> list[Claim]:
         return self._all.get(document_set, [])
 
-    def open(self, document_set: int) -> list[Question]:
+    def open(self, document_set: int) -> list[Claim]:
         """Those that the source has not answered yet."""
-        return [each for each in self.of(document_set) if self._answered.get(each.pk) != self._signature]
+        said = self._said
+        return [
+            each
+            for each in self.of(document_set)
+            if (each.pk, None) not in said or not said[each.pk, None].is_usable(self._signature)
+        ]
 
     def missing(self, document_set: int) -> int:
         """How many are to be made up."""
@@ -70,58 +105,35 @@ class ActiveQuestions:
         New questions are kept as far as they are still missing; answers only to questions that stand. Whether
         any answer was written.
         """
-        held = DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set)
-        list(held.values_list("pk"))
+        held = DocumentSet.objects.select_for_update(of=("self",), no_key=True)
+        project = held.values_list("project_id", flat=True).get(pk=document_set)
         self.load([document_set])
         self._add(document_set, [each.text for each in read])
         self.load([document_set])
         answers = {each.text: each.answer for each in read}
-        rows = [
-            QuestionAnswer(
-                question=question,
-                judge=self._judge,
-                origin_name=self._signature,
-                label=answer.label,
-                probability=answer.probability,
-                evidence=source.positions(answer.evidence),
-                reason=answer.reason,
-                run=run,
-            )
-            for question in self.open(document_set)
-            if (answer := answers.get(question.text)) is not None
-            and not (answer.label is None and self._failed_so(question, answer.reason))
-        ]
-        QuestionAnswer.objects.bulk_create(rows)
+        checks = make_checks(
+            {(each.pk, None): Check.Side.QUESTION for each in self.of(document_set)},
+            Check.objects.filter(document_set=document_set, peer=None),
+            {None: document_set},
+            project,
+        )
+        said: dict[AnswerPair, Located] = {
+            (each.pk, None): Located(answers[each.text], source.positions(answers[each.text].evidence))
+            for each in self.open(document_set)
+            if each.text in answers
+        }
+        by = JudgeOfRun(self._judge, self._signature, run)
+        has_news = write_verdicts(said, self._said, checks=checks, by=by) > 0
         self.load([document_set])
-        return bool(rows)
+        return has_news
 
     def _add(self, document_set: int, texts: Sequence[str]) -> None:
         """Keep those that were never asked here; what somebody retired does not come back by itself."""
-        ever = Question.objects.filter(document_set_id=document_set)
+        ever = questions_about(document_set)
         known = {question_key(text) for text in ever.values_list("text", flat=True)}
         new: dict[str, str] = {}
         for text in texts:
             if (key := question_key(text)) not in known:
                 new.setdefault(key, text)
-        last = ever.aggregate(Max("position"))["position__max"] or 0
-        Question.objects.bulk_create(
-            Question(
-                document_set_id=document_set,
-                position=position,
-                text=text,
-                origin=ClaimOrigin.JUDGE,
-                origin_name=self._signature,
-            )
-            for position, text in enumerate(list(new.values())[: self.missing(document_set)], start=last + 1)
-        )
-
-    def _failed_so(self, question: Question, reason: str) -> bool:
-        """Whether the judge failed at this question before, in the same way."""
-        return QuestionAnswer.objects.filter(
-            question=question,
-            summary=None,
-            judge=self._judge,
-            origin_name=self._signature,
-            label=None,
-            reason=reason,
-        ).exists()
+        if made := list(new.values())[: self.missing(document_set)]:
+            add_questions(document_set, made, origin=ClaimOrigin.JUDGE, origin_name=self._signature)

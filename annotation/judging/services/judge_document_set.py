@@ -20,7 +20,7 @@ from annotation.judging.services.asked_texts import TextsToJudge, TextToJudge
 from annotation.judging.services.judges import JudgeAtWork
 from annotation.judging.services.kept_answers import Given, Judged, Located, Rated
 from annotation.judging.words import completeness_in_words, named_in_set, redundancy_in_words, topics_in_words
-from annotation.models import Check, Claim, DocumentSet, Judge, Question, Rating, Summary
+from annotation.models import Check, Claim, DocumentSet, Judge, Rating, Summary
 from evaluation.blend import VERSION
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
 from evaluation.judging.protocol import (
@@ -136,7 +136,7 @@ class _Ask:
     judged: Judged
     reply: Coroutine[None, None, Any]
     claims: tuple[Claim, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[Claim, ...] = ()
     topics: tuple[str, ...] = ()
     piece: TextToJudge | None = None
 
@@ -355,7 +355,7 @@ class DocumentSetWork:
             judged.answers |= _located(ask.claims, reply, piece)
             return
         judged.answers |= _located(ask.claims, reply.claims, piece)
-        judged.questions |= _located(ask.questions, reply.questions, piece)
+        judged.answers |= _located(ask.questions, reply.questions, piece)
         if ask.topics:
             least = self.read.texts.project.least_scored
             value, reason = topics_in_words(ask.topics, reply.topics, least_scored=least)
@@ -381,7 +381,7 @@ class DocumentSetWork:
             else:
                 yield from self._late_checks(judged)
         claims = self._open_claims(peer, self._reference_claims(peer))
-        questions = self._open_questions(peer)
+        questions = self._open_claims(peer, self._questions())
         ratings = self._unrated(peer)
         piece = self._piece(peer)
         topics = self.topics if self._lacks_topics(peer) else ()
@@ -437,14 +437,8 @@ class DocumentSetWork:
             claim for claim in claims if not self.given.has_verdict((claim.pk, peer.pk), self.signature)
         )
 
-    def _open_questions(self, peer: Summary) -> tuple[Question, ...]:
-        if "questions" not in self.parts:
-            return ()
-        return tuple(
-            question
-            for question in self.read.questions.of(self.document_set.pk)
-            if not self.given.has_answer((question.pk, peer.pk), self.signature)
-        )
+    def _questions(self) -> list[Claim]:
+        return self.read.questions.of(self.document_set.pk) if "questions" in self.parts else []
 
     def _reference_claims(self, peer: Summary) -> list[Claim]:
         if "coverage" not in self.parts:
@@ -455,8 +449,9 @@ class DocumentSetWork:
         return [claim for model in models for claim in self.claims.of_summary(model)]
 
     def _sides(self, peer: Summary) -> dict[int, Check.Side]:
-        """The claims that this run holds against the peer's text, and the peer's own against the source."""
+        """The claims and questions that this run holds against the peer's text, and its own against the source."""
         sides = {claim.pk: Check.Side.REFERENCE for claim in self._reference_claims(peer)}
+        sides |= {question.pk: Check.Side.QUESTION for question in self._questions()}
         if "alignment" in self.parts:
             sides |= {claim.pk: Check.Side.PEER for claim in self.claims.of_summary(peer.pk)}
         return sides
@@ -497,7 +492,7 @@ class DocumentSetWork:
             return Check.objects.filter(peer=peer, claim_id__in=claims).count() == len(claims)
         if "alignment" in self.parts and not self.claims.has_summary(peer.pk):
             return False
-        if self._unrated(peer) or self._open_questions(peer):
+        if self._unrated(peer):
             return False
         return all(self.given.has_verdict((claim, peer.pk), self.signature) for claim in claims)
 
@@ -515,9 +510,7 @@ def _claims_of(reading: DocumentReading | BaseException) -> Any:
     return reading.claims
 
 
-def _located(
-    rows: Sequence[Claim] | Sequence[Question], answers: Sequence[Answer], piece: TextToJudge
-) -> dict[int, Located]:
+def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Located]:
     return {
         row.pk: Located(answer, piece.positions(answer.evidence))
         for row, answer in zip(rows, answers, strict=True)

@@ -1,19 +1,18 @@
-"""What a judge said of peer summaries becomes rows: checks, verdicts, answers to questions, ratings."""
+"""What a judge said of peer summaries and sources becomes rows: checks, verdicts, ratings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.models import (
     Check,
     Claim,
     Judge,
     Project,
-    QuestionAnswer,
     Rating,
     Run,
     Summary,
@@ -25,8 +24,8 @@ from evaluation.judging.protocol import Verdict as Answer
 First = TypeVar("First")
 Second = TypeVar("Second")
 
-AnswerPair = tuple[int, int]
-"""A claim or a question, and a peer summary, by their primary keys."""
+AnswerPair = tuple[int, int | None]
+"""A claim and a peer summary, by their primary keys; None is the source, which questions are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +53,14 @@ class Judged:
     peer: Summary
     sides: dict[int, Check.Side]
     answers: dict[int, Located] = field(default_factory=dict)
-    questions: dict[int, Located] = field(default_factory=dict)
     ratings: dict[Rating.Name, Rated] = field(default_factory=dict)
     is_incomplete: bool = False
 
     @property
     def asked(self) -> list[object]:
         """The judge's labels and values, None for an unusable answer."""
-        located = [*self.answers.values(), *self.questions.values()]
         return [
-            *(each.answer.label for each in located),
+            *(each.answer.label for each in self.answers.values()),
             *(rated.value for rated in self.ratings.values() if rated.judge is not None),
         ]
 
@@ -82,31 +79,32 @@ class LatestWord:
             return False
         return self.said is not None or (said is None and self.reason == reason)
 
+    def is_usable(self, signature: str) -> bool:
+        """Whether the judge, as the signature names it, has given an answer."""
+        return self.said is not None and self.signature == signature
+
+
+class JudgeOfRun(NamedTuple):
+    """Who answers: a judge as its signature names it, in a run."""
+
+    judge: Judge
+    signature: str
+    run: Run | None
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
     """What stands of a judge's word on some peers, so that nothing is asked or written twice."""
 
     verdicts: Mapping[AnswerPair, LatestWord]
-    questions: Mapping[AnswerPair, LatestWord]
     ratings: Mapping[tuple[int, str], LatestWord]
 
     @classmethod
     def of(cls, judge: Judge, peers: Sequence[int]) -> Given:
         verdicts = Verdict.objects.filter(judge=judge, check_row__peer_id__in=peers, withdrawn_at=None)
-        answers = QuestionAnswer.objects.filter(judge=judge, summary_id__in=peers)
         ratings = Rating.objects.filter(Q(judge=judge) | Q(judge=None), summary_id__in=peers)
         return cls(
-            _latest(
-                verdicts.order_by("pk").values_list(
-                    "check_row__claim_id", "check_row__peer_id", "label", "reason", "origin_name"
-                )
-            ),
-            _latest(
-                answers.order_by("pk").values_list(
-                    "question_id", "summary_id", "label", "reason", "origin_name"
-                )
-            ),
+            latest_verdicts(verdicts),
             _latest(
                 ratings.order_by("pk").values_list("summary_id", "name", "value", "reason", "origin_name")
             ),
@@ -114,19 +112,17 @@ class Given:
 
     def has_verdict(self, pair: AnswerPair, signature: str) -> bool:
         """Whether the judge, as it is now, has given a usable verdict."""
-        return _is_usable(self.verdicts.get(pair), signature)
-
-    def has_answer(self, pair: AnswerPair, signature: str) -> bool:
-        """Whether the judge, as it is now, has given a usable answer to the question."""
-        return _is_usable(self.questions.get(pair), signature)
+        return pair in self.verdicts and self.verdicts[pair].is_usable(signature)
 
     def has_rating(self, peer: int, name: Rating.Name, signature: str) -> bool:
         """Whether there is a usable rating under the signature."""
-        return _is_usable(self.ratings.get((peer, name)), signature)
+        return (peer, name) in self.ratings and self.ratings[peer, name].is_usable(signature)
 
 
-def _is_usable(standing: LatestWord | None, signature: str) -> bool:
-    return standing is not None and standing.said is not None and standing.signature == signature
+def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[AnswerPair, LatestWord]:
+    """The last word of these verdicts on each check."""
+    columns = ("check_row__claim_id", "check_row__peer_id", "label", "reason", "origin_name")
+    return _latest(verdicts.order_by("pk").values_list(*columns))
 
 
 def _latest(
@@ -146,42 +142,18 @@ def write(
     judged: Sequence[Judged], *, project: Project, judge: Judge, signature: str, run: Run | None
 ) -> None:
     """Write what is new of these peers, inside the caller's transaction, which holds their locks."""
-    given = Given.of(judge, [each.peer.pk for each in judged])
-    checks = _checks(judged, project)
-    verdicts = [
-        Verdict(
-            check_row_id=checks[claim, each.peer.pk],
-            source=Verdict.Source.JUDGE,
-            judge=judge,
-            run=run,
-            origin_name=signature,
-            label=located.answer.label,
-            probability=located.answer.probability,
-            evidence=located.evidence,
-            reason=located.answer.reason,
-            uncertainty=located.answer.uncertainty,
-            votes=[list(vote) for vote in located.answer.votes],
-        )
-        for each in judged
-        for claim, located in each.answers.items()
-        if _is_new(given.verdicts.get((claim, each.peer.pk)), located.answer, signature)
-    ]
-    Verdict.objects.bulk_create(verdicts)
-    QuestionAnswer.objects.bulk_create(
-        QuestionAnswer(
-            question_id=question,
-            summary=each.peer,
-            judge=judge,
-            run=run,
-            origin_name=signature,
-            label=located.answer.label,
-            probability=located.answer.probability,
-            evidence=located.evidence,
-            reason=located.answer.reason,
-        )
-        for each in judged
-        for question, located in each.questions.items()
-        if _is_new(given.questions.get((question, each.peer.pk)), located.answer, signature)
+    peers = {each.peer.pk: each.peer for each in judged}
+    given = Given.of(judge, list(peers))
+    write_verdicts(
+        {(claim, each.peer.pk): said for each in judged for claim, said in each.answers.items()},
+        given.verdicts,
+        checks=make_checks(
+            {(claim, each.peer.pk): side for each in judged for claim, side in each.sides.items()},
+            Check.objects.filter(peer__in=peers),
+            {key: peer.document_set_id for key, peer in peers.items()},
+            project.pk,
+        ),
+        by=JudgeOfRun(judge, signature, run),
     )
     Rating.objects.bulk_create(
         Rating(
@@ -202,35 +174,64 @@ def write(
     )
 
 
-def _is_new(before: LatestWord | None, answer: Answer, signature: str) -> bool:
-    return before is None or not before.is_same(answer.label, answer.reason, signature)
+def write_verdicts(
+    said: Mapping[AnswerPair, Located],
+    before: Mapping[AnswerPair, LatestWord],
+    *,
+    checks: Mapping[AnswerPair, int],
+    by: JudgeOfRun,
+) -> int:
+    """Write those answers that say anything new, and return how many those are."""
+    new = {
+        pair: located
+        for pair, located in said.items()
+        if pair not in before
+        or not before[pair].is_same(located.answer.label, located.answer.reason, by.signature)
+    }
+    Verdict.objects.bulk_create(
+        Verdict(
+            check_row_id=checks[pair],
+            source=Verdict.Source.JUDGE,
+            judge=by.judge,
+            run=by.run,
+            origin_name=by.signature,
+            label=located.answer.label,
+            probability=located.answer.probability,
+            evidence=located.evidence,
+            reason=located.answer.reason,
+            uncertainty=located.answer.uncertainty,
+            votes=[list(vote) for vote in located.answer.votes],
+        )
+        for pair, located in new.items()
+    )
+    return len(new)
 
 
-def _checks(judged: Sequence[Judged], project: Project) -> dict[AnswerPair, int]:
-    """The check of each claim and peer, made where it is missing, by primary key."""
-    wanted = {(claim, each.peer.pk): side for each in judged for claim, side in each.sides.items()}
-    peers = {each.peer.pk: each.peer for each in judged}
-    there = _check_keys(list(peers))
-    missing = [pair for pair in wanted if pair not in there]
+def make_checks(
+    wanted: Mapping[AnswerPair, Check.Side],
+    there: QuerySet[Check],
+    sets: Mapping[int | None, int],
+    project: int,
+) -> dict[AnswerPair, int]:
+    """The check of each claim and peer, made where it is missing among those `there`, by primary key.
+
+    `sets` are the document sets of the peers, by their keys.
+    """
+    found = {(claim, peer): key for claim, peer, key in there.values_list("claim_id", "peer_id", "pk")}
+    missing = [pair for pair in wanted if pair not in found]
     # A claim may have been changed, or its list replaced, while the judge was asked.
     claims = Claim.all_claims.select_related("claim_set").in_bulk({claim for claim, _ in missing})
-    made = [
+    made = Check.objects.bulk_create(
         Check(
-            project_id=project.pk,
+            project_id=project,
             claim_id=claim,
             peer_id=peer,
-            document_set_id=peers[peer].document_set_id,
+            document_set_id=sets[peer],
             side=wanted[claim, peer],
             is_current=claims[claim].removed_at is None and claims[claim].claim_set.is_active,
             has_number=has_number(claims[claim].text),
             queue_key=new_queue_key(),
         )
         for claim, peer in missing
-    ]
-    Check.objects.bulk_create(made)
-    return there | {(check.claim_id, check.peer_id): check.pk for check in made}
-
-
-def _check_keys(peers: Sequence[int]) -> dict[AnswerPair, int]:
-    rows = Check.objects.filter(peer_id__in=peers).values_list("claim_id", "peer_id", "pk")
-    return {(claim, peer): key for claim, peer, key in rows}
+    )
+    return found | dict(zip(missing, (check.pk for check in made), strict=True))

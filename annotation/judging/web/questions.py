@@ -10,8 +10,9 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.services.ask_questions import ask_questions as give
 from annotation.judging.services.ask_questions import retire_question as take_out
-from annotation.models import DocumentSet, Question
-from annotation.scoring.questions import questions_of
+from annotation.judging.services.asked_questions import questions_about
+from annotation.models import Claim, ClaimOrigin, DocumentSet
+from annotation.models.claim import QUESTIONS
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
@@ -45,11 +46,10 @@ def ask_questions(request: Request, slug: str, set_id: str) -> HttpResponse:
 @screen("POST")
 def retire_question(request: Request, slug: str, question_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="scores")
-    rows = Question.objects.filter(document_set__project=room.project)
-    question = found(rows.select_related("document_set__project"), question_id, "question")
-    take_out(question=question, by=request.user)
+    rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__project=room.project)
+    question = take_out(question=found(rows, question_id, "question"), by=request.user)
     messages.success(request, "Retired. Its answers are kept, but scores no longer use it.")
-    return _after(request, room, question.document_set)
+    return _after(request, room, room.project.document_sets.get(claim_sets=question.claim_set_id))
 
 
 def _document_set(room: Room, public_id: str) -> DocumentSet:
@@ -65,10 +65,10 @@ def _after(request: Request, room: Room, document_set: DocumentSet) -> HttpRespo
 def _show(
     request: Request, room: Room, document_set: DocumentSet, *, refusal: Conflict | Invalid | None = None
 ) -> HttpResponse:
-    # Whoever judges blind may ask and retire, and sees no answer.
+    # Whoever judges blind may ask and retire, and sees none.
     may_see = Verb.VIEW_SCORES in room.verbs
-    asked = questions_of(document_set)
-    standing = [question for question in asked if question.retired_at is None]
+    asked = list(questions_about(document_set.pk))
+    standing = [question for question in asked if question.removed_at is None]
     context = {
         "room": room,
         "document_set": document_set,
@@ -76,7 +76,7 @@ def _show(
         "questions": asked if may_see else (),
         "standing": len(standing),
         "retired": len(asked) - len(standing),
-        "made_up": sum(question.is_made_up for question in standing),
+        "made_up": sum(question.origin == ClaimOrigin.JUDGE for question in standing),
         "refusal": refusal,
         "typed": request.POST.get("questions", "") if refusal else "",
         "retire_made_up": refusal is None or "retire_made_up" in request.POST,

@@ -23,6 +23,7 @@ from annotation.models import (
     Summary,
     System,
 )
+from annotation.models.claim import OF_CLAIMS, QUESTIONS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -110,7 +111,7 @@ def project_cards(person: User) -> list[ProjectCard]:
     verbs = {key: _verbs(person, roles.get(key, ()), is_blind=key in work) for key in keys}
     adjudicated = [key for key in keys if Verb.ADJUDICATE in verbs[key]]
     disputes = _with_some(Dispute.objects.filter(state=Dispute.State.OPEN), adjudicated)
-    unanswered = Check.objects.filter(is_current=True, human_label__isnull=True)
+    unanswered = Check.objects.filter(OF_CLAIMS, is_current=True, human_label__isnull=True)
     claims = _with_some(unanswered, [key for key in keys if Verb.REVIEW in verbs[key]])
     return [
         ProjectCard(
@@ -143,8 +144,8 @@ def contents(project: Project) -> Contents:
 
 
 def check_counts(project: Project) -> CheckCounts:
-    """Checks of a project by who has answered them, in one query."""
-    counts = Check.objects.filter(project=project, is_current=True).aggregate(
+    """Checks of claims of a project by who has answered them, in one query."""
+    counts = Check.objects.filter(OF_CLAIMS, project=project, is_current=True).aggregate(
         total=Count("pk"),
         by_judge=Count("pk", filter=Q(judge_label__isnull=False)),
         by_people=Count("pk", filter=Q(human_label__isnull=False)),
@@ -186,6 +187,6 @@ def _open_readings() -> QuerySet[Reading]:
 
 
 def _active_claims(project: Project) -> QuerySet[Claim]:
-    return Claim.objects.filter(claim_set__is_active=True).filter(
+    return Claim.objects.filter(~QUESTIONS, claim_set__is_active=True).filter(
         Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project)
     )

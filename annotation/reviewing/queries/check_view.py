@@ -33,7 +33,7 @@ from annotation.texts.queries.check_text import (
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-ON_SCREEN = Check.objects.select_related("peer__document_set", "claim__claim_set__summary", "claim__unit")
+ON_SCREEN = Check.objects.select_related("document_set", "peer", "claim__claim_set__summary", "claim__unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One check in a reviewer's hands: the claim, the text it is compared with, and what has been said."""
+    """One check in a reviewer's hands: the claim, the text it is compared with, and what has been said.
+
+    `summary_id` is empty where a question is answered from the source, `text_id` where no text has the claim.
+    """
 
     check_id: str
     claim_id: str
@@ -161,6 +164,7 @@ class CheckView:
     document_set: str
     summary_id: str
     text_id: str
+    reads_source: bool
     outcome: Outcome
 
 
@@ -209,7 +213,6 @@ def check_view(
     passages = _passages(
         texts.compared, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text
     )
-    model = check.claim.claim_set.summary
     return CheckView(
         check_id=check.public_id,
         claim_id=check.claim.public_id,
@@ -221,11 +224,19 @@ def check_view(
         passages=passages,
         is_whole_text=whole_text or len(texts.compared) <= WHOLE_TEXT_UP_TO,
         text_units=len(texts.compared),
-        document_set=check.peer.document_set.external_id,
-        summary_id=check.peer.public_id,
-        text_id=model.public_id if model else check.peer.document_set.public_id,
+        document_set=check.document_set.external_id,
+        summary_id=check.peer.public_id if check.peer else "",
+        text_id=_text_id(check),
+        reads_source=check.reads_source,
         outcome=outcome,
     )
+
+
+def _text_id(check: Check) -> str:
+    if check.side == Check.Side.QUESTION:
+        return ""
+    model = check.claim.claim_set.summary
+    return model.public_id if model else check.document_set.public_id
 
 
 def outcome_of(check: Check, person: User) -> Outcome:

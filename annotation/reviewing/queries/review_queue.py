@@ -28,6 +28,7 @@ from annotation.models import (
     System,
     Verdict,
 )
+from annotation.models.claim import OF_CLAIMS
 from annotation.reviewing.queries.sight import DECIDED_BY_RULE, keeps_back, with_known
 from annotation.sampling.queries.check_samples import (
     CheckSample,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 CHECKS_COUNTED_UP_TO = 1000
 UNSCORED = "unscored"
+CLAIMS = "claims"
+"""The checks of both sides of claims: closed questions stand beside them."""
 Sight = Callable[[Viewer], bool]
 """Whether a list hides others' answers to a check from its viewer until they have answered it."""
 
@@ -57,12 +60,20 @@ class Only(TextChoices):
 
 
 LABELS = Choices("Label", Label.choices)
-SIDES = Choices("CheckSide", [(Check.Side.REFERENCE, "peer summary"), (Check.Side.PEER, "source")])
+SIDES = Choices(
+    "CheckSide",
+    [
+        (Check.Side.REFERENCE, "peer summary"),
+        (Check.Side.PEER, "source"),
+        (Check.Side.QUESTION, "closed question"),
+    ],
+)
 ORDERS = (
     Order("set", "By document set", ("document_set_id", "-uncertainty", "queue_key", "pk")),
     Order("uncertainty", "Most uncertain", ("-uncertainty", "queue_key", "pk")),
     Order("impact", "Largest impact on coverage", ("-impact", "queue_key", "pk")),
-    Order("document", "By summary", ("peer_id", "claim_id")),
+    # The answers of sources to closed questions are in no summary.
+    Order("document", "By summary", ("peer_id", "claim_id"), Q(peer__isnull=False)),
 )
 RANDOM = Order("random", "In random order", ("queue_key", "pk"))
 
@@ -86,7 +97,12 @@ COLUMNS = (
     Column("claim_text", "claim.text", head="Claim", search=True, cell="reviewing/list/_claim.html"),
     Column("id", "public_id"),
     Column("claim", "claim.public_id"),
-    Column("summary", "peer.public_id", help="The peer summary that it scores."),
+    Column(
+        "summary",
+        "peer.public_id",
+        nullable=True,
+        help="The peer summary that it scores; null: all of the document set.",
+    ),
     Column("document_set", "document_set.public_id"),
     Column(
         "document_id",
@@ -100,7 +116,8 @@ COLUMNS = (
         choices=SIDES,
         head="Compared with",
         help="reference: a claim of the model summary, compared with the peer summary. peer: a claim of the peer "
-        "summary, compared with the source.",
+        "summary, compared with the source. question: a closed question, answered from the peer summary alone or, "
+        "without a summary, from the source.",
     ),
     Column("system", "peer.system.name", nullable=True, seen_by=sees_scores),
     Column("target_words", "peer.target_words", kind=Kind.COUNT, nullable=True),
@@ -113,11 +130,11 @@ COLUMNS = (
     ),
     Column(
         "impact",
-        lambda check: None if check.side == Check.Side.PEER else check.impact,
+        lambda check: check.impact if check.side == Check.Side.REFERENCE else None,
         kind=Kind.NUMBER,
         nullable=True,
         head="Impact on coverage",
-        help="Largest possible change of coverage by another answer; null on the side peer.",
+        help="Largest possible change of coverage by another answer; null on the other sides.",
     ),
     Column("judge_label", _once_known("judge_label"), choices=LABELS, nullable=True),
     Column(
@@ -166,9 +183,14 @@ READ = (
 """The database's columns of these: the texts of the summaries would be sorted along."""
 
 
-def _by_side() -> Filter:
-    choices = Choices("CheckSide", [(side, score.capitalize()) for side, score in SIDE_SCORES.items()])
-    return Filter("side", choices=choices, title="Score")
+def _of_side(viewer: Viewer, side: str) -> Q:
+    return OF_CLAIMS if side == CLAIMS else Q(side=side)
+
+
+def _by_side(default: str = "") -> Filter:
+    words = [(CLAIMS, "All claims"), *((side, score.capitalize()) for side, score in SIDE_SCORES.items())]
+    choices = Choices("SideShown", [*words, (Check.Side.QUESTION.value, "Questions")])
+    return Filter("side", _of_side, choices=choices, title="Score", default=default)
 
 
 def _only(is_hidden: Sight) -> Callable[[Viewer, Any], Q]:
@@ -241,8 +263,8 @@ def _people(viewer: Viewer) -> list[tuple[str, str]]:
 SAMPLE = Filter("sample", _of_sample, help="Id of a random sample of checks.")
 
 
-def checks_list(is_hidden: Sight, *, only: str = "") -> List:
-    """The checks of a project, by default those of `only`, as a list that hides what `is_hidden` says."""
+def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
+    """The checks of a project, by default those of `only` and `side`, as a list that hides what `is_hidden` says."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         checks = Check.objects.filter(project=viewer.project, is_current=True)
@@ -267,7 +289,7 @@ def checks_list(is_hidden: Sight, *, only: str = "") -> List:
                 help="waiting: nobody answered. split: a panel's votes differ. disputed: reviewers differ. against: "
                 "people answered otherwise than the judge. The last two, like label, go by what the viewer may know.",
             ),
-            _by_side(),
+            _by_side(side),
             Filter(
                 "numbers",
                 "has_number",
@@ -305,7 +327,9 @@ def checks_list(is_hidden: Sight, *, only: str = "") -> List:
 
 
 # At the desk those who may see everything are not shown the answers of others before their own either.
-_AT_DESK = checks_list(lambda viewer: viewer.project.reveal != Project.Reveal.SHOWN, only=Only.WAITING)
+_AT_DESK = checks_list(
+    lambda viewer: viewer.project.reveal != Project.Reveal.SHOWN, only=Only.WAITING, side=CLAIMS
+)
 QUEUE = replace(
     _AT_DESK,
     verbs=(Verb.REVIEW,),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from annotation.core.permissions import Standing, Verb, require, roles_with, standing_in
@@ -48,11 +48,12 @@ def reveal(*, check: Check, to: User, look: CheckLook | None) -> CheckLook:
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
     """Record that the person opens what the scores of a peer summary are made of, with everything said of its checks.
 
-    As `see_checks` of each of its current checks. Nothing is kept of whoever cannot open it.
+    As `see_checks` of each of its current checks, and of its source. Nothing is kept of whoever cannot open it.
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
-        _see(Check.objects.filter(project=project, peer=summary, is_current=True), by, standing)
+        checks = Check.objects.filter(Q(peer=summary) | Q(peer=None, document_set=summary.document_set_id))
+        _see(checks.filter(project=project, is_current=True), by, standing)
 
 
 def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:

@@ -17,14 +17,13 @@ from annotation.models import (
     ErrorType,
     Label,
     SampledCheck,
-    Summary,
     Verdict,
 )
 from annotation.reviewing.queries.before_answer import BeforeAnswer, before_answer
 from annotation.reviewing.services.lease_check import let_go
 from annotation.reviewing.services.look_at_check import reveal
 from annotation.sampling.services.finish_sample import finish_check_samples
-from annotation.scoring.records import SummaryRecord, peers
+from annotation.scoring.records import SummaryRecord, hold_scored
 from annotation.scoring.rescore import rescore_held, rescore_now
 from annotation.texts.queries.check_text import compared_text
 from evaluation.judging import LABELS_IN_WORDS
@@ -59,7 +58,7 @@ def override(
     active_ms: int = 0,
     seen: str = NOT_LOOKED,
 ) -> GivenAnswer:
-    """Record a reviewer's verdict on a check and rescore its summary.
+    """Record a reviewer's verdict on a check and rescore its summary, or all of the set for one of its source.
 
     `seen` is the public id of the person's own answer that they had on screen, "" for none; left out, it is not
     asked. Evidence holds unit numbers of the text compared with; `active_ms` is the time at the check. The judge's
@@ -71,11 +70,12 @@ def override(
     """
     reason = reason.strip()
     _validate(label, reason, evidence, error_type, confidence, active_ms)
-    held = peers([check.peer_id], hold=True)
+    held = hold_scored(check)
     before = before_answer(check, by, verb=Verb.REVIEW)
     check = before.check
     if held:
-        check.peer = held[0]
+        check.document_set = held[0].document_set
+        check.peer = held[0] if check.peer_id else None
     yours = {"label": label, "reason": reason}
     if not check.is_current:
         raise Conflict(
@@ -127,7 +127,8 @@ def override(
 def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
     scored = (row.check for record in records for row in record.checks if row.check.pk == check.pk)
     now = next(scored, check)
-    now.project, now.claim, now.peer = check.project, check.claim, check.peer
+    now.project, now.claim = check.project, check.claim
+    now.peer, now.document_set = check.peer, check.document_set
     return now
 
 
@@ -144,7 +145,7 @@ def withdraw_verdict(*, verdict: Verdict, by: User) -> Verdict:
 
     Withdrawing twice changes nothing. Raises NotAllowed for another person's verdict.
     """
-    check = lock(verdict.check_row)
+    check, held = verdict.check_row, hold_scored(verdict.check_row)
     require(by, check.project, Verb.REVIEW)
     if verdict.person_id != by.pk:
         raise NotAllowed("Only the person who gave a verdict can withdraw it.")
@@ -153,7 +154,7 @@ def withdraw_verdict(*, verdict: Verdict, by: User) -> Verdict:
         return verdict
     verdict.withdrawn_at = timezone.now()
     verdict.save(update_fields=["withdrawn_at"])
-    rescore_now(project=check.project, summary_ids=[check.peer_id])
+    rescore_now(project=check.project, summary_ids=[peer.pk for peer in held])
     log(
         project=check.project,
         actor=by,
@@ -162,17 +163,6 @@ def withdraw_verdict(*, verdict: Verdict, by: User) -> Verdict:
         data={"verdict": verdict.public_id, "label": verdict.label},
     )
     return verdict
-
-
-def lock(check: Check) -> Check:
-    """The check as it stands now, with its summary's row locked first and its own second.
-
-    Every verb that decides a check locks the summary first, so that two of them wait for each other and never
-    deadlock.
-    """
-    Summary.objects.select_for_update().only("pk").get(pk=check.peer_id)
-    rows = Check.objects.select_for_update(of=("self",)).select_related("project", "peer", "claim")
-    return rows.get(pk=check.pk)
 
 
 def check_reason(reason: str) -> None:

@@ -289,11 +289,11 @@ def _kept_by_a_sample(withdrawn: Verdict) -> str:
 
 def _scores_told(room: Room, row: Check) -> ScoresTold | None:
     """The scores that an answer to `row` may move; None for whoever is told of no movement."""
-    return scores_now(row.peer_id) if Verb.VIEW_SCORES in room.verbs else None
+    return scores_now(row) if Verb.VIEW_SCORES in room.verbs else None
 
 
 def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange] | None:
-    return None if before is None else score_changes(before, scores_now(row.peer_id))
+    return None if before is None else score_changes(before, scores_now(row))
 
 
 def _movement(moved: list[ScoreChange] | None) -> str:

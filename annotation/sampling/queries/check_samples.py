@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef
 from django.utils import timezone
 
 from annotation.models import SIDE_SCORES, Check, CheckLook, Sample, SampledCheck, Verdict
+from annotation.models.claim import OF_CLAIMS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -40,8 +41,9 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
 
 
 def eligible(project: Project, side: str = "") -> QuerySet[Check]:
-    """The checks that a sample can take, of one side where it is named: in force, and not decided by a rule."""
-    checks = Check.objects.filter(project=project, is_current=True, **({"side": side} if side else {}))
+    """The checks of claims that a sample can take, of one side where it is named: in force, not decided by a rule."""
+    of_side = Q(side=side) if side else OF_CLAIMS
+    checks = Check.objects.filter(of_side, project=project, is_current=True)
     return checks.exclude(final_source=Check.Decider.RULE)
 
 

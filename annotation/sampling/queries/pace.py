@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from annotation.models import Verdict
+from annotation.models import SIDE_SCORES, Verdict
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -15,9 +15,12 @@ TIMED_AT_MOST = 1000
 
 
 def seconds_per_check(project: Project) -> tuple[float | None, int]:
-    """The median time of an answer to a check, and over how many of the newest; None where nobody's is known."""
+    """The median time of an answer to a claim, and over how many of the newest; None where nobody's is known."""
     times = Verdict.objects.filter(
-        check_row__project=project, source=Verdict.Source.REVIEWER, active_ms__gt=0
+        check_row__project=project,
+        check_row__side__in=SIDE_SCORES,
+        source=Verdict.Source.REVIEWER,
+        active_ms__gt=0,
     )
     newest = list(times.order_by("-pk").values_list("active_ms", flat=True)[:TIMED_AT_MOST])
     return (statistics.median(newest) / 1000 if newest else None), len(newest)

@@ -14,7 +14,7 @@ from django.db.models import OuterRef, Subquery
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.models import Check, Project, Sample, SampledCheck
+from annotation.models import SIDE_SCORES, Project, Sample, SampledCheck
 from annotation.models.base import new_seed
 from annotation.sampling.queries.check_samples import blind_answers, eligible
 from evaluation.statistics import Design, fixed_size_sample, inclusion_probabilities
@@ -56,8 +56,8 @@ def sample_checks(
     design = design_of(method)
     if not 0 < share <= 1:
         raise Invalid("The share must be above 0 and at most 100 %.", field="share")
-    if side and side not in Check.Side.values:
-        raise Invalid(f"A side is {' or '.join(Check.Side.values)}, not {side!r}.", field="side")
+    if side and side not in SIDE_SCORES:
+        raise Invalid(f"A side is {' or '.join(SIDE_SCORES)}, not {side!r}.", field="side")
     need_blind_answers(project)
     frame = {framed.public_id: framed for framed in _frame(project, side)}
     if not frame:

@@ -63,10 +63,10 @@ def texts_around(check: Check) -> TextsAround:
 
 
 def compared_text(check: Check) -> tuple[TextUnit, ...]:
-    """The units of the text that decides the check: the peer summary, or its source documents."""
-    if check.side == Check.Side.REFERENCE:
+    """The units of the text that decides the check: the peer summary, or the source documents."""
+    if check.peer is not None and not check.reads_source:
         return tuple(text_of(check.peer))
-    document_set = check.peer.document_set_id
+    document_set = check.document_set_id
     texts = dict(Document.objects.filter(document_set=document_set).values_list("pk", "text"))
     units = Unit.objects.filter(document__document_set=document_set).order_by("position")
     before, found = None, []

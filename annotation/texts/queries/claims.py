@@ -24,6 +24,7 @@ from annotation.models import (
     Unit,
     UnitJudgment,
 )
+from annotation.models.claim import QUESTIONS
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -111,7 +112,9 @@ def document_set_of(owner: ClaimOwner) -> DocumentSet:
 
 def of_owner(owner: ClaimOwner) -> Q:
     """The claim sets of a text."""
-    return Q(summary=owner) if isinstance(owner, Summary) else Q(document_set=owner)
+    if isinstance(owner, Summary):
+        return Q(summary=owner)
+    return Q(document_set=owner, kind=ClaimSet.Kind.CLAIMS)
 
 
 def text_with_claims(project: Project, public_id: str) -> ClaimOwner:
@@ -125,9 +128,10 @@ def text_with_claims(project: Project, public_id: str) -> ClaimOwner:
 
 
 def claims_in(project: Project) -> QuerySet[Claim]:
-    """Every claim of a project, removed ones too, with the rows that say where it stands."""
+    """Every claim of a project but the closed questions, removed ones too, with the rows that say where it stands."""
     return Claim.all_claims.filter(
-        Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project)
+        ~QUESTIONS,
+        Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project),
     ).select_related(
         "unit",
         "claim_set__summary__document_set__project",

@@ -24,7 +24,6 @@ from annotation.models import (
     Assignment,
     Job,
     Project,
-    QuestionAnswer,
     Rating,
     Summary,
     SummaryJudgment,
@@ -204,7 +203,6 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (Adjudication, ("comparison__peer", "comparison__model")),
     (UnitJudgment, ("reading__comparison__peer", "reading__comparison__model")),
     (SummaryJudgment, ("peer",)),
-    (QuestionAnswer, ("summary",)),
     (Rating, ("summary",)),
 )
 """What people and judges say, by how it leads to the summary that it is about or goes by."""

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Max
-from django.utils import timezone
 
-from annotation.core.current_checks import put_in_force
+from annotation.core.current_checks import take_out
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require, verbs_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
@@ -105,7 +104,7 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
         )
     _refuse_twin(words, [each for each in claims if each != claim])
     pairs = _pairs([claim])
-    _remove(claim)
+    take_out([claim.pk])
     made = _create(claim.claim_set, words, claim.unit, position=claim.position, instead_of=claim)
     _ask(made, pairs)
     _copy_looks(claim, made)
@@ -117,7 +116,7 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
 def remove_claim(*, claim: Claim, by: User | None) -> None:
     """Take a claim out of its text: it is no longer checked. Raises as `reword_claim`."""
     owner, _ = _begin(claim, by)
-    _remove(claim)
+    take_out([claim.pk])
     _settle("remove claim", owner, by, claim, before=claim.text)
 
 
@@ -221,12 +220,6 @@ def _create(
         weight=instead_of.weight if instead_of else 1.0,
         origin=ClaimOrigin.PERSON,
     )
-
-
-def _remove(claim: Claim) -> None:
-    claim.removed_at = timezone.now()
-    claim.save(update_fields=["removed_at"])
-    put_in_force(Check.objects.filter(claim=claim))
 
 
 def _pairs(claims: Sequence[Claim]) -> list[PeerSide]:

@@ -21,8 +21,6 @@ from annotation.models import (
     JudgeCall,
     JudgeExamples,
     PromptVersion,
-    Question,
-    QuestionAnswer,
     Rating,
     Run,
     Sample,
@@ -35,6 +33,7 @@ from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
+from tests.annotation.asking import answer, make_question
 from tests.annotation.cast import World, add_imported_verdict
 from tests.annotation.exports.doing import export_with_job
 
@@ -76,11 +75,9 @@ def _fill_what_is_worked_on(world: World) -> None:
     PromptVersion.objects.create(
         project=world.project, step="extract", number=1, system="Cut into claims.", version="1+0"
     )
-    question = Question.objects.create(
-        document_set=world.sets["port"], position=1, text="Did it rain?", origin="judge"
-    )
+    question = make_question(world.sets["port"], "Did it rain?", position=1, origin="judge")
     alder = world.peers["port", "alder"]
-    QuestionAnswer.objects.create(question=question, summary=alder, judge=world.judge, origin_name="lexical")
+    answer(question, "yes", judge=world.judge, summary=alder)
     Rating.objects.create(summary=alder, name="conciseness", judge=world.judge, origin_name="lexical")
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport
-from annotation.models import DocumentSet, Judge, Project, Question, Score, Summary
+from annotation.judging.services.ask_questions import retire_question
+from annotation.models import DocumentSet, Judge, Project, Score, Summary
 from annotation.scoring.rescore import rescore
-from tests.annotation.asking import answer
+from tests.annotation.asking import answer, make_question, questions
 from tests.annotation.imports.files import import_dataset, jsonl, nested, row
 
 TWO = ["Did it rain?", "Did trams stop?"]
@@ -34,8 +34,8 @@ def counts(report: ImportReport) -> tuple[int, int, int]:
 
 
 def standing() -> list[tuple[int, str, str, str]]:
-    rows = Question.objects.filter(retired_at=None).order_by("position")
-    return list(rows.values_list("position", "text", "origin", "origin_name"))
+    rows = questions().filter(removed_at=None)
+    return list(rows.values_list("position", "text", "origin", "claim_set__origin_name"))
 
 
 @pytest.mark.parametrize("record", [row, nested])
@@ -59,7 +59,7 @@ def test_another_file_adds_what_is_new_and_retires_nothing(project: Project, tmp
 
 def test_what_a_person_retired_stays_retired(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row(questions=TWO))
-    Question.objects.filter(position=1).update(retired_at=timezone.now())
+    retire_question(question=questions().get(position=1), by=None)
     assert counts(bring(project, tmp_path, row(questions=TWO))) == (0, 0, 2)
     assert [text for _, text, _, _ in standing()] == TWO[1:]
 
@@ -69,9 +69,7 @@ def test_given_questions_win_over_those_made_up_and_the_scores_follow(
 ) -> None:
     bring(project, tmp_path, row())
     judge, peer = Judge.objects.get(), Summary.objects.get(is_peer=True)
-    made_up = Question.objects.create(
-        document_set=DocumentSet.objects.get(), position=1, text="Did it rain?", origin="judge"
-    )
+    made_up = make_question(DocumentSet.objects.get(), "Did it rain?", position=1, origin="judge")
     answer(made_up, "yes", judge=judge)
     answer(made_up, "yes", judge=judge, summary=peer)
     rescore(project=project)
@@ -87,13 +85,13 @@ def test_more_than_a_set_may_have_is_refused_and_nothing_is_written(project: Pro
     with pytest.raises(ImportRefused) as refused:
         bring(project, tmp_path, row(questions=TWO))
     assert "would give 'd1' 101 questions" in refused.value.problems[0].reason
-    assert Question.objects.count() == 99
+    assert questions().count() == 99
 
 
 def test_a_summary_that_has_answered_a_question_is_not_replaced(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, row(questions=TWO))
     answer(
-        Question.objects.earliest("pk"),
+        questions().earliest("pk"),
         "yes",
         judge=Judge.objects.get(),
         summary=Summary.objects.get(is_peer=True),

@@ -20,7 +20,6 @@ from annotation.models import (
     Event,
     Membership,
     Project,
-    QuestionAnswer,
     Role,
     Score,
     Summary,
@@ -29,6 +28,7 @@ from annotation.models import (
 )
 from annotation.scoring.rescore import rescore
 from tests.annotation.api.routes import PREFIX
+from tests.annotation.asking import answer
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def test_a_set_whose_document_was_judged_refuses_each_of_its_rows(world: World) 
     push_rows(project=world.project, rows=[a_row()], by=world.mona)
     mill = DocumentSet.objects.get(external_id="mill")
     [question] = ask_questions(document_set=mill, texts=["Did it rain?"], by=world.mona)
-    QuestionAnswer.objects.create(question=question, judge=world.judge, label="no")
+    answer(question, "no", judge=world.judge)
     rows = [a_row(system=f"system-{number}", document="Another source.") for number in range(20)]
     report = push_rows(project=world.project, rows=[*rows, a_row("weir")], by=world.mona, skip_invalid=True)
     assert states(report) == ["refused"] * 20 + ["created"]

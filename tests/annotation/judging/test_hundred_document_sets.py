@@ -9,11 +9,12 @@ import pytest
 
 from annotation.core import jobs
 from annotation.judging.services import judges
-from annotation.models import Check, Job, Judge, Project, Question, Score
+from annotation.models import Check, Job, Judge, Project, Score
 from evaluation.judging import OpenAIJudge
 from evaluation.judging import _caller as caller
 from evaluation.judging.protocol import Limits
 from evaluation.running import SummaryInput, evaluate_summaries
+from tests.annotation.asking import make_question
 from tests.annotation.judging.doing import add_document_set, run_to_end
 from tests.llm_faults import LASTING, TIMEOUT_SECONDS
 
@@ -78,10 +79,8 @@ def project_of(items: Sequence[SummaryInput]) -> Project:
             reference=item.reference,
             peers={"elm": item.summary},
         )
-        Question.objects.bulk_create(
-            Question(document_set=document_set, position=position, text=text, origin="person")
-            for position, text in enumerate(item.questions or (), start=1)
-        )
+        for position, text in enumerate(item.questions or (), start=1):
+            make_question(document_set, text, position=position, origin="person")
     return project
 
 

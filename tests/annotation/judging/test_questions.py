@@ -10,7 +10,8 @@ from annotation.core.refusals import Invalid
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.judging.services.asked_questions import questions_to_make
 from annotation.judging.services.start_run import start_run
-from annotation.models import Judge, Project, Question, QuestionAnswer, Score
+from annotation.models import Claim, Judge, Project, Score
+from tests.annotation.asking import answers, questions
 from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def project(db: None) -> Project:
     return made
 
 
-def give(project: Project, *texts: str) -> list[Question]:
+def give(project: Project, *texts: str) -> list[Claim]:
     return ask_questions(document_set=project.document_sets.get(), texts=texts, by=None)
 
 
@@ -49,7 +50,7 @@ def run(project: Project, judge: Judge, n_questions: int | None, *metrics: str) 
 
 
 def standing() -> list[str]:
-    return list(Question.objects.filter(retired_at=None).order_by("position").values_list("text", flat=True))
+    return list(questions().filter(removed_at=None).values_list("text", flat=True))
 
 
 def coverage(system: str) -> float | None:
@@ -98,7 +99,7 @@ def test_what_is_missing_is_made_up_beside_the_given_ones(
     shared = llm_server.calls[0].question
     assert (shared["questions"], shared["n_questions"]) == ({"q1": "Prices rose?"}, 2)
     assert standing() == ["Prices rose?", "The mill burned down at night?", "Nobody was hurt?"]
-    assert list(Question.objects.order_by("position").values_list("origin", flat=True)) == [
+    assert list(questions().values_list("origin", flat=True)) == [
         "person",
         "judge",
         "judge",
@@ -118,9 +119,9 @@ def test_a_second_run_for_as_many_asks_nothing(
 ) -> None:
     give(project, "Prices rose?")
     run(project, llm_judge, 3)
-    before = len(llm_server.calls), QuestionAnswer.objects.count()
+    before = len(llm_server.calls), answers().count()
     run(project, llm_judge, 3)
-    assert (len(llm_server.calls), QuestionAnswer.objects.count()) == before
+    assert (len(llm_server.calls), answers().count()) == before
 
 
 def test_none_are_made_up_where_a_run_asks_for_none(
@@ -128,7 +129,7 @@ def test_none_are_made_up_where_a_run_asks_for_none(
 ) -> None:
     run(project, llm_judge, 0)
     assert not llm_server.calls
-    assert not Question.objects.exists()
+    assert not questions().exists()
     assert coverage("elm") is None
 
 
@@ -146,7 +147,7 @@ def test_a_retired_question_is_neither_asked_nor_made_up_again(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     run(project, llm_judge, 2)
-    retire_question(question=Question.objects.get(position=1), by=None)
+    retire_question(question=questions().get(position=1), by=None)
     llm_server.calls.clear()
     run(project, llm_judge, 2)
     assert standing() == ["Nobody was hurt?"]

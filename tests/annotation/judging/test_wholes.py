@@ -12,20 +12,21 @@ from annotation.judging.services.judges import judge_by_name
 from annotation.models import (
     SCORES,
     Check,
+    Claim,
     Judge,
     Project,
-    Question,
-    QuestionAnswer,
     Rating,
     Score,
     Summary,
     System,
+    Verdict,
 )
 from annotation.scoring.records import score_rules, summary_records
 from annotation.scoring.rescore import rescore
 from evaluation.blend import score
 from evaluation.metrics import completeness, conciseness
 from evaluation.running import METRICS as METRICS_OF_LIBRARY
+from tests.annotation.asking import answers, make_question, questions
 from tests.annotation.judging.doing import add_document_set, run_to_end
 from tests.llm_server import faults
 
@@ -53,9 +54,7 @@ def score_of(project: Project, system: str) -> Score:
 
 def ask(project: Project, *texts: str) -> None:
     for position, text in enumerate(texts, start=1):
-        Question.objects.create(
-            document_set=project.document_sets.get(), position=position, text=text, origin="person"
-        )
+        make_question(project.document_sets.get(), text, position=position, origin="person")
 
 
 def test_given_questions_are_asked_of_the_source_and_of_every_summary(
@@ -64,26 +63,26 @@ def test_given_questions_are_asked_of_the_source_and_of_every_summary(
     # The scripted server says yes where every word of the question stands in the text.
     ask(project, "Nobody was hurt?", "A new one opens in June?", "Prices rose?")
     run_to_end(project, llm_judge, ["question_coverage"])
-    source = QuestionAnswer.objects.filter(summary=None).order_by("question__position")
+    source = answers().filter(check_row__peer=None).order_by("check_row__claim__position")
     assert list(source.values_list("label", flat=True)) == ["yes", "yes", "no"]
     assert list(source.values_list("evidence", flat=True))[:2] == [[2], [3]]
     # Elm answers one of the two that the source answers, fir none, and the empty one none by rule.
     assert score_of(project, "elm").question_coverage == 0.5
     assert score_of(project, "fir").question_coverage == 0.0
     assert score_of(project, "oak").question_coverage == 0.0
-    assert Question.objects.count() == 3
+    assert questions().count() == 3
 
 
 def test_questions_are_made_up_where_there_are_none(project: Project, llm_judge: Judge) -> None:
     run_to_end(project, llm_judge, ["question_coverage"])
-    questions = Question.objects.order_by("position")
+    asked = questions()
     # One of each of the source's three sentences.
-    assert [question.text for question in questions] == [
+    assert [question.text for question in asked] == [
         "The mill burned down at night?",
         "Nobody was hurt?",
         "A new one opens in June?",
     ]
-    assert {question.origin for question in questions} == {"judge"}
+    assert {question.origin for question in asked} == {"judge"}
     assert score_of(project, "elm").question_coverage == pytest.approx(2 / 3)
 
 
@@ -96,10 +95,10 @@ def test_the_lexical_judge_makes_and_answers_questions_too(project: Project) -> 
 
 def test_questions_belong_to_the_documents_and_serve_every_judge(project: Project, llm_judge: Judge) -> None:
     run_to_end(project, llm_judge, ["question_coverage"])
-    before = list(Question.objects.values_list("pk", "text"))
+    before = list(questions().values_list("pk", "text"))
     run_to_end(project, judge_by_name("lexical"), ["question_coverage"])
-    assert list(Question.objects.values_list("pk", "text")) == before
-    assert QuestionAnswer.objects.filter(judge__name="lexical", summary=None).count() == len(before)
+    assert list(questions().values_list("pk", "text")) == before
+    assert answers().filter(judge__name="lexical", check_row__peer=None).count() == len(before)
 
 
 def test_conciseness_mixes_lengths_with_the_rating(project: Project, llm_judge: Judge) -> None:
@@ -234,7 +233,7 @@ def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judg
 def test_a_second_run_asks_and_writes_nothing(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    kinds = (Question, QuestionAnswer, Rating, Check)
+    kinds = (Claim, Verdict, Rating, Check)
     run_to_end(project, llm_judge, METRICS)
     before = [kind.objects.count() for kind in kinds], len(llm_server.calls)
     run_to_end(project, llm_judge, METRICS)
@@ -245,9 +244,9 @@ def test_what_failed_is_not_written_twice(project: Project, llm_judge: Judge, ll
     ask(project, "Nobody was hurt?")
     llm_server.always(faults.refusal("No."))
     run_to_end(project, llm_judge, METRICS)
-    before = QuestionAnswer.objects.count(), Rating.objects.count()
+    before = answers().count(), Rating.objects.count()
     run_to_end(project, llm_judge, METRICS)
-    assert (QuestionAnswer.objects.count(), Rating.objects.count()) == before
+    assert (answers().count(), Rating.objects.count()) == before
 
 
 def test_what_a_run_derives_is_what_rebuilding_derives(project: Project, llm_judge: Judge) -> None:

@@ -8,12 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.analysis.explanation.explanation import Explanation, explain
+from annotation.analysis.explanation.explanation import ExplainedQuestion, Explanation, explain
+from annotation.analysis.explanation.questions import standing_of
+from annotation.core.permissions import verbs_in
+from annotation.core.readers import CheckReader
 from annotation.core.summaries import summary_of
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.models import Judge, Question, Rating, Summary
-from annotation.scoring.questions import AskedQuestion, QuestionSaid, questions_of, questions_to, ratings_of
+from annotation.management.commands.verify_scores import differences
+from annotation.models import Check, Judge, Rating, Score, Summary
+from annotation.projects.queries.overview import check_counts, contents
+from annotation.reviewing.queries.review_queue import Filter, Only, queue
+from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.sampling.queries.check_samples import eligible
+from annotation.scoring.questions import ratings_of
 from annotation.scoring.records import score_rules, summary_records
+from annotation.scoring.rescore import rescore
 from evaluation.blend import score
 from evaluation.metrics import conciseness_terms, question_coverage_or_none
 from tests.annotation.asking import answer
@@ -58,21 +67,18 @@ def formula(world: World, peer: Summary, column: str) -> tuple[float | None, str
     return found.get(column)
 
 
+def questions(world: World, peer: Summary) -> list[ExplainedQuestion]:
+    return list(explanation(world, peer).questions)
+
+
 def test_every_question_says_whether_it_counts_and_why(world: World, alder: Summary) -> None:
-    assert [question.standing for question in questions_to(world.project, alder)] == list(PAIRS)
-    assert [question.counts for question in questions_to(world.project, alder)] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert [question.standing for question in questions(world, alder)] == list(PAIRS)
 
 
 def test_answers_come_with_their_reasons(world: World, alder: Summary) -> None:
-    first = questions_to(world.project, alder)[0]
-    assert first.source == QuestionSaid("yes", None, (), "from the source")
-    assert first.answer == QuestionSaid("yes", None, (), "from the summary")
+    first = questions(world, alder)[0]
+    for of, reason in ((first.source, "from the source"), (first.summary, "from the summary")):
+        assert (of.final, of.source, [said.reason for said in of.answers]) == ("yes", "judge", [reason])
 
 
 def test_question_coverage_with_its_numbers(world: World, alder: Summary) -> None:
@@ -98,16 +104,69 @@ def test_a_project_without_questions_has_no_such_line(world: World) -> None:
 def test_a_failure_takes_back_no_answer_that_was_given(world: World) -> None:
     [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
     answer(question, "yes", judge=world.judge)
-    answer(question, None, judge=world.judge, reason="timed out")
-    [asked] = questions_of(world.sets["port"])
-    assert asked.source == QuestionSaid("yes", None, (), "")
+    assert answer(question, None, judge=world.judge, reason="timed out").final_label == "yes"
 
 
 def test_other_judges_answers_are_not_those_that_count(world: World) -> None:
     [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
-    answer(question, "yes", judge=Judge.objects.create(name="other", kind="lexical"))
-    [asked] = questions_of(world.sets["port"])
-    assert asked.source is None
+    other = Judge.objects.create(name="other", kind="lexical")
+    assert answer(question, "yes", judge=other).final_label is None
+
+
+def test_people_correct_an_answer_of_the_source_for_all_summaries(world: World) -> None:
+    [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
+    source = answer(question, "no", judge=world.judge)
+    for system, label in (("alder", "yes"), ("birch", "no")):
+        answer(question, label, judge=world.judge, summary=world.peers["port", system])
+
+    def coverages() -> list[float | None]:
+        rows = Score.objects.filter(summary__document_set=world.sets["port"], summary__is_peer=True)
+        return list(rows.order_by("summary__system__name").values_list("question_coverage", flat=True))
+
+    # The source answers yes to none.
+    assert coverages() == [None, None]
+    # Yes from the source: alder 1 of 1, birch 0 of 1.
+    given = override(check=source, by=world.rex, label="yes")
+    assert (given.check.final_label, given.check.final_source) == ("yes", "reviewer")
+    assert coverages() == [1.0, 0.0]
+    withdraw_verdict(verdict=given.verdict, by=world.rex)
+    assert coverages() == [None, None]
+
+
+def test_people_correct_an_answer_of_one_summary(world: World) -> None:
+    [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
+    answer(question, "yes", judge=world.judge)
+    check = answer(question, "no", judge=world.judge, summary=world.peers["port", "alder"])
+    override(check=check, by=world.rex, label="yes")
+    assert Score.objects.get(summary=check.peer).question_coverage == 1.0
+    assert not list(differences(world.project))
+
+
+def test_questions_are_no_claims(world: World) -> None:
+    peer = world.peers["port", "alder"]
+    reader = CheckReader.holding(world.rex, verbs_in(world.rex, world.project))
+
+    def figures() -> list[object]:
+        scores = Score.objects.filter(summary=peer).values(
+            "claims", "claims_unscored", "coverage", "alignment"
+        )
+        waiting = queue(world.project, reader, Filter(only=Only.ALL)).counted
+        counts = (
+            contents(world.project),
+            check_counts(world.project),
+            eligible(world.project).count(),
+            waiting,
+        )
+        return [*scores, *counts]
+
+    rescore(project=world.project)
+    before = figures()
+    [question] = ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
+    for summary in (None, peer):
+        check = answer(question, "yes", judge=world.judge, summary=summary)
+        assert check.impact == 0.0
+    assert figures() == before
+    assert queue(world.project, reader, Filter(only=Only.ALL, side="question")).counted == 2
 
 
 def test_an_empty_summary_answers_no_by_rule(world: World) -> None:
@@ -116,30 +175,21 @@ def test_an_empty_summary_answers_no_by_rule(world: World) -> None:
     peer = world.peers["port", "alder"]
     Summary.objects.filter(pk=peer.pk).update(text=" ")
     peer.refresh_from_db()
-    [asked] = questions_to(world.project, peer)
-    assert (asked.answer and asked.answer.label, asked.standing) == ("no", "missed")
+    [asked] = questions(world, peer)
+    assert (asked.summary.final, asked.summary.source, asked.standing) == ("no", "rule", "missed")
     assert formula(world, peer, "question_coverage") == (0.0, "0 yes in both / 1 yes in the source")
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), max_size=8))
 def test_what_is_shown_to_count_is_what_the_score_counts(pairs: list[tuple[str | None, str | None]]) -> None:
-    def said(label: str | None) -> QuestionSaid | None:
-        return None if label is None else QuestionSaid(label, None, (), "")  # type: ignore[arg-type]  # a label of LABELS
-
-    shown = [
-        AskedQuestion(
-            "q", 1, "Is it?", "", is_made_up=False, retired_at=None, source=said(one), answer=said(other)
-        )
-        for one, other in pairs
-    ]
-    counting = [question for question in shown if question.counts]
-    kept = [question for question in shown if question.standing == "kept"]
+    shown = [standing_of(one, other, is_retired=False) for one, other in pairs]
+    kept, missed = shown.count("kept"), shown.count("missed")
     expected = question_coverage_or_none([one for one, _ in pairs], [other for _, other in pairs])  # type: ignore[misc]
-    assert (len(kept) / len(counting) if counting else None) == expected
+    assert (kept / (kept + missed) if kept + missed else None) == expected
 
 
 def test_summarization_names_its_parts(world: World, alder: Summary) -> None:
-    from annotation.models import Check, Claim, ClaimSet, Verdict
+    from annotation.models import Claim, ClaimSet, Verdict
 
     claims = ClaimSet.objects.create(summary=alder, origin="judge", origin_name="lexical")
     for position, label in enumerate(("yes", "yes", "no", "yes"), start=1):
@@ -189,16 +239,3 @@ def rate(world: World, peer: Summary, value: float | None, *, reason: str = "") 
     Rating.objects.create(
         summary=peer, name="conciseness", judge=world.judge, origin_name="lexical", value=value, reason=reason
     )
-
-
-def test_where_a_question_comes_from(world: World) -> None:
-    ask_questions(document_set=world.sets["port"], texts=["Is it so?"], by=world.mona)
-    for position, (origin, name) in enumerate((("imported", "q.csv"), ("judge", "lexical:1")), start=2):
-        Question.objects.create(
-            document_set=world.sets["port"], position=position, text="Is it?", origin=origin, origin_name=name
-        )
-    assert [question.origin for question in questions_of(world.sets["port"])] == [
-        "added by mona",
-        "imported from q.csv",
-        "generated by a judge",
-    ]

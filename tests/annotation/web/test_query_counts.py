@@ -16,14 +16,13 @@ from annotation.models import (
     DocumentSet,
     Membership,
     Project,
-    Question,
-    QuestionAnswer,
     Summary,
     System,
     Verdict,
 )
 from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
+from tests.annotation.asking import answer, make_question
 from tests.annotation.cast import PEERS, SOURCE, add_units
 
 if TYPE_CHECKING:
@@ -68,13 +67,9 @@ def grow(world: World) -> None:
 def add_questions(world: World, number: int, *, first: int) -> None:
     """Questions about "port" that the judge has answered from the source and from alder's summary."""
     for position in range(first, first + number):
-        question = Question.objects.create(
-            document_set=world.sets["port"], position=position, text=f"Is it {position}?", origin="person"
-        )
+        question = make_question(world.sets["port"], f"Is it {position}?", position=position, origin="person")
         for summary in (None, world.peers["port", "alder"]):
-            QuestionAnswer.objects.create(
-                question=question, summary=summary, judge=world.judge, origin_name="lexical|v:1", label="yes"
-            )
+            answer(question, "yes", judge=world.judge, summary=summary)
 
 
 def _add_set(world: World, number: int) -> None:

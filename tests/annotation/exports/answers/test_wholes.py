@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.models import Judge, Question, Rating
+from annotation.models import Claim, Judge, Rating
 from tests.annotation.asking import answer
 from tests.annotation.cast import World
 from tests.annotation.exports.reading import Rows, exported
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def question(world: World) -> Question:
+def question(world: World) -> Claim:
     return ask_questions(document_set=world.sets["port"], texts=["Does it close?"], by=None)[0]
 
 
@@ -25,7 +25,7 @@ def judgments(world: World, folder: Path, kind: str) -> Rows:
     return [row for row in rows if row["kind"] == kind]
 
 
-def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Question) -> None:
+def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Claim) -> None:
     answer(question, "yes", judge=world.judge, summary=world.peers["port", "alder"])
     [row] = judgments(world, tmp_path, "question")
     del row["submitted_at"]
@@ -50,7 +50,7 @@ def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Qu
     }
 
 
-def test_the_source_answers_once_and_has_no_system(world: World, tmp_path: Path, question: Question) -> None:
+def test_the_source_answers_once_and_has_no_system(world: World, tmp_path: Path, question: Claim) -> None:
     answer(question, "yes", judge=world.judge)
     for system in ("alder", "birch"):
         answer(question, "no", judge=world.judge, summary=world.peers["port", system])
@@ -63,7 +63,7 @@ def test_the_source_answers_once_and_has_no_system(world: World, tmp_path: Path,
 
 
 def test_a_later_answer_takes_the_place_of_one_and_a_failure_does_not(
-    world: World, tmp_path: Path, question: Question
+    world: World, tmp_path: Path, question: Claim
 ) -> None:
     for label in (None, "no", "yes", None):
         answer(question, label, judge=world.judge)
@@ -78,7 +78,7 @@ def test_a_later_answer_takes_the_place_of_one_and_a_failure_does_not(
     ]
 
 
-def test_answers_to_a_retired_question_do_not_stand(world: World, tmp_path: Path, question: Question) -> None:
+def test_answers_to_a_retired_question_do_not_stand(world: World, tmp_path: Path, question: Claim) -> None:
     answer(question, "yes", judge=world.judge)
     retire_question(question=question, by=None)
     assert [row["superseded"] for row in judgments(world, tmp_path, "question")] == [True]
@@ -101,7 +101,7 @@ def test_ratings_name_what_they_rate(world: World, tmp_path: Path) -> None:
 
 
 def test_the_number_of_queries_does_not_grow_with_answers(
-    world: World, tmp_path: Path, question: Question
+    world: World, tmp_path: Path, question: Claim
 ) -> None:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext

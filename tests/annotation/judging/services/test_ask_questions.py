@@ -7,31 +7,27 @@ import pytest
 from annotation.core.question_texts import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.models import Event, Question, QuestionAnswer, Score
+from annotation.models import Claim, Event, Score
 from annotation.scoring.rescore import rescore
-from tests.annotation.asking import answer
+from tests.annotation.asking import answer, answers, make_question, questions
 from tests.annotation.cast import World
 
 
-def ask(world: World, *texts: str, **choices: bool) -> list[Question]:
+def ask(world: World, *texts: str, **choices: bool) -> list[Claim]:
     return ask_questions(document_set=world.sets["port"], texts=texts, by=world.mona, **choices)
 
 
-def made_up(world: World, *texts: str) -> list[Question]:
+def made_up(world: World, *texts: str) -> list[Claim]:
     return [
-        Question.objects.create(
-            document_set=world.sets["port"],
-            position=position,
-            text=text,
-            origin="judge",
-            origin_name="lexical",
-        )
+        make_question(world.sets["port"], text, position=position, origin="judge")
         for position, text in enumerate(texts, start=1)
     ]
 
 
 def standing(world: World) -> list[str]:
-    rows = Question.objects.filter(document_set=world.sets["port"], retired_at=None).order_by("position")
+    rows = (
+        questions().filter(claim_set__document_set=world.sets["port"], removed_at=None).order_by("position")
+    )
     return list(rows.values_list("text", flat=True))
 
 
@@ -43,7 +39,7 @@ def test_questions_stand_in_their_order_with_who_gave_them(world: World) -> None
     ask(world, "Did it rain?")
     ask(world, " Did it snow? ", "Was it cold?")
     assert standing(world) == ["Did it rain?", "Did it snow?", "Was it cold?"]
-    assert set(Question.objects.values_list("origin", "origin_name")) == {("person", "mona")}
+    assert set(questions().values_list("origin", "claim_set__origin_name")) == {("person", "mona")}
 
 
 def test_the_act_is_logged(world: World) -> None:
@@ -58,7 +54,7 @@ def test_given_questions_take_the_place_of_those_made_up(world: World) -> None:
     made_up(world, "Is it old?", "Is it new?")
     ask(world, "Did it rain?")
     assert standing(world) == ["Did it rain?"]
-    assert Question.objects.count() == 3
+    assert questions().count() == 3
 
 
 def test_those_made_up_stay_if_wanted(world: World) -> None:
@@ -70,8 +66,8 @@ def test_those_made_up_stay_if_wanted(world: World) -> None:
 def test_a_made_up_question_may_be_given_in_its_words(world: World) -> None:
     made_up(world, "Is it old?")
     ask(world, "Is it old?")
-    rows = Question.objects.order_by("position")
-    assert [(row.origin, row.retired_at is None) for row in rows] == [("judge", False), ("person", True)]
+    rows = questions()
+    assert [(row.origin, row.removed_at is None) for row in rows] == [("judge", False), ("person", True)]
 
 
 @pytest.mark.parametrize("again", ["Did it rain?", "did  it RAIN?"])
@@ -88,8 +84,8 @@ def test_a_retired_question_may_be_asked_anew(world: World) -> None:
     [first] = ask(world, "Did it rain?")
     retire_question(question=first, by=world.mona)
     ask(world, "Did it rain?")
-    rows = Question.objects.order_by("position")
-    assert [(row.position, row.retired_at is None) for row in rows] == [(1, False), (2, True)]
+    rows = questions()
+    assert [(row.position, row.removed_at is None) for row in rows] == [(1, False), (2, True)]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +107,7 @@ def test_what_cannot_be_asked_is_refused_whole(world: World, texts: list[str], t
     with pytest.raises(Invalid, match=told) as refused:
         ask(world, *texts)
     assert (refused.value.code, refused.value.field) == ("invalid_questions", "questions")
-    assert not Question.objects.exists()
+    assert not questions().exists()
 
 
 def test_a_set_has_no_more_than_it_may(world: World) -> None:
@@ -131,7 +127,7 @@ def test_retiring_takes_the_question_out_of_the_scores_and_keeps_its_answers(wor
     assert question_coverage(world) == 0.5
     retire_question(question=second, by=world.mona)
     assert question_coverage(world) == 1.0
-    assert QuestionAnswer.objects.count() == 4
+    assert answers().count() == 4
 
 
 def test_without_a_standing_question_none_was_asked(world: World) -> None:
@@ -156,8 +152,8 @@ def test_giving_questions_rescores_without_those_made_up(world: World) -> None:
 
 def test_retiring_twice_is_one_act(world: World) -> None:
     [question] = ask(world, "Did it rain?")
-    first = retire_question(question=question, by=world.mona).retired_at
-    assert retire_question(question=Question.objects.get(), by=world.mona).retired_at == first
+    first = retire_question(question=question, by=world.mona).removed_at
+    assert retire_question(question=questions().get(), by=world.mona).removed_at == first
     assert Event.objects.filter(verb="retire question").count() == 1
 
 

@@ -15,6 +15,7 @@ from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import GivenAnswer, override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once
+from tests.annotation.asking import answer, make_question
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -64,6 +65,22 @@ def test_answers_to_two_checks_of_a_summary_at_once_both_count(world: World) -> 
     )
     # Unit 1 has no and yes: .5; unit 2 has the judge's yes: 1.
     assert Score.objects.get(summary=world.peers["port", "alder"]).coverage == pytest.approx(0.75)
+
+
+def test_answers_to_a_question_from_its_source_and_from_summaries_at_once_all_count(world: World) -> None:
+    question = make_question(world.sets["port"], "Does it close?")
+    peers = [world.peers["port", system] for system in ("alder", "birch")]
+    checks = [answer(question, "no", judge=world.judge, summary=summary) for summary in (None, *peers)]
+    people = (world.olga, world.rex, world.cleo)
+    for label, coverage in (("yes", 1.0), ("no", None), ("yes", 1.0)):
+        at_once(
+            *(
+                partial(override, check=check, by=by, label=label)
+                for check, by in zip(checks, people, strict=True)
+            )
+        )
+        scores = Score.objects.filter(summary__in=peers).values_list("question_coverage", flat=True)
+        assert list(scores) == [coverage, coverage]
 
 
 def test_six_people_who_ask_at_once_are_handed_six_checks(world: World) -> None:

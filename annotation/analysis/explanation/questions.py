@@ -1,0 +1,29 @@
+"""What a closed question means for a summary's question coverage."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+QuestionStanding = Literal["kept", "missed", "not_yes", "unscored", "retired"]
+"""`kept` and `missed` count: the source says yes, and the summary does or does not. `not_yes`: the source does
+not say yes. `unscored`: a side has no usable answer. `retired`: it is asked no more.
+"""
+
+STANDINGS: dict[QuestionStanding, str] = {
+    "kept": "counts: yes in both",
+    "missed": "counts: yes only in the source",
+    "not_yes": "not counted: the source does not answer yes",
+    "unscored": "not counted: an answer is missing",
+    "retired": "not counted: retired",
+}
+
+
+def standing_of(source: str | None, summary: str | None, *, is_retired: bool) -> QuestionStanding:
+    """What a question means, given the final answers of the source and of the summary; None is unscored."""
+    if is_retired:
+        return "retired"
+    if source not in ("yes", None):
+        return "not_yes"
+    if source is None or summary is None:
+        return "unscored"
+    return "kept" if summary == "yes" else "missed"

@@ -1,0 +1,125 @@
+"""Closed questions at the reviewer's desk: their queue, the text that each is about, and what an answer moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from annotation.adjudicating.services.adjudicate import settle, withdraw_decision
+from annotation.judging.services.ask_questions import ask_questions, retire_question
+from annotation.models import CheckLook, Dispute, Score
+from annotation.reviewing.services.review import override
+from tests.annotation.asking import answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from annotation.models import Check, Claim
+    from tests.annotation.cast import World
+    from tests.annotation.conftest import ApiDoor
+
+DESK = "/p/harbour/review/"
+
+
+@pytest.fixture
+def question(world: World) -> Claim:
+    return ask_questions(document_set=world.sets["port"], texts=["Does the port close?"], by=world.mona)[0]
+
+
+@pytest.fixture
+def source(world: World, question: Claim) -> Check:
+    return answer(question, "yes", judge=world.judge, reason="hidden reason")
+
+
+@pytest.fixture
+def alder(world: World, question: Claim) -> Check:
+    return answer(question, "no", judge=world.judge, summary=world.peers["port", "alder"])
+
+
+def coverage(world: World) -> float | None:
+    return Score.objects.get(summary=world.peers["port", "alder"]).question_coverage
+
+
+@pytest.mark.usefixtures("source", "alder")
+def test_a_filter_of_the_queue_holds_them(world: World, signed_in: Callable[[User], Client]) -> None:
+    client = signed_in(world.rex)
+    assert "Does the port close?" not in client.get(DESK, {"only": "all"}).content.decode()
+    for order, held in (("set", 2), ("impact", 2), ("uncertainty", 2), ("document", 1)):
+        page = client.get(DESK, {"side": "question", "order": order}).content.decode()
+        # By summary there is only what a summary answers.
+        assert page.count(">Does the port close?</a>") == held
+
+
+def test_each_comes_with_the_text_that_answers_it(
+    world: World, signed_in: Callable[[User], Client], source: Check, alder: Check
+) -> None:
+    client = signed_in(world.rex)
+    for check, reads, ask in (
+        (source, "Source", "Does the source answer it with yes?"),
+        (alder, "Peer summary", "Does the peer summary alone answer it with yes?"),
+    ):
+        page = " ".join(client.get(f"/p/harbour/review/{check.public_id}/").content.decode().split())
+        assert f'<h2 id="text-title"> {reads} ·' in page
+        assert ask in page
+        assert "hidden reason" not in page
+        assert "Edit claim" not in page
+
+
+def test_after_an_answer_to_the_source_the_next_question_comes(
+    world: World, signed_in: Callable[[User], Client], source: Check, alder: Check
+) -> None:
+    client = signed_in(world.olga)
+    given = client.post(
+        f"/p/harbour/review/{source.public_id}/answer/?side=question", {"label": "no", "seen": ""}
+    )
+    assert f"/review/{alder.public_id}/" in given["Location"]
+    told = " ".join(client.get(given["Location"]).content.decode().split())
+    # The source answered one question yes, and alder's summary did not.
+    assert "question coverage 0.000 → –" in told
+
+
+def test_reviewers_who_differ_make_a_dispute_that_an_adjudicator_resolves(
+    world: World, source: Check, alder: Check
+) -> None:
+    override(check=source, by=world.rex, label="yes")
+    override(check=source, by=world.olga, label="no")
+    # The latest reviewer says that the source answers no.
+    assert coverage(world) is None
+    dispute = Dispute.objects.get()
+    assert (dispute.check_row, dispute.state) == (source, "open")
+    decision = settle(dispute=dispute, by=world.cleo, label="yes")
+    assert coverage(world) == 0.0
+    assert Dispute.objects.get().state == "settled"
+    withdraw_decision(decision=decision, by=world.cleo)
+    assert Dispute.objects.get().state == "open"
+    retire_question(question=alder.claim, by=world.mona)
+    assert not Dispute.objects.exists()
+
+
+def test_who_reads_what_a_score_is_made_of_has_seen_the_answers_of_the_source(
+    world: World, signed_in: Callable[[User], Client], source: Check, alder: Check
+) -> None:
+    signed_in(world.cleo).get(f"/p/harbour/scores/summaries/{alder.peer.public_id}/", {"anyway": "1"})
+    seen = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    assert {source.pk, alder.pk} <= set(seen.values_list("check_row", flat=True))
+    assert override(check=source, by=world.cleo, label="no").verdict.had_seen
+
+
+def test_the_api_gives_and_takes_answers(
+    world: World, client_of: ApiDoor, source: Check, alder: Check
+) -> None:
+    client = client_of("rex")
+    listed = client.get("/api/v1/projects/harbour/checks/", {"side": "question"}).json()["results"]
+    assert [(row["id"], row["summary"], row["document_id"]) for row in listed] == [
+        (source.public_id, None, "port"),
+        (alder.public_id, alder.peer.public_id, "port"),
+    ]
+    given = client.post(
+        f"/api/v1/projects/harbour/checks/{source.public_id}/verdicts/", {"label": "no"}
+    ).json()
+    assert (given["check"]["final_label"], given["check"]["summary"]) == ("no", None)
+    assert coverage(world) is None
