@@ -188,7 +188,8 @@ def judged_document_sets(keys: Iterable[int]) -> set[int]:
         *_answers_by("check_row__claim__claim_set__document_set"),
         (QuestionAnswer.objects.filter(summary=None), "question__document_set"),
         # Completeness and conciseness hold a summary's length and words against the documents'.
-        (Rating.objects, "summary__document_set"),
+        (Rating.objects.filter(judge__isnull=False), "summary__document_set"),
+        (Summary.objects.exclude(computed={}), "document_set"),
     )
 
 

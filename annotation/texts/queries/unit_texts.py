@@ -27,7 +27,6 @@ from annotation.models import (
     QuestionAnswer,
     Rating,
     Summary,
-    SummaryJudgment,
     Unit,
     UnitJudgment,
     Verdict,
@@ -203,7 +202,6 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (Adjudication, ("check_row__peer", "check_row__claim__claim_set__summary")),
     (Adjudication, ("comparison__peer", "comparison__model")),
     (UnitJudgment, ("reading__comparison__peer", "reading__comparison__model")),
-    (SummaryJudgment, ("peer",)),
     (QuestionAnswer, ("summary",)),
     (Rating, ("summary",)),
 )
@@ -211,7 +209,9 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """Those of these summaries of which somebody, or a judge, has said something, whatever their role."""
+    """Those of these summaries of which somebody, or a judge, has said something, whatever their role; or something was
+    computed.
+    """
     wanted = set(keys)
     found: set[int] = set()
     # One statement a path: joined by OR they read the rows of other projects.
@@ -219,7 +219,8 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
         for path in paths:
             answers = kind._default_manager.filter(**{f"{path}__in": wanted - found}).order_by()
             found.update(answers.values_list(path, flat=True).distinct())
-    return found
+    computed = Summary.objects.filter(pk__in=wanted - found).exclude(computed={})
+    return found | set(computed.values_list("pk", flat=True))
 
 
 def is_being_judged(summary: Summary) -> bool:

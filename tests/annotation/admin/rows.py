@@ -23,12 +23,10 @@ from annotation.models import (
     PromptVersion,
     Question,
     QuestionAnswer,
-    Rating,
     Run,
     Sample,
     SampledCheck,
     SetupLink,
-    SummaryJudgment,
     Worker,
 )
 from annotation.projects.services.invite import invite
@@ -37,6 +35,7 @@ from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World, add_imported_verdict
 from tests.annotation.exports.doing import export_with_job
+from tests.annotation.rated import judge_rates
 
 
 def address(model: type[Model], rest: str = "") -> str:
@@ -50,7 +49,6 @@ def fill(world: World) -> None:
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
     reading = assignment.readings.order_by("position")[0]
     judge_unit(reading=reading, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
-    SummaryJudgment.objects.create(assignment=assignment, peer=world.peers["bridge", "alder"])
     add_imported_verdict(world.check("alder", 1), "no")
     sample = Sample.objects.create(project=world.project, method="uniform", seed=1, frame=[])
     SampledCheck.objects.create(sample=sample, check_row=world.check("birch", 1), inclusion_probability=0.5)
@@ -81,7 +79,7 @@ def _fill_what_is_worked_on(world: World) -> None:
     )
     alder = world.peers["port", "alder"]
     QuestionAnswer.objects.create(question=question, summary=alder, judge=world.judge, origin_name="lexical")
-    Rating.objects.create(summary=alder, name="conciseness", judge=world.judge, origin_name="lexical")
+    judge_rates(alder, world.judge, 0.5)
 
 
 def _fill_what_is_kept(world: World) -> None:

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from annotation.analysis.explanation.explanation import Explanation, explain
 from annotation.core.summaries import summary_of
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.models import Judge, Question, Rating, Summary
+from annotation.models import Judge, Question, Summary
 from annotation.scoring.questions import AskedQuestion, QuestionSaid, questions_of, questions_to, ratings_of
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import score
 from evaluation.metrics import conciseness_terms, question_coverage_or_none
 from tests.annotation.asking import answer
 from tests.annotation.cast import PEERS, SOURCE
+from tests.annotation.rated import computed, judge_rates
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -181,14 +182,12 @@ def test_a_rating_that_failed_says_why(world: World, alder: Summary) -> None:
 
 def test_completeness_names_what_is_missing(world: World, alder: Summary) -> None:
     reason = "2 of 4 elements are covered. Missing: quick, lazy."
-    Rating.objects.create(summary=alder, name="completeness", origin_name="c", value=0.5, reason=reason)
+    computed(alder, "completeness", 0.5, reason)
     assert formula(world, alder, "completeness") == (0.5, reason)
 
 
 def rate(world: World, peer: Summary, value: float | None, *, reason: str = "") -> None:
-    Rating.objects.create(
-        summary=peer, name="conciseness", judge=world.judge, origin_name="lexical", value=value, reason=reason
-    )
+    judge_rates(peer, world.judge, value, reason=reason)
 
 
 def test_where_a_question_comes_from(world: World) -> None:
