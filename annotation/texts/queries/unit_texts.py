@@ -1,7 +1,7 @@
 """The summaries of a project and how they are cut into units, for those who review the cut.
 
 Open to the blind: to them no system is named. A document set that somebody has open to judge stays closed to
-them here: its model summaries come after the quality questions, and nobody cuts what they are judging.
+them here: its model summaries come after what is asked before them, and nobody cuts what they are judging.
 """
 
 from __future__ import annotations
