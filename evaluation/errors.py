@@ -12,7 +12,6 @@ from typing import ClassVar
 #     ├── InvalidWeight        invalid_weight     a negative or non-finite weight
 #     ├── InvalidLabel         invalid_label      a label that no check can have
 #     ├── InvalidMark          invalid_mark       a mark on a unit that does not exist
-#     ├── InvalidQuestion      invalid_question   a quality question or question set that cannot be asked
 #     ├── LengthMismatch       length_mismatch    two lists that must be as long as each other are not
 #     └── JudgeError           judge_error        a judge could not be built or asked (see evaluation.judging)
 
@@ -51,12 +50,6 @@ class InvalidMark(EvaluationError):
     """A mark between units of which at least one does not exist."""
 
     code: ClassVar[str] = "invalid_mark"
-
-
-class InvalidQuestion(EvaluationError):
-    """A quality question without what it needs, or a question set that is not known."""
-
-    code: ClassVar[str] = "invalid_question"
 
 
 class LengthMismatch(EvaluationError):

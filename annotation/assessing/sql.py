@@ -43,15 +43,12 @@ WITH piece AS (
 )
 SELECT piece.assignment_id, piece.id, piece.public_id, piece.state, piece.peer_id,
        piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
-       COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0), said.quality_answers, said.unmarked_percent,
-       COALESCE(said.version, 0)
+       COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0)
 FROM piece
 LEFT JOIN unit_counts peers ON peers.summary_id = piece.peer_id
 LEFT JOIN unit_counts models ON models.summary_id = piece.model_id
 LEFT JOIN claim_counts ON claim_counts.summary_id = piece.model_id
 LEFT JOIN judged_units ON judged_units.reading_id = piece.id
 LEFT JOIN judged_claims ON judged_claims.reading_id = piece.id
-LEFT JOIN annotation_summaryjudgment said
-    ON said.assignment_id = piece.assignment_id AND said.peer_id = piece.peer_id AND said.is_current
 ORDER BY piece.assignment_id, piece.position, piece.id
 """

@@ -8,10 +8,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotation.assessing.services.acts import Act, UnitAct, UnmarkedAct
+from annotation.assessing.services.acts import Act, RatingAct, UnitAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts
+from annotation.core.criteria import asked_of_people
 from annotation.demo.people import ANA, BEN, CLEO, DORA, MONA, add_people, user_of
 from annotation.imports.formats import NamedFile
 from annotation.imports.services import import_files
@@ -122,7 +123,8 @@ def _judge(reading: Reading, assessor: User, entry: dict[str, Any]) -> None:
         UnitAct(reading.public_id, unit.public_id, percent, marks) for unit, percent, marks in said
     ]
     if "unmarked" in entry:
-        acts.append(UnmarkedAct(reading.public_id, entry["unmarked"]))
+        [criterion] = asked_of_people(reading.assignment.document_set.project)
+        acts.append(RatingAct(reading.public_id, criterion.public_id, entry["unmarked"]))
     save_acts(assignment=reading.assignment, by=assessor, acts=acts, all_or_none=True)
 
 

@@ -189,7 +189,8 @@ def judged_document_sets(keys: Iterable[int]) -> set[int]:
         (Adjudication.objects.filter(**against), "check_row__peer__document_set"),
         *_answers_by("check_row__claim__claim_set__document_set"),
         # Completeness and conciseness hold a summary's length and words against the documents'.
-        (Rating.objects, "summary__document_set"),
+        (Rating.objects.filter(judge__isnull=False), "summary__document_set"),
+        (Summary.objects.exclude(computed={}), "document_set"),
     )
 
 

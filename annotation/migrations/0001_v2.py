@@ -1,3 +1,4 @@
+import django.core.validators
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
@@ -781,32 +782,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "question_set",
-                    models.CharField(
-                        choices=[
-                            ("none", "None"),
-                            ("duc2002", "DUC 2002 (12 counts)"),
-                            ("duc2004", "DUC 2004 (7 questions)"),
-                            ("duc2006", "DUC 2006 (5 qualities)"),
-                            ("summeval", "SummEval (4 dimensions)"),
-                            ("own", "The project's own"),
-                        ],
-                        default="none",
-                        help_text="Quality questions that assessors answer before they see the model summary.",
-                        max_length=10,
-                        verbose_name="quality questions",
-                    ),
-                ),
-                (
-                    "own_questions",
-                    models.JSONField(
-                        blank=True,
-                        default=list,
-                        help_text='A list such as [{"id": "1", "text": "Is it clear?", "answers": ["no", "yes"]}].',
-                        verbose_name="the project's own questions",
-                    ),
-                ),
-                (
                     "assessors_per_set",
                     models.PositiveSmallIntegerField(
                         default=0,
@@ -1292,6 +1267,106 @@ class Migration(migrations.Migration):
                 related_name="document_sets",
                 to="annotation.project",
             ),
+        ),
+        migrations.CreateModel(
+            name="Criterion",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=annotation.models.base.new_public_id,
+                        editable=False,
+                        max_length=16,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=40,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[\\w-]+$", "A name has letters, digits, _ and - only."
+                            )
+                        ],
+                    ),
+                ),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("question", models.CharField(max_length=500)),
+                (
+                    "scale",
+                    models.CharField(
+                        choices=[
+                            ("points", "Points"),
+                            ("yes_no", "Yes or no"),
+                            ("percent", "Percent"),
+                            ("share", "Share from 0 to 1"),
+                        ],
+                        default="points",
+                        max_length=7,
+                    ),
+                ),
+                (
+                    "points",
+                    models.JSONField(
+                        blank=True, default=list, help_text='Values with words: [[1, "poor"], [2, "good"]].'
+                    ),
+                ),
+                ("higher_is_better", models.BooleanField(default=True)),
+                (
+                    "reads",
+                    models.CharField(
+                        choices=[
+                            ("summary", "The summary alone"),
+                            ("reference", "With the reference"),
+                            ("source", "With the source"),
+                            ("unmarked", "The unmarked units of the summary"),
+                        ],
+                        default="summary",
+                        max_length=9,
+                    ),
+                ),
+                (
+                    "answered_by",
+                    models.CharField(
+                        choices=[("people", "People"), ("judge", "Judges"), ("both", "People and judges")],
+                        default="people",
+                        max_length=6,
+                    ),
+                ),
+                (
+                    "asked",
+                    models.CharField(
+                        choices=[
+                            ("before", "Before the reference is seen"),
+                            ("after", "After the reference was judged"),
+                        ],
+                        default="before",
+                        max_length=6,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("retired_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="criteria",
+                        to="annotation.project",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name_plural": "criteria",
+                "ordering": ("project_id", "position", "id"),
+            },
         ),
         migrations.CreateModel(
             name="Comment",
@@ -1853,6 +1928,14 @@ class Migration(migrations.Migration):
                 ),
                 ("text", models.TextField(blank=True)),
                 ("metadata", models.JSONField(blank=True, default=dict)),
+                (
+                    "computed",
+                    models.JSONField(
+                        blank=True,
+                        default=dict,
+                        help_text="What formulas gave in a run, by score: value, reason and the formula's version.",
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "document_set",
@@ -1959,27 +2042,84 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "name",
+                    "role",
                     models.CharField(
                         choices=[
-                            ("conciseness", "Conciseness, by a judge"),
-                            ("coherence", "Coherence, by a judge"),
-                            ("topic_preservation", "Share of the source's topics dealt with, by a judge"),
-                            ("completeness", "Completeness, computed"),
-                            ("redundancy", "Freedom from repetition, computed"),
+                            ("judge", "Judge"),
+                            ("reviewer", "Reviewer"),
+                            ("assessor", "Assessor"),
+                            ("adjudicator", "Adjudicator"),
                         ],
-                        max_length=20,
+                        max_length=11,
                     ),
                 ),
                 (
                     "origin_name",
                     models.CharField(
-                        help_text="The judge's signature, or the metric's version.", max_length=200
+                        blank=True,
+                        help_text="The judge's signature, or an imported rater's name.",
+                        max_length=200,
                     ),
                 ),
                 ("value", models.FloatField(blank=True, null=True)),
+                (
+                    "evidence",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                    ),
+                ),
                 ("reason", models.TextField(blank=True)),
+                (
+                    "version",
+                    models.PositiveIntegerField(
+                        default=1,
+                        help_text="Counts the rows of one assignment on this criterion and summary.",
+                    ),
+                ),
+                (
+                    "had_seen",
+                    models.BooleanField(
+                        default=False, help_text="Its author had seen others' answers before."
+                    ),
+                ),
+                (
+                    "active_ms",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="ratings",
+                        to="annotation.assignment",
+                    ),
+                ),
+                (
+                    "criterion",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="ratings",
+                        to="annotation.criterion",
+                    ),
+                ),
+                (
+                    "guideline",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.guideline",
+                    ),
+                ),
                 (
                     "judge",
                     models.ForeignKey(
@@ -1988,6 +2128,16 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="ratings",
                         to="annotation.judge",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (
@@ -2192,73 +2342,6 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="checks",
-                        to="annotation.summary",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("id",),
-            },
-        ),
-        migrations.CreateModel(
-            name="SummaryJudgment",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
-                ("quality_answers", models.JSONField(blank=True, default=dict)),
-                ("unmarked_percent", models.PositiveSmallIntegerField(blank=True, null=True)),
-                (
-                    "version",
-                    models.PositiveIntegerField(
-                        default=1, help_text="Counts the rows on this summary in this assignment."
-                    ),
-                ),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0,
-                        help_text="Time at the questions since the act before, in ms, idle time left out.",
-                    ),
-                ),
-                ("is_current", models.BooleanField(default=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "assignment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="summary_judgments",
-                        to="annotation.assignment",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "peer",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="summary_judgments",
                         to="annotation.summary",
                     ),
                 ),
@@ -3138,6 +3221,20 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
+            model_name="criterion",
+            constraint=models.UniqueConstraint(
+                fields=("project", "name", "version"), name="criterion_version"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="criterion",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("retired_at__isnull", True)),
+                fields=("project", "name"),
+                name="criterion_asked_once",
+            ),
+        ),
+        migrations.AddConstraint(
             model_name="comment",
             constraint=models.CheckConstraint(
                 condition=models.Q(("text", ""), _negated=True), name="comment_has_text"
@@ -3334,27 +3431,47 @@ class Migration(migrations.Migration):
             model_name="rating",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    ("value__isnull", True), models.Q(("value__gte", 0), ("value__lte", 1)), _connector="OR"
+                    ("value__isnull", True), models.Q(("value__gte", 0), ("value__lte", 100)), _connector="OR"
                 ),
-                name="rating_0_1",
+                name="rating_0_100",
             ),
         ),
         migrations.AddConstraint(
             model_name="rating",
             constraint=models.CheckConstraint(
                 condition=models.Q(
+                    models.Q(("judge__isnull", False), ("person__isnull", True), ("role", "judge")),
                     models.Q(
+                        models.Q(("role", "judge"), _negated=True),
                         ("judge__isnull", True),
-                        ("name__in", ("completeness", "redundancy")),
-                        ("value__isnull", False),
-                    ),
-                    models.Q(
-                        models.Q(("name__in", ("completeness", "redundancy")), _negated=True),
-                        ("judge__isnull", False),
+                        models.Q(
+                            ("person__isnull", False),
+                            models.Q(("origin_name", ""), _negated=True),
+                            _connector="OR",
+                        ),
                     ),
                     _connector="OR",
                 ),
-                name="rating_by_a_judge_or_computed",
+                name="rating_has_author",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="rating",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("role", "assessor"), _negated=True),
+                    ("assignment__isnull", False),
+                    _connector="OR",
+                ),
+                name="rating_in_assignment",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="rating",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("assignment__isnull", False)),
+                fields=("assignment", "summary", "criterion", "version"),
+                name="rating_version",
             ),
         ),
         migrations.AddConstraint(
@@ -3603,31 +3720,6 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="check_judge_probability_0_1",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="summaryjudgment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("unmarked_percent__isnull", True),
-                    models.Q(("unmarked_percent__gte", 0), ("unmarked_percent__lte", 100)),
-                    _connector="OR",
-                ),
-                name="summary_judgment_unmarked_0_100",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="summaryjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_current", True)),
-                fields=("assignment", "peer"),
-                name="summary_judgment_one_current",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="summaryjudgment",
-            constraint=models.UniqueConstraint(
-                fields=("assignment", "peer", "version"), name="summary_judgment_version"
             ),
         ),
         migrations.AddConstraint(

@@ -16,6 +16,7 @@ from annotation.models.claim import (
     Label,
     Verdict,
 )
+from annotation.models.criterion import Criterion, Rating
 from annotation.models.dispute import Dispute
 from annotation.models.document import Document, DocumentSet
 from annotation.models.event import Event
@@ -25,7 +26,7 @@ from annotation.models.judge import (
     JudgeCall,
     JudgeExamples,
 )
-from annotation.models.judgment import SummaryJudgment, UnitJudgment
+from annotation.models.judgment import UnitJudgment
 from annotation.models.people import (
     CachedValue,
     Comment,
@@ -35,7 +36,6 @@ from annotation.models.people import (
 )
 from annotation.models.project import Membership, Project, Role
 from annotation.models.prompt import PromptVersion
-from annotation.models.question import Rating
 from annotation.models.run import Export, Import, Job, Run, Worker
 from annotation.models.score import SCORES, Score
 from annotation.models.summary import Comparison, Summary, System, Unit
@@ -57,6 +57,7 @@ __all__ = [
     "ClaimSet",
     "Comment",
     "Comparison",
+    "Criterion",
     "Dispute",
     "Document",
     "DocumentSet",
@@ -83,7 +84,6 @@ __all__ = [
     "Score",
     "SetupLink",
     "Summary",
-    "SummaryJudgment",
     "System",
     "Unit",
     "UnitJudgment",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.assignment import Assignment, Reading
+from annotation.models.assignment import Reading
 from annotation.models.base import PublicRow
 from annotation.models.claim import Claim
 from annotation.models.constraints import bounded, either
 from annotation.models.guideline import Guideline
-from annotation.models.summary import Summary, Unit
+from annotation.models.summary import Unit
 
 COUNTING = Q(
     reading__state=Reading.State.SUBMITTED,
@@ -83,44 +83,3 @@ class UnitJudgment(PublicRow):
 
     def __str__(self) -> str:
         return f"{self.percent} %" if self.percent is not None else "no percent yet"
-
-
-class SummaryJudgment(PublicRow):
-    """An assessor's quality answers and unmarked percent for one peer summary.
-
-    `quality_answers` holds a whole number by question id. Each act is a new row with the next version
-    and everything said so far.
-    """
-
-    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="summary_judgments")
-    peer = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="summary_judgments")
-    quality_answers = models.JSONField(default=dict, blank=True)
-    unmarked_percent = models.PositiveSmallIntegerField(null=True, blank=True)
-    version = models.PositiveIntegerField(
-        default=1, help_text="Counts the rows on this summary in this assignment."
-    )
-    active_ms = models.PositiveIntegerField(
-        default=0, help_text="Time at the questions since the act before, in ms, idle time left out."
-    )
-    guideline = models.ForeignKey(
-        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
-    is_current = models.BooleanField(default=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ("id",)
-        constraints = (
-            bounded("summary_judgment_unmarked_0_100", "unmarked_percent", 100, may_be_empty=True),
-            models.UniqueConstraint(
-                fields=("assignment", "peer"),
-                condition=Q(is_current=True),
-                name="summary_judgment_one_current",
-            ),
-            models.UniqueConstraint(
-                fields=("assignment", "peer", "version"), name="summary_judgment_version"
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"quality of {self.peer}"

@@ -66,14 +66,6 @@ class Project(PublicRow):
         SOURCE = "source", "Summaries with their source alone"
         CLAIMS = "claims", "Summaries whose claims are there already"
 
-    class QuestionSet(models.TextChoices):
-        NONE = "none", "None"
-        DUC_2002 = "duc2002", "DUC 2002 (12 counts)"
-        DUC_2004 = "duc2004", "DUC 2004 (7 questions)"
-        DUC_2006 = "duc2006", "DUC 2006 (5 qualities)"
-        SUMMEVAL = "summeval", "SummEval (4 dimensions)"
-        OWN = "own", "The project's own"
-
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
@@ -123,19 +115,6 @@ class Project(PublicRow):
     )
     percent_scale = models.CharField(
         "percent scale of the SEE form", max_length=5, choices=PercentScale, default=PercentScale.SIX
-    )
-    question_set = models.CharField(
-        "quality questions",
-        max_length=10,
-        choices=QuestionSet,
-        default=QuestionSet.NONE,
-        help_text="Quality questions that assessors answer before they see the model summary.",
-    )
-    own_questions = models.JSONField(
-        "the project's own questions",
-        default=list,
-        blank=True,
-        help_text='A list such as [{"id": "1", "text": "Is it clear?", "answers": ["no", "yes"]}].',
     )
     assessors_per_set = models.PositiveSmallIntegerField(
         "assessors per set from the queue",

@@ -52,6 +52,11 @@ class Summary(PublicRow):
     )
     text = models.TextField(blank=True)
     metadata = models.JSONField(default=dict, blank=True)
+    computed = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What formulas gave in a run, by score: value, reason and the formula's version.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -31,6 +31,7 @@ from annotation.models import (
     Invitation,
     Job,
     Project,
+    Rating,
     Run,
     UnitJudgment,
     Verdict,
@@ -159,6 +160,7 @@ def _remove_texts(person: User, gone: dict[str, int], *, dry_run: bool) -> None:
         (Verdict.objects.filter(person=person).exclude(reason=""), {"reason": ""}),
         (Adjudication.objects.filter(decided_by=person).exclude(reason=""), {"reason": ""}),
         (UnitJudgment.objects.filter(reading__assignment__assessor=person).exclude(note=""), {"note": ""}),
+        (Rating.objects.filter(person=person).exclude(reason=""), {"reason": ""}),
         (Comment.objects.filter(author=person), {"text": GONE, "withdrawn_at": now}),
     ]
     for rows, blank in written:

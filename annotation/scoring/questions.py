@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Q
-
 from annotation.models import Project, Rating, Summary
 
 
@@ -20,11 +18,13 @@ class GivenRating:
 
 
 def ratings_of(project: Project, summary: Summary) -> tuple[GivenRating, ...]:
-    """The latest usable rating of each name, else the latest failure: the deciding judge's, or computed."""
-    counts = Q(judge__isnull=True) | Q(judge_id=project.deciding_judge_id)
-    latest: dict[str, GivenRating] = {}
-    rows = Rating.objects.filter(counts, summary=summary).order_by("pk")
-    for name, value, judge, reason in rows.values_list("name", "value", "judge__name", "reason"):
+    """The deciding judge's latest usable rating on each criterion, else its latest failure; and what was computed."""
+    latest = {
+        name: GivenRating(name, made["value"], "", made["reason"]) for name, made in summary.computed.items()
+    }
+    rows = Rating.objects.filter(judge=project.deciding_judge_id, summary=summary, criterion__retired_at=None)
+    columns = ("criterion__name", "value", "judge__name", "reason")
+    for name, value, judge, reason in rows.exclude(judge=None).order_by("pk").values_list(*columns):
         before = latest.get(name)
         if value is None and before is not None and before.value is not None:
             continue

@@ -21,7 +21,6 @@ from annotation.models import (
     Document,
     DocumentSet,
     Project,
-    Rating,
     Summary,
     System,
 )
@@ -398,7 +397,7 @@ class _Facts:
 
 @dataclass(slots=True)
 class _Wholes:
-    """What the deciding judge said of summaries as wholes, and what was computed of them."""
+    """What the deciding judge said of summaries as wholes."""
 
     ratings: dict[tuple[int, str], float]
     sources: dict[int, str]
@@ -406,17 +405,17 @@ class _Wholes:
     @classmethod
     def of(cls, facts: _Facts, peers: Sequence[Summary]) -> _Wholes:
         ratings = {(fact.a, fact.one): fact.x for fact in facts.of("rating")}
-        rated = {peer.document_set_id for peer in peers if (peer.pk, Rating.Name.CONCISENESS) in ratings}
+        rated = {peer.document_set_id for peer in peers if (peer.pk, "conciseness") in ratings}
         sources = _sources(rated) if rated else {}
         return cls(ratings, sources)
 
     def conciseness_terms(self, peer: Summary, text: str) -> ConcisenessTerms | None:
-        if (peer.pk, Rating.Name.CONCISENESS) not in self.ratings:
+        if (peer.pk, "conciseness") not in self.ratings:
             return None
         return conciseness_terms(self.sources[peer.document_set_id], text, peer.document_set.language)
 
     def conciseness(self, peer: Summary, terms: ConcisenessTerms | None) -> float | None:
-        rating = self.ratings.get((peer.pk, Rating.Name.CONCISENESS))
+        rating = self.ratings.get((peer.pk, "conciseness"))
         return None if rating is None or terms is None else terms.with_rating(rating)
 
 
@@ -565,11 +564,11 @@ class _SummaryBatch:
             question_coverage=question_coverage_or_none(*of_questions),
             questions_asked=bool(of_questions[0]),
             questions_scored=scored_pairs(*of_questions),
-            topic_preservation=self.wholes.ratings.get((peer.pk, Rating.Name.TOPIC_PRESERVATION)),
-            completeness=self.wholes.ratings.get((peer.pk, Rating.Name.COMPLETENESS)),
-            redundancy=self.wholes.ratings.get((peer.pk, Rating.Name.REDUNDANCY)),
+            topic_preservation=self.wholes.ratings.get((peer.pk, "topic_preservation")),
+            completeness=peer.computed.get("completeness", {}).get("value"),
+            redundancy=peer.computed.get("redundancy", {}).get("value"),
             conciseness=self.wholes.conciseness(peer, terms),
-            coherence=self.wholes.ratings.get((peer.pk, Rating.Name.COHERENCE)),
+            coherence=self.wholes.ratings.get((peer.pk, "coherence")),
         )
         return SummaryRecord(
             summary=peer,

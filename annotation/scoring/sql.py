@@ -92,9 +92,10 @@ JOIN annotation_unitjudgment judgment ON judgment.reading_id = reading.id
 WHERE reading.comparison_id IN (SELECT id FROM comparison) AND reading.state = 'submitted'
     AND judgment.is_current AND judgment.percent IS NOT NULL
 UNION ALL
-SELECT 'rating', id, summary_id, NULL, NULL, NULL, name, NULL, NULL, value, NULL
-FROM annotation_rating
-WHERE summary_id IN (SELECT id FROM peer) AND value IS NOT NULL AND (judge_id IS NULL OR judge_id = %s)
+SELECT 'rating', rating.id, rating.summary_id, NULL, NULL, NULL, criterion.name, NULL, NULL, rating.value, NULL
+FROM annotation_rating rating JOIN annotation_criterion criterion ON criterion.id = rating.criterion_id
+WHERE rating.summary_id IN (SELECT id FROM peer) AND rating.value IS NOT NULL AND rating.judge_id = %s
+    AND criterion.retired_at IS NULL
 UNION ALL
 SELECT 'disputed', 0, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM peer

@@ -9,9 +9,9 @@ from evaluation.metrics._coverage import (
     claim_coverage,
     mean_coverage,
 )
+from evaluation.metrics._criteria import JUDGED, PACKS, UNMARKED, Criterion, counted
 from evaluation.metrics._marks import Marks, MarkWarning
 from evaluation.metrics._pyramid import MeanRounding, PyramidScore, pyramid_score
-from evaluation.metrics._quality import QUESTION_SETS, QualityQuestion, own_questions, quality_questions
 from evaluation.metrics._questions import (
     question_coverage,
     question_coverage_or_none,
@@ -25,15 +25,17 @@ USUAL_METRICS = ("coverage", "alignment")
 """What is measured unless something else is named."""
 
 __all__ = [
-    "QUESTION_SETS",
+    "JUDGED",
+    "PACKS",
+    "UNMARKED",
     "USUAL_METRICS",
     "Completeness",
     "ConcisenessTerms",
+    "Criterion",
     "MarkWarning",
     "Marks",
     "MeanRounding",
     "PyramidScore",
-    "QualityQuestion",
     "SummarizationResult",
     "alignment",
     "brevity",
@@ -42,11 +44,10 @@ __all__ = [
     "composite",
     "conciseness",
     "conciseness_terms",
+    "counted",
     "factual_alignment",
     "mean_coverage",
-    "own_questions",
     "pyramid_score",
-    "quality_questions",
     "question_coverage",
     "question_coverage_or_none",
     "redundancy",

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from django.contrib.auth.models import User
 
 from annotation.assessing.queries.progress import AssessingProgress
-from annotation.assessing.services.acts import Act, QualityAct, UnmarkedAct
+from annotation.assessing.services.acts import Act, RatingAct
 from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts
+from annotation.core.criteria import criterion_of
 from annotation.models import (
     Assignment,
     Check,
@@ -37,6 +38,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.scoring.rescore import rescore
+from evaluation.metrics import UNMARKED
 from evaluation.text import sentence_spans
 
 SOURCE = (
@@ -124,6 +126,7 @@ def make_world() -> World:
     judge = Judge.objects.create(name="lexical", kind=Judge.Kind.LEXICAL)
     project = Project.objects.create(slug="harbour", name="Harbour study", deciding_judge=judge)
     other = Project.objects.create(slug="quarry", name="Quarry study")
+    criterion_of(project, UNMARKED)
     users = {name: User.objects.create_user(name, password=f"{name}-secret") for name in [*MEMBERS, "dan"]}
     Membership.objects.bulk_create(
         Membership(project=project, user=users[name], roles=roles) for name, roles in MEMBERS.items()
@@ -140,14 +143,13 @@ def make_world() -> World:
 
 
 def answer_rest(assignment: Assignment) -> None:
-    """Give the answers that are still open: the first of each quality question, 0 % of what is unmarked."""
+    """Give the answers that are still open: the first of each criterion, 0 % of what is unmarked."""
     progress = AssessingProgress.load(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
     acts: list[Act] = []
     for summary in progress.summaries.values():
+        asked = [*summary.unanswered("before"), *(summary.unanswered("after") if summary.is_judged else ())]
         last = summary.pieces[-1].reading_id
-        acts += [QualityAct(last, each.id, each.first) for each in summary.unanswered]
-        if summary.unmarked_gate == "open":
-            acts.append(UnmarkedAct(last, 0))
+        acts += [RatingAct(last, each.public_id, each.fact.values[0]) for each in asked]
     if acts:
         save_acts(assignment=assignment, by=assignment.assessor, acts=acts, all_or_none=True)
 

@@ -15,8 +15,7 @@ POSTED = {
     *SCRIPTED,
     "close-assignment",
     "judge-unit",
-    "answer-quality",
-    "answer-unmarked",
+    "rate",
     "override",
     "withdraw-verdict",
     "next-check",
@@ -74,7 +73,7 @@ ALSO_READ = {
 WEB = {
     "project": Verb.VIEW_PROJECT,
     **dict.fromkeys(("work", "assess", "assess-source", "judge-unit", "close-assignment"), Verb.ASSESS),
-    **dict.fromkeys(("answer-quality", "answer-unmarked", *SCRIPTED), Verb.ASSESS),
+    **dict.fromkeys(("rate", *SCRIPTED), Verb.ASSESS),
     **dict.fromkeys(("review", "check", "override", "withdraw-verdict"), Verb.REVIEW),
     **dict.fromkeys(("next-check", "look"), Verb.REVIEW),
     **dict.fromkeys(("samples", "sample-checks", "cancel-sample"), Verb.ASSIGN),
@@ -120,7 +119,7 @@ WEB = {
 """What each route of a project asks for."""
 
 OWN = {
-    **dict.fromkeys(("assess", "assess-source", "judge-unit", "answer-quality", "answer-unmarked"), "ana"),
+    **dict.fromkeys(("assess", "assess-source", "judge-unit", "rate"), "ana"),
     **dict.fromkeys(("close-assignment", "take-up-assignment", "give-back-assignment", *SCRIPTED), "ana"),
     **dict.fromkeys(("withdraw-verdict", "withdraw-comment"), "rex"),
 }

@@ -23,6 +23,7 @@ from annotation.analysis.agreement.ratings import (
 from annotation.analysis.agreement.scales import scales_of
 from annotation.analysis.figures import Computed
 from annotation.analysis.intervals import shown
+from annotation.core.criteria import asked_of_people
 from evaluation.statistics import (
     Estimate,
     alpha_interval,
@@ -92,9 +93,9 @@ class AgreementFigures(Computed):
 
 
 def agreement_inputs(project: Project) -> tuple[object, ...]:
-    """What the agreement depends on beyond the scores: the questions, and what the deciding judge is called."""
+    """What the agreement depends on beyond the scores: the criteria, and what the deciding judge is called."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
-    return (project.question_set, project.own_questions, judge)
+    return (*(row.pk for row in asked_of_people(project)), judge)
 
 
 def agreement(project: Project, key: str = "") -> AgreementFigures:

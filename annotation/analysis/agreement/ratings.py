@@ -2,7 +2,7 @@
 
 A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's. An answer that its
 owner took back later still counts: whoever differed from the judge would take back more than whoever did not. Percents
-and quality answers are those of closed assignments.
+and ratings are those of closed assignments.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from django.db.models import Q
 from annotation.models import (
     SIDE_SCORES,
     Check,
-    SummaryJudgment,
+    Criterion,
+    Rating,
     UnitJudgment,
     Verdict,
 )
 from annotation.models.document import cluster_of
 from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING, GIVEN_BLIND
-from evaluation.metrics import QualityQuestion, quality_questions
 from evaluation.statistics import KappaWeights, Level
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 PERCENT_STEPS = (20, 5, 1)
 """The scales of percents, coarsest first; what people gave lies on the first that holds it all."""
 
-PERCENTS, UNMARKED = "percents", "unmarked"
-"""The keys of the scales on which percents are given."""
+PERCENTS = "percents"
+"""The key of the scale of units' percents."""
 
 Value = str | int
 
@@ -202,43 +202,38 @@ def percent_ratings(project: Project) -> list[RatedItem]:
     ]
 
 
-def whole_ratings(project: Project) -> tuple[dict[str, list[RatedItem]], list[RatedItem]]:
-    """What assessors said of summaries as wholes: by quality question, and the unmarked percents. One query.
+def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, list[RatedItem]]:
+    """People's ratings of summaries as wholes, by the criterion's key. One query.
 
-    An item is the public id of the peer summary. Answers that the question does not offer any more are left out.
+    An item is the public id of the peer summary. The last answer of each person counts.
     """
-    questions = {
-        question.id: question for question in quality_questions(project.question_set, project.own_questions)
-    }
-    said = SummaryJudgment.objects.filter(
-        assignment__document_set__project=project,
-        assignment__may_have_seen=False,
-        assignment__closed_at__isnull=False,
-        is_current=True,
+    said = Rating.objects.filter(
+        Q(assignment__isnull=True) | Q(assignment__closed_at__isnull=False, assignment__may_have_seen=False),
+        criterion__in=criteria,
+        judge__isnull=True,
+        had_seen=False,
+        withdrawn_at__isnull=True,
     ).order_by("pk")
-    by_question: dict[str, list[RatedItem]] = {question: [] for question in questions}
-    unmarked: list[RatedItem] = []
-    for peer, person, answers, percent, name, group, at in said.values_list(
-        "peer__public_id",
-        "assignment__assessor__username",
-        "quality_answers",
-        "unmarked_percent",
-        "assignment__document_set__external_id",
-        "assignment__document_set__group",
+    last: dict[tuple[int, str, str], RatedItem | None] = {}
+    for criterion, peer, person, origin, value, name, group, at in said.values_list(
+        "criterion_id",
+        "summary__public_id",
+        "person__username",
+        "origin_name",
+        "value",
+        "summary__document_set__external_id",
+        "summary__document_set__group",
         "created_at",
     ):
-        who = person or ""
-        for question, value in answers.items():
-            if question in questions and value in questions[question].values:
-                by_question[question].append(RatedItem(peer, who, value, cluster_of(name, group), at))
-        if percent is not None:
-            unmarked.append(RatedItem(peer, who, percent, cluster_of(name, group), at))
-    return by_question, unmarked
-
-
-def questions_of(project: Project) -> tuple[QualityQuestion, ...]:
-    """The project's quality questions, in order."""
-    return quality_questions(project.question_set, project.own_questions)
+        who = person or origin
+        last[criterion, peer, who] = (
+            None if value is None else RatedItem(peer, who, round(value), cluster_of(name, group), at)
+        )
+    found: dict[int, list[RatedItem]] = defaultdict(list)
+    for (criterion, _, _), rated in last.items():
+        if rated is not None:
+            found[criterion].append(rated)
+    return found
 
 
 def percent_categories(ratings: Iterable[RatedItem]) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.agreement.ratings import (
     PERCENTS,
-    UNMARKED,
     CheckFacts,
     RatedItem,
     Scale,
@@ -17,11 +16,12 @@ from annotation.analysis.agreement.ratings import (
     check_facts,
     percent_categories,
     percent_ratings,
-    questions_of,
     whole_ratings,
 )
-from annotation.models import Check, Comparison, Label
+from annotation.core.criteria import asked_of_people
+from annotation.models import Check, Comparison, Criterion, Label
 from annotation.scoring.judge_percents import judge_percents
+from evaluation.statistics import Level
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -32,15 +32,21 @@ VERDICTS = {
     Check.Side.PEER.value: ("Verdicts, alignment", "Is the claim of the summary supported by its source?"),
 }
 """By side the scale's name and question."""
+LEVELS: Mapping[str, Level] = {
+    Criterion.Scale.POINTS: "ordinal",
+    Criterion.Scale.YES_NO: "nominal",
+    Criterion.Scale.PERCENT: "interval",
+}
+"""What differences between answers to a criterion mean."""
 
 
 def scales_of(project: Project) -> list[Scale]:
-    """Every scale of the project: verdicts by side, percents, then quality answers; also those nobody answered on.
+    """Every scale of the project: verdicts by side, percents, then criteria; also those nobody answered on.
 
     A fixed number of queries.
     """
     facts = check_facts(project)
-    return [*_verdict_scales(project, facts), *_percent_scales(project), *_quality_scales(project)]
+    return [*_verdict_scales(project, facts), *_percent_scales(project), *_rating_scales(project)]
 
 
 def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[Scale]:
@@ -83,32 +89,25 @@ def _percent_scales(project: Project) -> list[Scale]:
     ]
 
 
-def _quality_scales(project: Project) -> list[Scale]:
-    by_question, unmarked = whole_ratings(project)
-    scales = [
-        Scale(
-            key=f"quality-{question.id}",
-            name=f"Quality {question.id.replace('_', ' ')}",
-            question=question.text,
-            level="ordinal",
-            categories=tuple(question.values),
-            weights="quadratic",
-            ratings=tuple(by_question[question.id]),
-            judge={},
-        )
-        for question in questions_of(project)
-    ]
-    of_unmarked = Scale(
-        key=UNMARKED,
-        name="Unmarked",
-        question="How much of the unmarked peer units is related to the subject all the same?",
-        level="interval",
-        categories=percent_categories(unmarked),
-        weights="quadratic",
-        ratings=tuple(unmarked),
+def _rating_scales(project: Project) -> list[Scale]:
+    criteria = asked_of_people(project)
+    by_criterion = whole_ratings(project, criteria)
+    return [_rating_scale(criterion, by_criterion.get(criterion.pk, ())) for criterion in criteria]
+
+
+def _rating_scale(criterion: Criterion, ratings: Sequence[RatedItem]) -> Scale:
+    is_percent = criterion.scale == Criterion.Scale.PERCENT
+    level = LEVELS[criterion.scale]
+    return Scale(
+        key=f"rating-{criterion.name}",
+        name=criterion.name.replace("_", " ").capitalize(),
+        question=criterion.question,
+        level=level,
+        categories=percent_categories(ratings) if is_percent else criterion.fact.values,
+        weights=None if level == "nominal" else "quadratic",
+        ratings=tuple(ratings),
         judge={},
     )
-    return [*scales, of_unmarked]
 
 
 def _judge_percents(project: Project, ratings: Sequence[RatedItem]) -> dict[str, Value]:

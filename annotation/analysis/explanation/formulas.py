@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from annotation.models import Project, Rating
+from annotation.models import Project
 from evaluation.blend import (
     ComparisonScore,
     ScoredClaim,
@@ -154,7 +154,7 @@ def _formulas_of_wholes(
     for name in RATED:
         reason = ratings[name].reason if name in ratings else ""
         yield Formula(name.replace("_", " ").capitalize(), name, getattr(score, name), reason)
-    concise = _conciseness(ratings.get(Rating.Name.CONCISENESS), terms)
+    concise = _conciseness(ratings.get("conciseness"), terms)
     yield Formula("Conciseness", "conciseness", score.conciseness, concise)
 
 

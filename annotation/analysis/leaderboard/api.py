@@ -121,7 +121,7 @@ class Quality(ApiView):
 
     @operation("list_quality", parameters=[LeaderboardQuery], responses=list[QualityTable])
     def get(self, request: Request, slug: str) -> Response:
-        """List the mean answers to the quality questions by system, one table per target length.
+        """List the mean answers to the criteria by system, one table per target length.
 
         Of closed assignments.
         """

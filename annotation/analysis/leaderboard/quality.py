@@ -1,88 +1,90 @@
-"""What assessors answered to the quality questions, by system. Not for the blind."""
+"""What people answered to the project's criteria, by system. Not for the blind."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from annotation.analysis.leaderboard.leaderboard import ALL, Targets
-from annotation.models import SummaryJudgment
-from evaluation.metrics import QualityQuestion, quality_questions
+from annotation.core.criteria import asked_of_people
+from annotation.models import Rating
+from evaluation.metrics import Criterion
 
 if TYPE_CHECKING:
     from annotation.models import Project
 
-QualityAnswers = Mapping[str, int]
-
 
 @dataclass(frozen=True, slots=True)
-class QualityMean:
-    """The macro mean of the answers to one question: over assessors, then summaries, then document sets.
+class CriterionMean:
+    """The macro mean of the answers to one criterion: over people, then summaries, then document sets.
 
     None where nobody answered; `n` counts the document sets with an answer.
     """
 
-    question: str
+    criterion: str
     mean: float | None
     n: int
 
 
 @dataclass(frozen=True, slots=True)
 class QualityRow:
-    """One system's means, in the order of the questions. `summaries` counts those with answers."""
+    """One system's means, in the order of the criteria. `summaries` counts those with answers."""
 
     system: str
     system_id: str
     summaries: int
-    means: tuple[QualityMean, ...]
+    means: tuple[CriterionMean, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class QualityTable:
-    """The systems at one target length, by name. The values of the answers are those of the questions."""
+    """The systems at one target length, by name. The values of the answers are those of the criteria."""
 
     target_words: int | None
-    questions: tuple[QualityQuestion, ...]
+    criteria: tuple[Criterion, ...]
     rows: tuple[QualityRow, ...]
 
 
 def quality_tables(project: Project, *, target_words: int | Targets | None = ALL) -> list[QualityTable]:
-    """The answers of closed assignments to the project's questions, per target length or for the one named. One query.
+    """People's answers to what is asked now, per target length or for the one named. Two queries.
 
-    Target lengths without answers are left out.
+    Answers in open assignments do not count. Target lengths without answers are left out.
     """
-    questions = quality_questions(project.question_set, project.own_questions)
-    if not questions:
-        return []
-    said = SummaryJudgment.objects.filter(
-        assignment__document_set__project=project,
-        assignment__closed_at__isnull=False,
-        is_current=True,
-    ).exclude(quality_answers={})
+    asked = asked_of_people(project)
+    said = Rating.objects.filter(criterion__in=asked, judge__isnull=True, withdrawn_at__isnull=True).exclude(
+        assignment__isnull=False, assignment__closed_at__isnull=True
+    )
     if not isinstance(target_words, Targets):
-        said = said.filter(peer__target_words=target_words)
+        said = said.filter(summary__target_words=target_words)
+    last = {
+        (target, (system, system_id), document_set, peer, criterion, person or origin): value
+        for target, system, system_id, document_set, peer, criterion, person, origin, value in said.order_by(
+            "pk"
+        ).values_list(
+            "summary__target_words",
+            "summary__system__name",
+            "summary__system__public_id",
+            "summary__document_set_id",
+            "summary_id",
+            "criterion_id",
+            "person_id",
+            "origin_name",
+            "value",
+        )
+    }
     tables: dict[int | None, dict[tuple[str, str], _OfSystem]] = defaultdict(lambda: defaultdict(_OfSystem))
-    for target, system, system_id, document_set, peer, answers in said.order_by().values_list(
-        "peer__target_words",
-        "peer__system__name",
-        "peer__system__public_id",
-        "peer__document_set_id",
-        "peer_id",
-        "quality_answers",
-    ):
-        tables[target][system, system_id].add(document_set, peer, answers)
+    for (target, system, document_set, peer, criterion, _), value in last.items():
+        if value is not None:
+            tables[target][system].add(criterion, document_set, peer, value)
     return [
         QualityTable(
             target_words=target,
-            questions=questions,
+            criteria=tuple(row.fact for row in asked),
             rows=tuple(
-                QualityRow(
-                    system=system, system_id=system_id, summaries=of.summaries, means=of.means(questions)
-                )
-                for (system, system_id), of in sorted(tables[target].items())
+                QualityRow(*system, len(of.peers), tuple(of.mean(row.name, row.pk) for row in asked))
+                for system, of in sorted(tables[target].items())
             ),
         )
         for target in sorted(tables, key=lambda target: (target is None, target or 0))
@@ -90,31 +92,18 @@ def quality_tables(project: Project, *, target_words: int | Targets | None = ALL
 
 
 class _OfSystem:
-    """The answers about one system's summaries at one target length."""
+    """The answers about one system's summaries at one target length, by criterion, document set and summary."""
 
     def __init__(self) -> None:
-        self._sets: dict[int, dict[int, list[QualityAnswers]]] = defaultdict(lambda: defaultdict(list))
+        self.peers: set[int] = set()
+        self._sets: dict[int, dict[int, dict[int, list[float]]]] = defaultdict(
+            lambda: defaultdict(lambda: defaultdict(list))
+        )
 
-    def add(self, document_set: int, peer: int, answers: QualityAnswers) -> None:
-        self._sets[document_set][peer].append(answers)
+    def add(self, criterion: int, document_set: int, peer: int, value: float) -> None:
+        self.peers.add(peer)
+        self._sets[criterion][document_set][peer].append(value)
 
-    @property
-    def summaries(self) -> int:
-        return sum(len(peers) for peers in self._sets.values())
-
-    def means(self, questions: Iterable[QualityQuestion]) -> tuple[QualityMean, ...]:
-        return tuple(self._mean(question.id) for question in questions)
-
-    def _mean(self, question: str) -> QualityMean:
-        of_sets = [
-            of_set
-            for peers in self._sets.values()
-            if (of_set := _mean(_mean(each.get(question) for each in said) for said in peers.values()))
-            is not None
-        ]
-        return QualityMean(question=question, mean=_mean(of_sets), n=len(of_sets))
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    present = [value for value in values if value is not None]
-    return math.fsum(present) / len(present) if present else None
+    def mean(self, name: str, criterion: int) -> CriterionMean:
+        of_sets = [fmean(map(fmean, peers.values())) for peers in self._sets[criterion].values()]
+        return CriterionMean(name, fmean(of_sets) if of_sets else None, len(of_sets))

@@ -15,13 +15,12 @@ from annotation.api.fields import NamedChoice
 from annotation.api.rows import ChoiceRow
 from annotation.api.schema import operation
 from annotation.assessing.queries.assessment import (
+    AskedCriterion,
     JudgedUnit,
     PeerUnit,
-    QualityQuestionAsked,
     SeeForm,
     SetWork,
     SummaryWork,
-    UnmarkedQuestion,
     own_assignment,
     own_reading,
     own_work_in,
@@ -36,7 +35,7 @@ from annotation.assessing.services.open_assignment import open_assignment
 from annotation.assessing.services.save_acts import LONGEST_UNIT_NOTE, save_acts
 from annotation.core.permissions import Verb
 
-STAGES = ("quality", "units", "unmarked", "done")
+STAGES = ("before", "units", "after", "done")
 GATES = ("none", "shut", "open", "done", "rule")
 
 
@@ -55,11 +54,11 @@ class GateField(NamedChoice):
 
 
 class GatesRow(serializers.Serializer[Gates]):
-    """Where a comparison stands: quality questions first, then model units, then the unmarked peer units."""
+    """Where a comparison stands: criteria before the model summary, its units, criteria after."""
 
-    quality = GateField()
+    before = GateField()
     units = GateField()
-    unmarked = GateField()
+    after = GateField()
 
 
 class ReadingRow(serializers.Serializer[SummaryWork]):
@@ -73,7 +72,7 @@ class ReadingRow(serializers.Serializer[SummaryWork]):
     stage = StageField()
     judged = serializers.IntegerField(help_text="Model units with a percent.")
     total = serializers.IntegerField(
-        allow_null=True, help_text="Model units to judge; null while the quality questions come first."
+        allow_null=True, help_text="Model units to judge; null while criteria come first."
     )
 
 
@@ -131,33 +130,26 @@ class PeerUnitRow(serializers.Serializer[PeerUnit]):
     text = serializers.CharField()
 
 
-class AskedQuestionRow(serializers.Serializer[QualityQuestionAsked]):
-    """A quality question of the peer summary, and the caller's answer so far."""
+class AskedCriterionRow(serializers.Serializer[AskedCriterion]):
+    """A question about the peer summary, and the caller's answer so far."""
 
-    id = serializers.CharField()
-    text = serializers.CharField()
-    choices = serializers.SerializerMethodField()
-    answer = serializers.IntegerField(allow_null=True)
+    id = serializers.CharField(source="criterion_id")
+    question = serializers.CharField()
+    asked = NamedChoice("Asked", ("before", "after"))
+    choices = serializers.SerializerMethodField(help_text="Empty for a percent from 0 to 100.")
+    value = serializers.IntegerField(allow_null=True)
+    version = serializers.IntegerField()
+    gate = GateField()
 
     @extend_schema_field(ChoiceRow(many=True))
-    def get_choices(self, question: QualityQuestionAsked) -> list[dict[str, object]]:
-        return [{"value": value, "text": text} for value, text in question.choices]
-
-
-class UnmarkedRow(serializers.Serializer[UnmarkedQuestion]):
-    """How much of the peer units that are marked nowhere is related to the subject all the same."""
-
-    units = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Numbers of the unmarked peer units."
-    )
-    percents = serializers.ListField(child=serializers.IntegerField())
-    percent = serializers.IntegerField(allow_null=True)
+    def get_choices(self, criterion: AskedCriterion) -> list[dict[str, object]]:
+        return [{"value": value, "text": text} for value, text in criterion.choices]
 
 
 class ReadingDetail(serializers.Serializer[SeeForm]):
     """One comparison: the units of the model summary, and those of the peer summary to mark.
 
-    While quality questions are open there are no model units.
+    While criteria are open that come before, there are no model units.
     """
 
     id = serializers.CharField(source="reading_id")
@@ -175,25 +167,22 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
         source="scale",
         help_text="Allowed percents; empty if any whole percent is allowed.",
     )
-    questions = AskedQuestionRow(many=True)
+    criteria = AskedCriterionRow(many=True)
     model_units = JudgedUnitRow(many=True, source="units")
     peer_units = PeerUnitRow(many=True)
-    unmarked = UnmarkedRow(
-        allow_null=True, help_text="Null if asked at another comparison of the same peer summary."
+    unmarked = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Numbers of the peer units that are marked nowhere."
     )
     is_closed = serializers.BooleanField()
-    version = serializers.IntegerField(help_text="Of the answers on the peer summary.")
 
 
 class ActRow(serializers.Serializer[Any]):
-    """One act. `follows` is the version that it changes, 0 where there is none: those of the answers on a summary for
-    `quality` and `unmarked`.
+    """One act. `follows` is the version that it changes, 0 where there is none.
 
-    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `quality` takes `question` and
-    `answer`; `unmarked` takes `percent`.
+    Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; `rating` takes `criterion` and `value`.
     """
 
-    kind = serializers.ChoiceField(choices=("unit", "quality", "unmarked"))
+    kind = serializers.ChoiceField(choices=("unit", "rating"))
     reading = serializers.CharField()
     follows = serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER)
     unit = serializers.CharField(required=False)
@@ -204,8 +193,8 @@ class ActRow(serializers.Serializer[Any]):
         max_length=MOST_MARKS,
     )
     note = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_UNIT_NOTE)
-    question = serializers.CharField(required=False)
-    answer = serializers.IntegerField(required=False, allow_null=True)
+    criterion = serializers.CharField(required=False)
+    value = serializers.IntegerField(required=False, allow_null=True)
     ms = serializers.IntegerField(
         required=False,
         min_value=0,

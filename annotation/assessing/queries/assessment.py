@@ -12,16 +12,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from annotation.assessing.queries.progress import (
-    UNMARKED_PERCENTS,
     AssessingProgress,
+    Gate,
     Gates,
     JudgedComparison,
     Stage,
-    SummaryState,
 )
 from annotation.core.refusals import NotFound
 from annotation.core.unit_lists import unit_list
-from annotation.models import Assignment, Claim, Document, Project, Reading, Unit, UnitJudgment
+from annotation.models import Assignment, Claim, Criterion, Document, Project, Reading, Unit, UnitJudgment
 from annotation.scoring.records import target_of
 from evaluation.text import count_length
 
@@ -46,7 +45,7 @@ SCALES: dict[str, tuple[int, ...]] = {
 class SummaryWork:
     """One comparison to judge: of "peer `number`" of its set, compared with its `part`-th model summary.
 
-    `total` is None while the quality questions of the peer are open: until they are answered nothing is told
+    `total` is None while questions about the peer are open that come before: until they are answered nothing is told
     of the model summary, not even how long it is.
     """
 
@@ -68,7 +67,7 @@ class SummaryWork:
     @property
     def is_judged(self) -> bool:
         """Whether every model unit has its percent."""
-        return self.stage in ("unmarked", "done")
+        return self.stage in ("after", "done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,36 +128,31 @@ class PeerUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class QualityQuestionAsked:
-    """A quality question, its choices as (value, words), and the assessor's answer so far."""
+class AskedCriterion:
+    """A criterion with the assessor's answer so far, and its version.
 
-    id: str
-    text: str
-    choices: tuple[tuple[int, str], ...]
-    answer: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class UnmarkedQuestion:
-    """How much of the peer units that are marked nowhere is related to the subject all the same.
-
-    `units` are their numbers as far as they are known: those that no saved judgment marks. `elsewhere` are those
-    that are marked in other comparisons of the same peer summary.
+    `choices` are values and words; there are none where a percent from 0 to 100 is typed. `reads` is what is read
+    beside the summary (summary, reference, source, unmarked).
     """
 
-    percents: tuple[int, ...]
-    units: tuple[int, ...]
-    elsewhere: tuple[int, ...]
-    percent: int | None
+    criterion_id: str
+    question: str
+    asked: str
+    reads: str
+    is_percent: bool
+    choices: tuple[tuple[int, str], ...]
+    value: int | None
+    version: int
+    gate: Gate
 
 
 @dataclass(frozen=True, slots=True)
 class SeeForm:
     """One comparison in an assessor's hands.
 
-    `units` is empty while the quality questions are open. `comparisons` are all those of the same peer summary,
-    this one among them. `previous_id` and `next_id` are those beside it in its set. `version` is that of the answers
-    on the summary.
+    `units` is empty while questions are open that come before. `comparisons` are all those of the same peer summary,
+    this one among them. `previous_id` and `next_id` are those beside it in its set. `elsewhere` are the numbers of the
+    peer units that are marked in other comparisons of the same peer summary, `unmarked` of those marked nowhere.
     """
 
     reading_id: str
@@ -173,22 +167,30 @@ class SeeForm:
     target_words: int | None
     peer_length: int
     scale: tuple[int, ...]
-    questions: tuple[QualityQuestionAsked, ...]
+    criteria: tuple[AskedCriterion, ...]
     units: tuple[JudgedUnit, ...]
     peer_units: tuple[PeerUnit, ...]
-    unmarked: UnmarkedQuestion | None
+    elsewhere: tuple[int, ...]
+    unmarked: tuple[int, ...]
     previous_id: str | None
     next_id: str | None
     is_closed: bool
-    version: int
 
     @property
     def judged(self) -> int:
         return sum(unit.percent is not None for unit in self.units)
 
     @property
+    def before(self) -> list[AskedCriterion]:
+        return [each for each in self.criteria if each.asked == Criterion.Asked.BEFORE]
+
+    @property
+    def after(self) -> list[AskedCriterion]:
+        return [each for each in self.criteria if each.asked == Criterion.Asked.AFTER]
+
+    @property
     def answered(self) -> int:
-        return sum(question.answer is not None for question in self.questions)
+        return sum(each.value is not None for each in self.before)
 
     @property
     def letters(self) -> str:
@@ -267,7 +269,7 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | None:
     """The person's own assignment with the columns that a save needs, in one query; None where there is none."""
     own = Assignment.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
-    columns = ("name", "percent_scale", "question_set", "own_questions", "lease_minutes", "archived_at")
+    columns = ("name", "percent_scale", "lease_minutes", "archived_at")
     return (
         own.filter(document_set__project__deleted_at=None)
         .select_related("document_set__project")
@@ -290,6 +292,8 @@ def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
     piece = progress.of(assignment.pk).pieces[reading.public_id]
     if not here.closed_at:
         progress.load_marks([piece.summary])
+    others = (other for other in piece.summary.pieces if other is not piece)
+    elsewhere = {number for other in others for number in other.marked or ()}
     before, after = _neighbours(here, reading.public_id)
     return SeeForm(
         reading_id=reading.public_id,
@@ -304,14 +308,14 @@ def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
         target_words=target_of(comparison.peer, project),
         peer_length=count_length(comparison.peer.text, cast("LengthUnit", project.length_unit)),
         scale=SCALES[project.percent_scale],
-        questions=tuple(_asked(piece.summary)),
-        units=() if own.stage == "quality" else tuple(_judged_units(reading)),
+        criteria=tuple(_asked(piece)),
+        units=() if own.stage == "before" else tuple(_judged_units(reading)),
         peer_units=tuple(_peer_units(comparison.peer.units.order_by("position"), comparison.peer.text)),
-        unmarked=_unmarked(piece),
+        elsewhere=tuple(sorted(elsewhere)),
+        unmarked=piece.summary.unmarked,
         previous_id=before,
         next_id=after,
         is_closed=here.closed_at is not None,
-        version=piece.summary.version,
     )
 
 
@@ -377,7 +381,7 @@ def _summary_work(piece: JudgedComparison, *, is_closed: bool) -> SummaryWork:
         parts=len(summary.pieces),
         target_words=summary.target_words,
         judged=piece.judged,
-        total=None if stage == "quality" else piece.total,
+        total=None if stage == "before" else piece.total,
         stage=stage,
         is_begun=piece.judged > 0 or bool(summary.answers),
     )
@@ -391,28 +395,24 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
     return before, order[place + 1] if place + 1 < len(order) else None
 
 
-def _asked(summary: SummaryState) -> Iterable[QualityQuestionAsked]:
-    for question in summary.questions:
-        yield QualityQuestionAsked(
-            id=question.id,
-            text=question.text,
-            choices=question.choices,
-            answer=summary.answers.get(question.id),
-        )
-
-
-def _unmarked(piece: JudgedComparison) -> UnmarkedQuestion | None:
-    """The question of the unmarked peer units, where it belongs to this comparison and is not shut."""
+def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
+    """What is asked at this comparison: before the model summary, and at the peer's last one also after it."""
     summary = piece.summary
-    if not piece.is_last or summary.is_quality_open:
-        return None
-    elsewhere = {number for other in summary.pieces if other is not piece for number in other.marked or ()}
-    return UnmarkedQuestion(
-        percents=UNMARKED_PERCENTS,
-        units=summary.unmarked,
-        elsewhere=tuple(sorted(elsewhere)),
-        percent=summary.unmarked_percent,
-    )
+    for row in summary.criteria:
+        if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):
+            continue
+        value, fact = summary.answers.get(row.pk), row.fact
+        yield AskedCriterion(
+            criterion_id=row.public_id,
+            question=row.question,
+            asked=row.asked,
+            reads=row.reads,
+            is_percent=row.scale == Criterion.Scale.PERCENT,
+            choices=fact.choices,
+            value=None if value is None else int(value),
+            version=summary.versions.get(row.pk, 0),
+            gate=summary.gate(row),
+        )
 
 
 def _judged_units(reading: Reading) -> Iterable[JudgedUnit]:

@@ -1,55 +1,51 @@
 """Progress of assessors in their assignments, and the stages of the protocol that are open to them.
 
-A *reading* is one comparison in an assignment. The order of work on one peer summary: the quality questions, while
-nothing of the model summary is shown; the model units of its readings; at the last of them the question of the
-unmarked peer units. The set can be closed when every summary is complete.
+A *reading* is one comparison in an assignment. The order of work on one peer summary: the criteria that are asked
+before, while nothing of the model summary is shown; the model units of its readings; at the last of them the criteria
+that are asked after. The set can be closed when every summary is complete.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from annotation.assessing import sql
 from annotation.core import by_hand
-from annotation.models import Project, UnitJudgment
+from annotation.core.criteria import asked_of_people
+from annotation.models import Criterion, Project, Rating, UnitJudgment
 from annotation.models.judgment import ASKED_AT_PRESENT
-from evaluation.metrics import QualityQuestion, quality_questions
 
 SHORT_TARGET = 10
-"""Peer summaries of a target up to this are too short to ask about their quality."""
-
-UNMARKED_PERCENTS = tuple(range(0, 101, 20))
-"""The answers to the question of the unmarked peer units, whatever the project's scale."""
+"""Peer summaries of a target up to this are too short to ask about as wholes."""
 
 Gate = Literal["none", "shut", "open", "done", "rule"]
-Stage = Literal["quality", "units", "unmarked", "done"]
+Stage = Literal["before", "units", "after", "done"]
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
     """Where a comparison stands in the protocol.
 
-    `quality`: none (not asked), open, done. `units`: shut (answer the quality questions first), open, done.
-    `unmarked`: none (asked at another comparison of the same peer), shut (judge the units first), open, done,
-    rule (no peer unit is unmarked, so it is 0 without being asked).
+    `before`: none (nothing is asked), open, done. `units`: shut (answer what is asked before first), open, done.
+    `after`: none (nothing is asked, or it is at another comparison of the same peer), shut (judge the units first),
+    open, done.
     """
 
-    quality: Gate
+    before: Gate
     units: Gate
-    unmarked: Gate
+    after: Gate
 
     @property
     def stage(self) -> Stage:
         """What is to be done now."""
-        if self.quality == "open":
-            return "quality"
+        if self.before == "open":
+            return "before"
         if self.units == "open":
             return "units"
-        return "unmarked" if self.unmarked == "open" else "done"
+        return "after" if self.after == "open" else "done"
 
 
 @dataclass(slots=True, eq=False)
@@ -84,13 +80,12 @@ class JudgedComparison:
     @property
     def gates(self) -> Gates:
         summary = self.summary
-        quality: Gate = "none"
-        if summary.questions:
-            quality = "open" if summary.is_quality_open else "done"
-        units: Gate = "done" if self.is_judged else "open"
-        if summary.is_quality_open:
-            units = "shut"
-        return Gates(quality=quality, units=units, unmarked=summary.unmarked_gate if self.is_last else "none")
+        units: Gate = "shut" if summary.is_before_open else "done" if self.is_judged else "open"
+        return Gates(
+            before=summary.gate_of(Criterion.Asked.BEFORE),
+            units=units,
+            after=summary.gate_of(Criterion.Asked.AFTER) if self.is_last else "none",
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -100,30 +95,57 @@ class JudgedComparison:
 
 @dataclass(slots=True, eq=False)
 class SummaryState:
-    """One peer summary in an assignment. `questions` are those that are asked of it."""
+    """One peer summary in an assignment: the criteria that are asked of it, with values and versions by their keys."""
 
     number: int
     peer_id: int
     target_words: int | None
     pieces: list[JudgedComparison] = field(default_factory=list)
     peer_units: int = 0
-    questions: tuple[QualityQuestion, ...] = ()
-    answers: dict[str, int] = field(default_factory=dict)
-    unmarked_percent: int | None = None
-    version: int = 0
+    criteria: tuple[Criterion, ...] = ()
+    answers: dict[int, float] = field(default_factory=dict)
+    versions: dict[int, int] = field(default_factory=dict)
+
+    def unanswered(self, asked: str) -> list[Criterion]:
+        """Those asked at that stage without an answer, be it by rule."""
+        return [
+            each
+            for each in self.criteria
+            if each.asked == asked and each.pk not in self.answers and not self.is_by_rule(each)
+        ]
+
+    def give(self, criterion: int, value: float | None, version: int) -> None:
+        """Take a rating in; one without a value takes back what was said before."""
+        self.answers.pop(criterion, None)
+        if value is not None:
+            self.answers[criterion] = value
+        self.versions[criterion] = version
 
     @property
-    def unanswered(self) -> tuple[QualityQuestion, ...]:
-        return tuple(question for question in self.questions if question.id not in self.answers)
+    def is_before_open(self) -> bool:
+        return bool(self.unanswered(Criterion.Asked.BEFORE))
 
-    @property
-    def is_quality_open(self) -> bool:
-        return bool(self.unanswered)
+    def is_by_rule(self, criterion: Criterion) -> bool:
+        """Whether no peer unit is unmarked, so that the answer is the lowest without being asked."""
+        return criterion.reads == Criterion.Reads.UNMARKED and self.marked is not None and not self.unmarked
+
+    def gate(self, criterion: Criterion) -> Gate:
+        if criterion.asked == Criterion.Asked.AFTER and not self.is_judged:
+            return "shut"
+        if self.is_by_rule(criterion):
+            return "rule"
+        return "done" if criterion.pk in self.answers else "open"
+
+    def gate_of(self, asked: str) -> Gate:
+        """Where all that are asked at that stage stand."""
+        gates: list[Gate] = [self.gate(each) for each in self.criteria if each.asked == asked]
+        standing: tuple[Gate, ...] = ("shut", "open")
+        return next((gate for gate in standing if gate in gates), "done" if gates else "none")
 
     @property
     def is_judged(self) -> bool:
         """Whether every unit of all its comparisons has a percent."""
-        return not self.is_quality_open and all(piece.is_judged for piece in self.pieces)
+        return not self.is_before_open and all(piece.is_judged for piece in self.pieces)
 
     @property
     def marked(self) -> frozenset[int] | None:
@@ -138,16 +160,8 @@ class SummaryState:
         return tuple(number for number in range(1, self.peer_units + 1) if number not in marked)
 
     @property
-    def unmarked_gate(self) -> Gate:
-        if not self.is_judged:
-            return "shut"
-        if self.marked is not None and not self.unmarked:
-            return "rule"
-        return "open" if self.unmarked_percent is None else "done"
-
-    @property
     def is_complete(self) -> bool:
-        return self.is_judged and self.unmarked_gate in ("done", "rule")
+        return self.is_judged and not self.unanswered(Criterion.Asked.AFTER)
 
 
 @dataclass(slots=True, eq=False)
@@ -162,10 +176,9 @@ class AssignmentProgress:
         return all(summary.is_complete for summary in self.summaries.values())
 
     def leave_unasked(self) -> None:
-        """Ask nothing any more: a set that was closed before the project had questions lacks no answers."""
+        """Ask nothing any more: a set that was closed before the project had a criterion lacks no answer."""
         for summary in self.summaries.values():
-            if summary.is_quality_open:
-                summary.questions = ()
+            summary.criteria = tuple(each for each in summary.criteria if each.pk in summary.answers)
 
 
 @dataclass(slots=True, eq=False)
@@ -177,25 +190,23 @@ class AssessingProgress:
 
     @classmethod
     def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All that is known: one query, two where a question of unmarked peer units may be open."""
+        """All that is known: three queries, four where a question of unmarked peer units may be open."""
         progress = cls.read(project, assignment_ids)
         progress.load_marks(
-            summary
-            for summary in progress.summaries()
-            if summary.is_judged and summary.unmarked_percent is None
+            summary for summary in progress.summaries() if summary.is_judged and not summary.is_complete
         )
         return progress
 
     @classmethod
     def read(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All but which peer units are marked, in one query."""
-        questions = quality_questions(project.question_set, project.own_questions)
+        """All but which peer units are marked, in three queries."""
+        criteria = asked_of_people(project)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
         for row in _rows(assignment_ids):
             assignment = assignments[row.assignment_id]
             summary = assignment.summaries.get(row.peer_id)
             if summary is None:
-                summary = _summary_state(row, len(assignment.summaries) + 1, questions)
+                summary = _summary_state(row, len(assignment.summaries) + 1, criteria)
                 assignment.summaries[row.peer_id] = summary
             has_claims = row.model_claims is not None
             piece = JudgedComparison(
@@ -210,6 +221,12 @@ class AssessingProgress:
             )
             summary.pieces.append(piece)
             assignment.pieces[piece.reading_id] = piece
+        ratings = Rating.objects.filter(assignment__in=assignment_ids).order_by("version")
+        for key, peer, criterion, value, version in ratings.values_list(
+            "assignment_id", "summary_id", "criterion_id", "value", "version"
+        ):
+            if (summary := assignments[key].summaries.get(peer)) is not None:
+                summary.give(criterion, value, version)
         return cls(project=project, assignments=dict(assignments))
 
     def of(self, assignment_id: int) -> AssignmentProgress:
@@ -270,9 +287,6 @@ class _ProgressRow(NamedTuple):
     model_claims: int | None
     judged_units: int
     judged_claims: int
-    quality_answers: str | dict[str, int] | None
-    unmarked_percent: int | None
-    version: int
 
 
 def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
@@ -282,22 +296,13 @@ def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
     return [_ProgressRow(*row) for row in by_hand.rows(statement, list(assignment_ids))]
 
 
-def _summary_state(row: _ProgressRow, number: int, questions: tuple[QualityQuestion, ...]) -> SummaryState:
-    answers = row.quality_answers or {}
-    is_short = row.target_words is not None and row.target_words <= SHORT_TARGET
+def _summary_state(row: _ProgressRow, number: int, criteria: Iterable[Criterion]) -> SummaryState:
+    # A text without a unit is empty, and a headline is too short to ask about.
+    is_asked = row.peer_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
         number=number,
         peer_id=row.peer_id,
         target_words=row.target_words,
         peer_units=row.peer_units,
-        # A text without a unit is empty, and a headline is too short to ask about.
-        questions=questions if row.peer_units and not is_short else (),
-        answers=dict(_read_json(answers)),
-        unmarked_percent=row.unmarked_percent,
-        version=row.version,
+        criteria=tuple(each for each in criteria if is_asked or each.reads == Criterion.Reads.UNMARKED),
     )
-
-
-def _read_json(value: Any) -> Any:
-    """A JSON column as the database's own driver gives it: text, or read already."""
-    return json.loads(value) if isinstance(value, str) else value

@@ -19,8 +19,7 @@ _PUBLIC_ID = re.compile(r"[a-z0-9]{1,32}")
 _SHARED_KEYS = frozenset({"kind", "reading", "follows", "ms"})
 _OWN_KEYS = {
     "unit": {"unit", "percent", "marks", "note"},
-    "quality": {"question", "answer"},
-    "unmarked": {"percent"},
+    "rating": {"criterion", "value"},
 }
 
 
@@ -38,27 +37,17 @@ class UnitAct:
 
 
 @dataclass(frozen=True, slots=True)
-class QualityAct:
-    """One answer to one quality question; None takes it back. All answers on a summary share their versions."""
+class RatingAct:
+    """The answer to one criterion about the peer summary of a reading; None takes it back."""
 
     reading_id: str
-    question: str
-    answer: int | None
+    criterion_id: str
+    value: int | None
     active_ms: int = 0
     follows: int | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class UnmarkedAct:
-    """The answer to the question of the unmarked peer units; None takes it back. Versions as of a quality answer."""
-
-    reading_id: str
-    percent: int | None
-    active_ms: int = 0
-    follows: int | None = field(default=None, kw_only=True)
-
-
-Act = UnitAct | QualityAct | UnmarkedAct
+Act = UnitAct | RatingAct
 
 
 def read_acts(given: object) -> list[Act]:
@@ -86,13 +75,12 @@ def _read(entry: object, where: str) -> Act:
     reading = _id(entry.get("reading"), at("reading"))
     follows = _number(entry.get("follows"), at("follows"))
     active_ms = _number(entry.get("ms", 0), at("ms"))
-    if kind == "quality":
-        question = _text(entry.get("question"), at("question"))
-        answer = _optional(entry.get("answer"), at("answer"))
-        return QualityAct(reading, question, answer, active_ms, follows=follows)
+    if kind == "rating":
+        criterion = _id(entry.get("criterion"), at("criterion"))
+        return RatingAct(
+            reading, criterion, _optional(entry.get("value"), at("value")), active_ms, follows=follows
+        )
     percent = _optional(entry.get("percent"), at("percent"))
-    if kind == "unmarked":
-        return UnmarkedAct(reading, percent, active_ms, follows=follows)
     unit = _id(entry.get("unit"), at("unit"))
     marks = _marks(entry.get("marks", []), at("marks"))
     note = _text(entry.get("note", ""), at("note"))

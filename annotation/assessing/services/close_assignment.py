@@ -12,23 +12,20 @@ from annotation.assessing.services.open_assignment import check_open
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid, NotFound
-from annotation.models import Assignment, Reading, Summary, SummaryJudgment
+from annotation.models import Assignment, Rating, Reading, Summary
 from annotation.scoring.rescore import rescore_now
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from django.contrib.auth.models import User
 
     from annotation.assessing.queries.progress import JudgedComparison, SummaryState
 
 MISSING_WORDS = {
-    "quality": ("quality question has no answer yet", "quality questions have no answer yet"),
+    "before": ("question about a summary has no answer yet", "questions about summaries have no answer yet"),
     "units": ("model unit has no percent yet", "model units have no percent yet"),
-    "unmarked": (
-        "question of the unmarked peer units has no answer yet",
-        "questions of the unmarked peer units have no answer yet",
-    ),
+    "after": ("question at the end has no answer yet", "questions at the end have no answer yet"),
 }
 """What a set can lack, in the order in which an assessor comes to it."""
 
@@ -37,7 +34,7 @@ MISSING_WORDS = {
 def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
     """Submit everything in an assignment; its percents count from now on. Twice changes nothing.
 
-    Where no peer unit is unmarked, the answer 0 to the question of them is written down. Raises Invalid (code
+    Where no peer unit is unmarked, the lowest answer to questions of them is written down. Raises Invalid (code
     `incomplete`) with what is missing by assignment (`missing`: the stage and how much) and the assignment to
     go to (`go_to`); Conflict (code `unassigned`) and NotFound where the assignment is no longer the person's.
     """
@@ -58,7 +55,7 @@ def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
     progress.load_marks(progress.summaries())
     here = progress.of(assignment.pk)
     _check_complete(here)
-    _answer_by_rule(assignment, [each for each in here.summaries.values() if each.unmarked_gate == "rule"])
+    _answer_by_rule(assignment, here.summaries.values())
     now = timezone.now()
     assignment.closed_at, assignment.lease_until = now, None
     assignment.save(update_fields=["closed_at", "lease_until"])
@@ -98,12 +95,12 @@ def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
     Nothing is told of what comes after the stage: not even how many units a model summary has.
     """
     match piece.gates.stage:
-        case "quality":
-            return ("quality", len(piece.summary.unanswered)) if piece.is_first else None
+        case "before":
+            return ("before", len(piece.summary.unanswered("before"))) if piece.is_first else None
         case "units":
             return "units", piece.total - piece.judged
-        case "unmarked":
-            return "unmarked", 1
+        case "after":
+            return "after", len(piece.summary.unanswered("after"))
         case "done":
             return None
 
@@ -114,23 +111,21 @@ def _in_words(stage: str, counts: Sequence[int]) -> str:
     return f"{total} {one if total == 1 else several}" if total else ""
 
 
-def _answer_by_rule(assignment: Assignment, summaries: Sequence[SummaryState]) -> None:
+def _answer_by_rule(assignment: Assignment, summaries: Iterable[SummaryState]) -> None:
     """Write down that nothing of what is unmarked is related where nothing is unmarked."""
-    stale = [summary for summary in summaries if summary.unmarked_percent != 0]
-    if not stale:
-        return
-    peers = [summary.peer_id for summary in stale]
-    SummaryJudgment.objects.filter(peer__in=peers, assignment=assignment, is_current=True).update(
-        is_current=False
-    )
-    SummaryJudgment.objects.bulk_create(
-        SummaryJudgment(
+    Rating.objects.bulk_create(
+        Rating(
+            criterion=criterion,
+            summary_id=summary.peer_id,
+            role=Rating.Role.ASSESSOR,
+            person_id=assignment.assessor_id,
             assignment=assignment,
-            peer_id=summary.peer_id,
-            quality_answers=summary.answers,
-            unmarked_percent=0,
-            version=summary.version + 1,
+            value=lowest,
+            version=summary.versions.get(criterion.pk, 0) + 1,
             guideline_id=assignment.guideline_id,
         )
-        for summary in stale
+        for summary in summaries
+        for criterion in summary.criteria
+        if summary.is_by_rule(criterion)
+        and summary.answers.get(criterion.pk) != (lowest := criterion.fact.values[0])
     )

@@ -13,7 +13,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.assessing.queries.progress import (
-    UNMARKED_PERCENTS,
     AssessingProgress,
     AssignmentProgress,
     Gates,
@@ -21,17 +20,18 @@ from annotation.assessing.queries.progress import (
     SummaryState,
     standing_judgments,
 )
-from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
+from annotation.assessing.services.acts import Act, RatingAct, UnitAct
 from annotation.assessing.services.open_assignment import check_open, enter, lease_end
 from annotation.core.guidelines import current_id
 from annotation.core.refusals import Conflict, Invalid, NotFound, Refusal
-from annotation.models import Assignment, Claim, Reading, SummaryJudgment, Unit, UnitJudgment
-from evaluation.metrics import Marks, QualityQuestion
+from annotation.models import Assignment, Claim, Criterion, Rating, Reading, Unit, UnitJudgment
+from evaluation.metrics import Marks
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 LONGEST_UNIT_NOTE = 4000
+MOST_LISTED = 11
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 STATUSES = {Conflict: 409, NotFound: 404, Invalid: 422}
 
@@ -140,7 +140,7 @@ class _Saving:
     slips: dict[str, str] = field(default_factory=dict)
     outdated: list[int] = field(default_factory=list)
     judgments: list[UnitJudgment] = field(default_factory=list)
-    answers: list[SummaryJudgment] = field(default_factory=list)
+    ratings: list[Rating] = field(default_factory=list)
     begun: set[int] = field(default_factory=set)
     versions: dict[object, int] = field(default_factory=dict)
     """The version before these acts of each thing that they change."""
@@ -166,9 +166,7 @@ class _Saving:
                 raise NotFound(
                     "This summary was changed or is no longer in the set. Open it again from My work."
                 )
-            version = (
-                self._judge(act, piece) if isinstance(act, UnitAct) else self._answer(act, piece.summary)
-            )
+            version = self._judge(act, piece) if isinstance(act, UnitAct) else self._rate(act, piece.summary)
         except Refusal as refusal:
             if all_or_none:
                 raise
@@ -182,14 +180,7 @@ class _Saving:
         """Write the rows: the last one on each thing is the current one, and those before it are kept."""
         UnitJudgment.objects.filter(pk__in=self.outdated).update(is_current=False)
         UnitJudgment.objects.bulk_create(self.judgments)
-        if self.answers:
-            peers = {row.peer_id for row in self.answers}
-            before = SummaryJudgment.objects.filter(assignment=self.assignment, peer__in=peers)
-            before.filter(is_current=True).update(is_current=False)
-            last = {row.peer_id: row for row in self.answers}
-            for row in self.answers:
-                row.is_current = row is last[row.peer_id]
-            SummaryJudgment.objects.bulk_create(self.answers)
+        Rating.objects.bulk_create(self.ratings)
         if self.begun:
             opened = Reading.objects.filter(pk__in=self.begun, state=Reading.State.OPEN)
             opened.update(state=Reading.State.DRAFT)
@@ -201,10 +192,10 @@ class _Saving:
     # Model units
 
     def _judge(self, act: UnitAct, piece: JudgedComparison) -> int:
-        if piece.summary.is_quality_open:
+        if piece.summary.is_before_open:
             raise Conflict(
-                "Answer this summary's quality questions first to see the model summary.",
-                code="quality_first",
+                "Answer the questions about this summary first to see the model summary.",
+                code="ratings_first",
             )
         place = self.places.get(act.unit_id)
         is_claim = place is not None and place.claim_id is not None
@@ -252,39 +243,36 @@ class _Saving:
             for piece in summary.pieces:
                 piece.marked = frozenset(marked.get(piece.key, ()))
 
-    # Quality questions and unmarked peer units
+    # Criteria
 
-    def _answer(self, act: QualityAct | UnmarkedAct, summary: SummaryState) -> int:
+    def _rate(self, act: RatingAct, summary: SummaryState) -> int:
         self._count_marks()
-        if isinstance(act, UnmarkedAct):
-            name, yours, theirs = "percent", act.percent, summary.unmarked_percent
-        else:
-            _question(act, summary)
-            name, yours, theirs = "answer", act.answer, summary.answers.get(act.question)
-        if yours == theirs:
-            return summary.version
-        self._check_follows(summary, act, summary.version, {name: yours}, {name: theirs})
-        if isinstance(act, UnmarkedAct):
-            _check_unmarked(act.percent, summary)
-            summary.unmarked_percent = act.percent
-        else:
-            _check_answer(act, summary)
-            summary.answers.pop(act.question, None)
-            if act.answer is not None:
-                summary.answers[act.question] = act.answer
-        summary.version += 1
-        self.answers.append(
-            SummaryJudgment(
+        criterion = next((each for each in summary.criteria if each.public_id == act.criterion_id), None)
+        if criterion is None:
+            raise NotFound("This question does not apply to this summary.")
+        version = summary.versions.get(criterion.pk, 0)
+        said = summary.answers.get(criterion.pk)
+        theirs = None if said is None else int(said)
+        if act.value == theirs:
+            return version
+        key = (summary.peer_id, criterion.pk)
+        self._check_follows(key, act, version, {"value": act.value}, {"value": theirs})
+        _check_value(act.value, criterion, summary)
+        summary.give(criterion.pk, act.value, version + 1)
+        self.ratings.append(
+            Rating(
+                criterion=criterion,
+                summary_id=summary.peer_id,
+                role=Rating.Role.ASSESSOR,
+                person_id=self.assignment.assessor_id,
                 assignment=self.assignment,
-                peer_id=summary.peer_id,
-                quality_answers=dict(summary.answers),
-                unmarked_percent=summary.unmarked_percent,
-                version=summary.version,
+                value=act.value,
+                version=version + 1,
                 active_ms=act.active_ms,
                 guideline_id=self.assignment.guideline_id,
             )
         )
-        return summary.version
+        return version + 1
 
     def _check_follows(
         self, key: object, act: Act, version: int, yours: Mapping[str, object], theirs: Mapping[str, object]
@@ -324,7 +312,7 @@ def _said(row: UnitJudgment | None) -> dict[str, object]:
 
 
 def _in_words(said: Mapping[str, object]) -> str:
-    number = said.get("percent", said.get("answer"))
+    number = said.get("percent", said.get("value"))
     words = ["no answer" if number is None else f"{number} %" if "percent" in said else f"answer {number}"]
     if marks := said.get("marks"):
         words.append(f"marked {', '.join(map(str, marks))}")  # type: ignore[call-overload]
@@ -360,35 +348,26 @@ def _slip(number: int, row: UnitJudgment, peer_units: int) -> str:
     return warnings[0].message if warnings else ""
 
 
-def _question(act: QualityAct, summary: SummaryState) -> QualityQuestion:
-    for question in summary.questions:
-        if question.id == act.question:
-            return question
-    raise NotFound("This question does not apply to this summary.")
-
-
-def _check_answer(act: QualityAct, summary: SummaryState) -> None:
-    values = _question(act, summary).values
-    if act.answer is not None and act.answer not in values:
-        raise Invalid(
-            f"The answer to this question is a whole number from {values[0]} to {values[-1]}.", field="answer"
-        )
-    if act.answer is None and not summary.is_quality_open:
+def _check_value(value: int | None, criterion: Criterion, summary: SummaryState) -> None:
+    values = criterion.fact.values
+    if value is not None and value not in values:
+        raise Invalid(f"The answer to this question is one of {_listed(values)}.", field="value")
+    if criterion.asked == Criterion.Asked.BEFORE:
+        if value is None and not summary.is_before_open:
+            raise Conflict(
+                "The model summary has been shown, so you can change this answer but not clear it.",
+                code="model_shown",
+            )
+    elif value is not None and not summary.is_judged:
         raise Conflict(
-            "The model summary has been shown, so you can change this answer but not clear it.",
-            code="quality_answered",
-        )
-
-
-def _check_unmarked(percent: int | None, summary: SummaryState) -> None:
-    if percent is None:
-        return
-    if percent not in UNMARKED_PERCENTS:
-        raise Invalid("The percent of unmarked peer units must be 0, 20, 40, 60, 80 or 100.", field="percent")
-    if not summary.is_judged:
-        raise Conflict(
-            "Give every model unit of this summary a percent first, then judge the unmarked peer units.",
+            "Give every model unit of this summary a percent first, then answer this question.",
             code="units_first",
         )
-    if not summary.unmarked:
+    elif value is not None and summary.is_by_rule(criterion):
         raise Conflict("All peer units are marked, so there is nothing to answer.", code="none_unmarked")
+
+
+def _listed(values: Sequence[int]) -> str:
+    if len(values) > MOST_LISTED:
+        return f"the whole numbers from {values[0]} to {values[-1]}"
+    return ", ".join(map(str, values))

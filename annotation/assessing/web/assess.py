@@ -28,7 +28,7 @@ from annotation.assessing.queries.assessment import (
 from annotation.assessing.queries.own_desk import own_desk
 from annotation.assessing.queries.progress import slips_in
 from annotation.assessing.services import queue
-from annotation.assessing.services.acts import QualityAct, UnmarkedAct, read_acts
+from annotation.assessing.services.acts import RatingAct, read_acts
 from annotation.assessing.services.close_assignment import close_assignment as close
 from annotation.assessing.services.open_assignment import open_assignment
 from annotation.assessing.services.save_acts import LONGEST_UNIT_NOTE, save_acts
@@ -42,8 +42,8 @@ from annotation.web.rooms import enter
 from annotation.web.screen import json_screen, screen
 from evaluation.metrics import Marks, MarkWarning
 
-ANSWER = "answer-"
-"""In a plain form the answer to a quality question is named by this and the question's id."""
+VALUE, FOLLOWS = "value-", "follows-"
+"""In a plain form the answer to a criterion, and the version that it follows, are named by these and its id."""
 
 
 @screen("GET")
@@ -93,41 +93,30 @@ def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> Ht
         percent=_whole(request.POST.get("percent", ""), "percent"),
         marks=[_number(mark, "marks") for mark in request.POST.getlist("marks")],
         note=request.POST.get("note", ""),
-        follows=_follows(request),
+        follows=_number(request.POST.get("follows", "0"), "follows"),
     )
     page = reverse("assess", kwargs={"slug": slug, "reading_id": reading_id})
     return redirect(f"{page}#unit-{unit_id}")
 
 
 @screen("POST")
-def answer_quality(request: Request, slug: str, reading_id: str) -> HttpResponse:
-    """Answers to quality questions from a plain form, any number of them at once."""
+def rate(request: Request, slug: str, reading_id: str) -> HttpResponse:
+    """Answers to criteria from a plain form, any number of them at once."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
-    given = {
-        name.removeprefix(ANSWER): text
-        for name, text in request.POST.dict().items()
-        if name.startswith(ANSWER)
-    }
-    follows = _follows(request)
     acts = [
-        QualityAct(reading_id, question, _whole(text, f"{ANSWER}{question}"), follows=follows)
-        for question, text in given.items()
+        RatingAct(
+            reading_id,
+            criterion := name.removeprefix(VALUE),
+            _whole(text, name),
+            follows=_number(request.POST.get(f"{FOLLOWS}{criterion}", "0"), "follows"),
+        )
+        for name, text in request.POST.dict().items()
+        if name.startswith(VALUE)
     ]
     if not acts:
-        raise Invalid("Choose an answer first.", field="answer")
+        raise Invalid("Choose an answer first.", field="value")
     save_acts(assignment=reading.assignment, by=request.user, acts=acts, all_or_none=True)
-    return redirect("assess", slug=slug, reading_id=reading_id)
-
-
-@screen("POST")
-def answer_unmarked(request: Request, slug: str, reading_id: str) -> HttpResponse:
-    """The answer to the question of the unmarked peer units from a plain form."""
-    room = enter(request, slug, Verb.ASSESS, here="work")
-    reading = own_reading(room.project, request.user, reading_id)
-    percent = _whole(request.POST.get("percent", ""), "percent")
-    act = UnmarkedAct(reading_id, percent, follows=_follows(request))
-    save_acts(assignment=reading.assignment, by=request.user, acts=[act], all_or_none=True)
     return redirect("assess", slug=slug, reading_id=reading_id)
 
 
@@ -222,10 +211,6 @@ def _slips_in_words(peers: list[int]) -> str:
     what = "1 model unit has" if len(peers) == 1 else f"{len(peers)} model units have"
     named = ", ".join(f"peer {number}" for number in sorted(set(peers)))
     return f"{what} a percent but no marked peer unit, or 0 % with a marked one: {named}."
-
-
-def _follows(request: Request) -> int:
-    return _number(request.POST.get("follows", "0"), "follows")
 
 
 def _whole(text: str, field: str) -> int | None:

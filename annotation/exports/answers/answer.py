@@ -10,14 +10,12 @@ from datetime import datetime
 #
 # unit                        an assessor's percent and marks; a judge's as one more assessor's
 #                             (the share of yes over its verdicts on the unit's claims, and their evidence)
-# quality                     an assessor's quality answers, JSON: a whole number by question
-# unmarked                    the percent of the peer units marked nowhere that are related to the subject
 # check, question             a verdict of a judge or reviewer on a claim, or on a closed question from the summary or,
 #                             without a system, from the source
 # vote                        what one of several raters said, of a verdict that a file brought with their votes
 # unit_adjudication,
 # check_adjudication          an adjudicator's decision
-# rating                      a number for a summary as a whole, given by a judge or computed
+# rating                      what a person or a judge answered to a criterion about a summary as a whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,12 @@
-"""Percents and quality answers for the level `answers`: assessors' and judges' shares."""
+"""Percents for the level `answers`: assessors' and judges' shares."""
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from annotation.exports.answers.answer import ExportedAnswer
-from annotation.models import (
-    Reading,
-    SummaryJudgment,
-    UnitJudgment,
-)
+from annotation.models import Reading, UnitJudgment
 from annotation.scoring.judge_percents import judge_percents
 
 if TYPE_CHECKING:
@@ -76,46 +69,3 @@ def judge_shares(peer_ids: Sequence[int]) -> Iterator[ExportedAnswer]:
             submitted_at=said.at,
             superseded=False,
         )
-
-
-def summary_judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
-    """Each row of the form repeats what was said before it, so only what it changed is an answer of its own."""
-    closed = SummaryJudgment.objects.filter(peer_id__in=peer_ids, assignment__closed_at__isnull=False)
-    answers: dict[tuple[int, int, str], list[tuple[str | None, ExportedAnswer]]] = defaultdict(list)
-    for row in closed.order_by("pk").values_list(
-        "assignment_id",
-        "peer_id",
-        "assignment__assessor_id",
-        "assignment__assessor__username",
-        "quality_answers",
-        "unmarked_percent",
-        "assignment__closed_at",
-        "assignment__may_have_seen",
-        "guideline__version",
-        named=True,
-    ):
-        said, unmarked = row.quality_answers, row.unmarked_percent
-        values = {
-            "quality": json.dumps(said, sort_keys=True, ensure_ascii=False) if said else None,
-            "unmarked": None if unmarked is None else str(unmarked),
-        }
-        for kind, value in values.items():
-            given = answers[row.assignment_id, row.peer_id, kind]
-            if value == (given[-1][0] if given else None):
-                continue
-            judgment = ExportedAnswer(
-                peer_id=row.peer_id,
-                kind=kind,
-                rater=people.name(row.assignment__assessor_id, row.assignment__assessor__username),
-                rater_kind="assessor",
-                value=value,
-                submitted_at=row.assignment__closed_at,
-                superseded=True,
-                guideline_version=row.guideline__version,
-                blind=not row.assignment__may_have_seen,
-            )
-            given.append((value, judgment))
-    for given in answers.values():
-        yield from (judgment for value, judgment in given[:-1] if value is not None)
-        if given and given[-1][0] is not None:
-            yield replace(given[-1][1], superseded=False)

@@ -1,6 +1,6 @@
 """Level `answers`: one row per answer that anybody gave, those that no longer stand included.
 
-`claim_id` names what was judged: a claim, for `question` the question, for `rating` what was rated.
+`claim_id` names what was judged: a claim, for `question` the question, for `rating` the criterion by name.
 `selected_by` and `inclusion_probability` are those of the random sample in which a verdict was given (the last one,
 where several count the same answer).
 `guideline_version` is the version of the guidelines that the person had before them. `blind` says of people's answers
@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING
 
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
 from annotation.exports.answers.answer import ExportedAnswer
-from annotation.exports.answers.in_assignments import (
-    judge_shares,
-    summary_judgments,
-    unit_judgments,
-)
+from annotation.exports.answers.in_assignments import judge_shares, unit_judgments
 from annotation.exports.answers.of_checks import answers_on_checks, unit_adjudications
 from annotation.exports.answers.of_wholes import ratings
 from annotation.exports.peers import peer_batches
@@ -98,10 +94,9 @@ def _row(head: TableRow, judgment: ExportedAnswer) -> TableRow:
 def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     yield from unit_judgments(peer_ids, people)
     yield from judge_shares(peer_ids)
-    yield from summary_judgments(peer_ids, people)
     yield from unit_adjudications(peer_ids, people)
     yield from answers_on_checks({"check_row__peer_id__in": peer_ids}, people)
-    yield from ratings(peer_ids)
+    yield from ratings(peer_ids, people)
 
 
 LEVEL = Level("answers", COLUMNS, rows)

@@ -20,7 +20,7 @@ from annotation.judging.services.asked_texts import TextsToJudge, TextToJudge
 from annotation.judging.services.judges import JudgeAtWork
 from annotation.judging.services.kept_answers import Given, Judged, Located, Rated
 from annotation.judging.words import completeness_in_words, named_in_set, redundancy_in_words, topics_in_words
-from annotation.models import Check, Claim, DocumentSet, Judge, Rating, Summary
+from annotation.models import Check, Claim, DocumentSet, Judge, Summary
 from evaluation.blend import VERSION
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
 from evaluation.judging.protocol import (
@@ -65,10 +65,11 @@ def parts_of(metrics: Iterable[str]) -> frozenset[RunPart]:
 
 
 OFFLINE_PEERS_AT_ONCE = 10
+TOPICS = "topic_preservation"
 RATED: tuple[RatingName, ...] = ("conciseness", "coherence")
-COMPUTED: Mapping[Rating.Name, Callable[[str, str, str], tuple[float, str]]] = {
-    Rating.Name.COMPLETENESS: completeness_in_words,
-    Rating.Name.REDUNDANCY: redundancy_in_words,
+COMPUTED: Mapping[RunPart, Callable[[str, str, str], tuple[float, str]]] = {
+    "completeness": completeness_in_words,
+    "redundancy": redundancy_in_words,
 }
 """What is computed without a judge of a source and a summary in a language: a value and how it came about."""
 EMPTY_SUMMARY = "The summary is empty."
@@ -282,15 +283,13 @@ class DocumentSetWork:
 
     def _lacks_topics(self, peer: Summary) -> bool:
         """Whether this judge, as it is now, is still to say which topics the peer deals with."""
-        name = Rating.Name.TOPIC_PRESERVATION
-        return "topics" in self.parts and not self.given.has_rating(peer.pk, name, self.signature)
+        return "topics" in self.parts and not self.given.has_rating(peer.pk, TOPICS, self.signature)
 
     def _without_topics(self, peer: Summary) -> Rated:
         """What stands for a peer that no topics are asked of."""
         if peer.is_empty:
-            return Rated(0.0, EMPTY_SUMMARY, self.judge.row, self.signature)
-        why = NO_SOURCE if self.source.text.is_blank else self.why_no_topics
-        return Rated(None, why, self.judge.row, self.signature)
+            return Rated(0.0, EMPTY_SUMMARY)
+        return Rated(None, NO_SOURCE if self.source.text.is_blank else self.why_no_topics)
 
     def _note_bare(self, owner: Summary | None, why: object) -> None:
         self.bare.setdefault(str(why), []).append("the documents" if owner is None else named_in_set(owner))
@@ -316,9 +315,9 @@ class DocumentSetWork:
         failures += yield from self._answer([ask for each in judged for ask in self._late_checks(each)])
         for each in judged:
             each.sides = self._sides(each.peer)
-            each.ratings |= {name: self._computed(name, each.peer) for name in self._uncomputed(each.peer)}
+            each.computed = {name: self._computed(name, each.peer) for name in self._uncomputed(each.peer)}
             if self._lacks_topics(each.peer) and (each.peer.is_empty or not self.topics):
-                each.ratings[Rating.Name.TOPIC_PRESERVATION] = self._without_topics(each.peer)
+                each.ratings[TOPICS] = self._without_topics(each.peer)
         if complete := [each for each in judged if not each.is_incomplete]:
             yield WriteAnswers(complete)
         _raise_worst(failures)
@@ -358,14 +357,9 @@ class DocumentSetWork:
         judged.answers |= _located(ask.questions, reply.questions, piece)
         if ask.topics:
             least = self.read.texts.project.least_scored
-            value, reason = topics_in_words(ask.topics, reply.topics, least_scored=least)
-            judged.ratings[Rating.Name.TOPIC_PRESERVATION] = Rated(
-                value, reason, self.judge.row, self.signature
-            )
+            judged.ratings[TOPICS] = Rated(*topics_in_words(ask.topics, reply.topics, least_scored=least))
         for name, rating in reply.ratings.items():
-            judged.ratings[Rating.Name(name)] = Rated(
-                rating.value, rating.reason, self.judge.row, self.signature
-            )
+            judged.ratings[name] = Rated(rating.value, rating.reason)
 
     def _take_aligned(self, judged: Judged, aligned: Sequence[JudgedClaim]) -> None:
         claims = self.claims.of_summary(judged.peer.pk)
@@ -461,27 +455,27 @@ class DocumentSetWork:
         return tuple(
             name
             for name in RATED
-            if name in self.parts and not self.given.has_rating(peer.pk, Rating.Name(name), self.signature)
+            if name in self.parts and not self.given.has_rating(peer.pk, name, self.signature)
         )
 
-    def _uncomputed(self, peer: Summary) -> list[Rating.Name]:
+    def _uncomputed(self, peer: Summary) -> list[RunPart]:
         """What is to be computed of the peer and is not; some need a source, some a summary."""
-        without = {
-            Rating.Name.COMPLETENESS: self.source.text.is_blank,
-            Rating.Name.REDUNDANCY: peer.is_empty,
+        without: dict[RunPart, bool] = {
+            "completeness": self.source.text.is_blank,
+            "redundancy": peer.is_empty,
         }
         return [
             name
             for name, is_nothing in without.items()
             if name in self.parts
             and not is_nothing
-            and not self.given.has_rating(peer.pk, name, _version_of(name))
+            and peer.computed.get(name, {}).get("version") != _version_of(name)
         ]
 
-    def _computed(self, name: Rating.Name, peer: Summary) -> Rated:
+    def _computed(self, name: RunPart, peer: Summary) -> dict[str, object]:
         texts = self.source.text.text, self._piece(peer).text.text
         value, reason = COMPUTED[name](*texts, self.document_set.language)
-        return Rated(value, reason, None, _version_of(name))
+        return {"value": value, "reason": reason, "version": _version_of(name)}
 
     def _is_answered(self, peer: Summary) -> bool:
         """Whether nothing is left to do for the peer."""
@@ -497,7 +491,7 @@ class DocumentSetWork:
         return all(self.given.has_verdict((claim, peer.pk), self.signature) for claim in claims)
 
 
-def _version_of(name: Rating.Name) -> str:
+def _version_of(name: RunPart) -> str:
     return f"{name}:{VERSION}"
 
 

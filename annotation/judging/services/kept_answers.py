@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
+from annotation.core.criteria import criterion_of
 from annotation.models import (
     Check,
     Claim,
@@ -20,6 +21,7 @@ from annotation.models import (
 )
 from annotation.models.claim import has_number, new_queue_key
 from evaluation.judging.protocol import Verdict as Answer
+from evaluation.metrics import JUDGED
 
 First = TypeVar("First")
 Second = TypeVar("Second")
@@ -38,22 +40,24 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A number for a summary, or the reason for none; `judge` None where it was computed."""
+    """A judge's number for a summary, or the reason for none."""
 
     value: float | None
     reason: str
-    judge: Judge | None
-    signature: str
 
 
 @dataclass(slots=True)
 class Judged:
-    """A peer summary with all its checks, and what was said about those that were open."""
+    """A peer summary with all its checks, and what was said about those that were open.
+
+    `ratings` go by criterion, `computed` by score.
+    """
 
     peer: Summary
     sides: dict[int, Check.Side]
     answers: dict[int, Located] = field(default_factory=dict)
-    ratings: dict[Rating.Name, Rated] = field(default_factory=dict)
+    ratings: dict[str, Rated] = field(default_factory=dict)
+    computed: dict[str, dict[str, object]] = field(default_factory=dict)
     is_incomplete: bool = False
 
     @property
@@ -61,7 +65,7 @@ class Judged:
         """The judge's labels and values, None for an unusable answer."""
         return [
             *(each.answer.label for each in self.answers.values()),
-            *(rated.value for rated in self.ratings.values() if rated.judge is not None),
+            *(rated.value for rated in self.ratings.values()),
         ]
 
 
@@ -102,11 +106,13 @@ class Given:
     @classmethod
     def of(cls, judge: Judge, peers: Sequence[int]) -> Given:
         verdicts = Verdict.objects.filter(judge=judge, check_row__peer_id__in=peers, withdrawn_at=None)
-        ratings = Rating.objects.filter(Q(judge=judge) | Q(judge=None), summary_id__in=peers)
+        ratings = Rating.objects.filter(judge=judge, summary_id__in=peers, criterion__retired_at=None)
         return cls(
             latest_verdicts(verdicts),
             _latest(
-                ratings.order_by("pk").values_list("summary_id", "name", "value", "reason", "origin_name")
+                ratings.order_by("pk").values_list(
+                    "summary_id", "criterion__name", "value", "reason", "origin_name"
+                )
             ),
         )
 
@@ -114,7 +120,7 @@ class Given:
         """Whether the judge, as it is now, has given a usable verdict."""
         return pair in self.verdicts and self.verdicts[pair].is_usable(signature)
 
-    def has_rating(self, peer: int, name: Rating.Name, signature: str) -> bool:
+    def has_rating(self, peer: int, name: str, signature: str) -> bool:
         """Whether there is a usable rating under the signature."""
         return (peer, name) in self.ratings and self.ratings[peer, name].is_usable(signature)
 
@@ -155,13 +161,18 @@ def write(
         ),
         by=JudgeOfRun(judge, signature, run),
     )
+    criteria = {
+        name: criterion_of(project, JUDGED[name])
+        for name in {name for each in judged for name in each.ratings}
+    }
     Rating.objects.bulk_create(
         Rating(
+            criterion=criteria[name],
             summary=each.peer,
-            name=name,
-            judge=rated.judge,
+            role=Rating.Role.JUDGE,
+            judge=judge,
             run=run,
-            origin_name=rated.signature,
+            origin_name=signature,
             value=rated.value,
             reason=rated.reason,
         )
@@ -169,9 +180,19 @@ def write(
         for name, rated in each.ratings.items()
         if not (
             (before := given.ratings.get((each.peer.pk, name)))
-            and before.is_same(rated.value, rated.reason, rated.signature)
+            and before.is_same(rated.value, rated.reason, signature)
         )
     )
+    _keep_computed({each.peer.pk: each.computed for each in judged if each.computed})
+
+
+def _keep_computed(computed: Mapping[int, Mapping[str, object]]) -> None:
+    if computed:
+        # Read again: another run may have computed something else since.
+        rows = list(Summary.objects.filter(pk__in=computed).only("computed"))
+        for row in rows:
+            row.computed |= computed[row.pk]
+        Summary.objects.bulk_update(rows, ["computed"])
 
 
 def write_verdicts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -16,17 +17,19 @@ from annotation.api.fields import ShareField, WordChoice
 from annotation.api.pagination import PageQuery
 from annotation.api.schema import operation
 from annotation.assessing.services.assign import MOST_PER_SET
+from annotation.core.criteria import asked_of_people
 from annotation.core.paging import page_after
 from annotation.core.permissions import Verb, is_blind, roles_in, verbs_in, visible_projects
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
-from annotation.models import Judge, Project, Role
+from annotation.models import Criterion, Judge, Project, Role
 from annotation.projects.services.change_project import (
     LONGEST_LEASE_MINUTES,
     RULES,
     change_project,
     create_project,
 )
+from evaluation import metrics
 
 
 class ProjectRow(serializers.Serializer[Project]):
@@ -37,13 +40,32 @@ class ProjectRow(serializers.Serializer[Project]):
     created_at = serializers.DateTimeField()
 
 
-class OwnQuestionRow(serializers.Serializer[Any]):
-    """A quality question of the project's own; its answers count from `first`."""
+@extend_schema_field(
+    {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False}
+)
+class PointField(serializers.Field[Any, Any, Any, Any]):
+    """A whole number and its words."""
 
-    id = serializers.CharField(max_length=40)
-    text = serializers.CharField(max_length=500)
-    answers = serializers.ListField(child=serializers.CharField(max_length=200), min_length=2, max_length=11)
-    first = serializers.IntegerField(required=False, min_value=0, max_value=100)
+    def to_internal_value(self, given: Any) -> tuple[int, str]:
+        match given:
+            case [int(value), str(words)] if not isinstance(value, bool):
+                return value, words
+        raise serializers.ValidationError("A point is a whole number and its words.")
+
+    def to_representation(self, point: Any) -> Any:
+        return point
+
+
+class CriterionRow(serializers.ModelSerializer[Criterion]):
+    """A question that people answer about each summary."""
+
+    serializer_choice_field = WordChoice
+    points = serializers.ListField(child=PointField(), required=False)
+
+    class Meta:
+        model = Criterion
+        fields = tuple(field.name for field in dataclasses.fields(metrics.Criterion))
+        validators = ()
 
 
 class ProjectRules(serializers.ModelSerializer[Project]):
@@ -53,14 +75,14 @@ class ProjectRules(serializers.ModelSerializer[Project]):
     # Every fraction among them is a share.
     serializer_field_mapping = serializers.ModelSerializer.serializer_field_mapping | {FloatField: ShareField}
 
-    own_questions = OwnQuestionRow(many=True)
+    criteria = CriterionRow(many=True)
     deciding_judge: Any = serializers.CharField(
         allow_null=True, help_text="Name of the judge whose verdicts count if no person has decided."
     )
 
     class Meta:
         model = Project
-        fields: tuple[str, ...] = RULES
+        fields: tuple[str, ...] = (*RULES, "criteria")
         validators = ()
         extra_kwargs: ClassVar[dict[str, dict[str, Any]]] = {
             "target_length": {"min_value": 1},
@@ -78,6 +100,7 @@ class NewProject(serializers.Serializer[Any]):
 
 class ProjectDetail(ProjectRules):
     id = serializers.CharField(source="public_id")
+    criteria: Any = serializers.SerializerMethodField()
     deciding_judge = serializers.CharField(
         source="deciding_judge.name",
         allow_null=True,
@@ -91,13 +114,17 @@ class ProjectDetail(ProjectRules):
     )
 
     class Meta(ProjectRules.Meta):
-        fields = ("id", "slug", "created_at", *RULES, "roles", "verbs", "is_blind")
+        fields = ("id", "slug", "created_at", *RULES, "criteria", "roles", "verbs", "is_blind")
 
     def to_representation(self, project: Project) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(project)
         if shown["is_blind"]:
             shown["deciding_judge"] = None
         return shown
+
+    @extend_schema_field(CriterionRow(many=True))
+    def get_criteria(self, project: Project) -> Any:
+        return CriterionRow(asked_of_people(project), many=True).data
 
     def get_roles(self, project: Project) -> list[Role]:
         return sorted(roles_in(self.context["person"], project))
@@ -158,10 +185,16 @@ class OneProject(ApiView):
         changes = self.body(ProjectRules, partial=True)
         if changes.get("deciding_judge") is not None:
             changes["deciding_judge"] = _judge(changes["deciding_judge"], project)
+        if (criteria := changes.pop("criteria", None)) is not None:
+            changes["criteria"] = [_fact(**criterion) for criterion in criteria]
         return Response(self._shown(change_project(project=project, by=self.person, **changes)))
 
     def _shown(self, project: Project) -> Mapping[str, Any]:
         return ProjectDetail(project, context={"person": self.person}).data
+
+
+def _fact(*, name: str = "", question: str = "", points: Any = (), **columns: Any) -> metrics.Criterion:
+    return metrics.Criterion(name, question, points=tuple(points), **columns)
 
 
 def _judge(name: str, project: Project) -> Judge:

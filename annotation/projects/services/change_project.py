@@ -13,6 +13,7 @@ from django.db.models.functions import Mod
 from django.utils.formats import date_format
 from django.utils.text import slugify
 
+from annotation.core.criteria import criterion_of
 from annotation.core.events import log
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
@@ -24,22 +25,21 @@ from annotation.models import (
     Role,
     Sample,
     SampledCheck,
-    SummaryJudgment,
     UnitJudgment,
     Verdict,
 )
 from annotation.models.assignment import AWAITED
 from annotation.models.project import rule_name
+from annotation.projects.services.set_criteria import set_criteria
 from annotation.scoring.rescore import mark_due, rescore
-from evaluation.errors import InvalidQuestion
-from evaluation.metrics import own_questions, quality_questions
+from evaluation.metrics import UNMARKED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from django.contrib.auth.models import User
 
-    from evaluation.metrics import QualityQuestion
+    from evaluation import metrics
 
 RULES = (
     "name",
@@ -57,8 +57,6 @@ RULES = (
     "target_length",
     "over_length",
     "percent_scale",
-    "question_set",
-    "own_questions",
     "assessors_per_set",
     "lease_minutes",
     "reveal",
@@ -74,8 +72,7 @@ UNSCORED_RULES = frozenset(
         "description",
         "compares",
         "percent_scale",
-        "question_set",
-        "own_questions",
+        "criteria",
         "assessors_per_set",
         "lease_minutes",
         "reveal",
@@ -113,6 +110,7 @@ def create_project(*, slug: str = "", name: str = "", by: User | None, **rules: 
         raise Conflict(
             f"There is already a project {project.slug!r}. Choose another address.", code="slug_taken"
         ) from error
+    criterion_of(project, UNMARKED)
     if by is not None:
         Membership.objects.create(project=project, user=by, roles=[Role.OWNER])
     log(project=project, actor=by, verb="create project", target=project, data={"slug": project.slug})
@@ -131,17 +129,26 @@ def free_slug(name: str) -> str:
     return next(slug for number in count(2) if (slug := f"{wanted}-{number}") not in taken)
 
 
-def change_project(*, project: Project, by: User | None, **changes: object) -> Project:
-    """Change rules of a project, log old and new values, and rebuild scores and disputes.
+def change_project(
+    *,
+    project: Project,
+    by: User | None,
+    criteria: Sequence[metrics.Criterion] | None = None,
+    **changes: object,
+) -> Project:
+    """Change rules of a project and what people answer about summaries (`set_criteria`), log old and new values, and
+    rebuild scores and disputes.
 
     Raises Invalid for a name outside of `RULES` or a value out of range; Conflict (code `judged`) where the over-length
     policy, the length unit or, where summaries are cut to it, the default target length would change what was judged,
-    or where percents or quality answers that were given do not fit the new scale or questions; Conflict (code
+    or where percents that were given do not fit the new scale; Conflict (code
     `sample_open`) where the judge's verdict would be shown at once while a sample of checks waits for people who do not
     know it.
     """
     with transaction.atomic():
         project, moved = _with(project, by, changes)
+        if criteria is not None and (names := set_criteria(project, criteria)):
+            moved["criteria"] = names
         if not moved:
             return project
         project.save(update_fields=list(changes))
@@ -169,7 +176,7 @@ def _with(
     _clean(after)
     values = {name: [_plain(getattr(each, name)) for each in (before, after)] for name in changes}
     moved = {name: [old, new] for name, (old, new) in values.items() if old != new}
-    _check(after, moved.keys(), asked=quality_questions(before.question_set, before.own_questions))
+    _check(after, moved.keys())
     return after, moved
 
 
@@ -182,7 +189,7 @@ def fixed_by_judgments(project: Project) -> frozenset[str]:
     return frozenset({"over_length", "length_unit"})
 
 
-def _check(project: Project, moved: Collection[str], *, asked: Sequence[QualityQuestion]) -> None:
+def _check(project: Project, moved: Collection[str]) -> None:
     """Refuse changes that what was said already does not fit."""
     lengths = {"over_length", "length_unit", "target_length"} & set(moved)
     if lengths and (fixed := lengths & fixed_by_judgments(project)):
@@ -196,8 +203,6 @@ def _check(project: Project, moved: Collection[str], *, asked: Sequence[QualityQ
         _check_scale(project)
     if "reveal" in moved:
         _check_samples(project)
-    if {"question_set", "own_questions"} & set(moved):
-        _check_questions(project, asked=asked)
 
 
 def _clean(project: Project) -> None:
@@ -212,14 +217,6 @@ def _clean(project: Project) -> None:
     if project.lease_minutes > LONGEST_LEASE_MINUTES:
         raise Invalid(
             f"A lease lasts at most {LONGEST_LEASE_MINUTES} minutes (a week).", field="lease_minutes"
-        )
-    try:
-        own = own_questions(project.own_questions)
-    except InvalidQuestion as error:
-        raise Invalid(str(error), field="own_questions") from error
-    if project.question_set == Project.QuestionSet.OWN and not own:
-        raise Invalid(
-            "Write at least one question of your own, or choose another set.", field="own_questions"
         )
 
 
@@ -251,29 +248,6 @@ def _check_samples(project: Project) -> None:
             f"needs {left}, which would be impossible if the verdict were shown at once. Complete or cancel the sample "
             "first, or choose “after own answer”.",
             code="sample_open",
-        )
-
-
-def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> None:
-    """Refuse questions that answers do not fit, or that would come after the model summary was shown."""
-    wanted = {each.id: each for each in quality_questions(project.question_set, project.own_questions)}
-    given = SummaryJudgment.objects.filter(assignment__document_set__project=project, is_current=True)
-    for answers in given.exclude(quality_answers={}).values_list("quality_answers", flat=True).iterator():
-        if any(key not in wanted or value not in wanted[key].values for key, value in answers.items()):
-            raise Conflict(
-                "Quality answers have been given that do not fit the new questions. Use a new project for them.",
-                code="judged",
-            )
-    begun = UnitJudgment.objects.filter(
-        reading__assignment__document_set__project=project,
-        reading__assignment__closed_at__isnull=True,
-        reading__assignment__unassigned_at__isnull=True,
-    )
-    if set(wanted) - {each.id for each in asked} and begun.exists():
-        raise Conflict(
-            "Document sets have been started whose assessors have seen model summaries already, and quality "
-            "questions come before those. Change the questions when the open sets are closed or unassigned.",
-            code="judged",
         )
 
 

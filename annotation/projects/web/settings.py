@@ -14,15 +14,17 @@ from django.shortcuts import redirect
 from django.utils.text import capfirst
 
 from annotation.assessing.services.assign import MOST_PER_SET
+from annotation.core.criteria import asked_of_people
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project
 from annotation.models.project import rule_name
-from annotation.projects.question_lines import HELP, QuestionLines
+from annotation.projects.criterion_lines import HELP, CriterionLines
 from annotation.projects.services.change_project import (
     LONGEST_LEASE_MINUTES,
     LONGEST_TARGET,
+    RULES,
     change_project,
     fixed_by_judgments,
 )
@@ -30,6 +32,7 @@ from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter
 from annotation.web.screen import screen
 from evaluation.judging import LABEL_VALUES_IN_WORDS
+from evaluation.metrics import PACKS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -107,12 +110,14 @@ class RulesForm(forms.Form):
     percent_scale = forms.ChoiceField(
         choices=Project.PercentScale.choices, help_text="Percents that assessors can give to a unit."
     )
-    question_set = forms.ChoiceField(
-        choices=Project.QuestionSet.choices,
-        help_text="Asked about each peer summary before its model summary is shown, except for targets up to "
-        "10.",
+    criteria = CriterionLines(label="Questions about summaries", required=False, help_text=HELP)
+    pack = forms.ChoiceField(
+        label="Add published questions",
+        required=False,
+        choices=[("", "none"), *((name, f"{name} ({len(pack)})") for name, pack in PACKS.items())],
+        help_text="Written in front of the questions above when you save. Summaries with targets up to 10 are not "
+        "asked about.",
     )
-    own_questions = QuestionLines(required=False, help_text=HELP)
     assessors_per_set = forms.IntegerField(
         min_value=0,
         max_value=MOST_PER_SET,
@@ -154,7 +159,7 @@ class RulesForm(forms.Form):
             del self.fields["deciding_judge"]
         fixed = fixed_by_judgments(project)
         for name, field in self.fields.items():
-            field.label = capfirst(rule_name(name))
+            field.label = field.label or capfirst(rule_name(name))
             field.disabled = name in fixed
             # What the page showed comes back with it, so that an old page changes only what was typed there.
             field.show_hidden_initial = not self.is_bound or self.add_initial_prefix(name) in self.data
@@ -208,7 +213,7 @@ GROUPS = (
         "assessing",
         "Assessment",
         "Questions in the SEE form and how work is assigned.",
-        ("percent_scale", "question_set", "own_questions", "assessors_per_set", "lease_minutes"),
+        ("percent_scale", "criteria", "pack", "assessors_per_set", "lease_minutes"),
         (("Assignments", "assignments", Verb.ASSIGN),),
     ),
     RuleGroup(
@@ -278,6 +283,8 @@ def _is_taken(form: RulesForm, project: Project, by: User) -> bool:
     if not form.is_valid():
         return False
     given = {name: form.cleaned_data[name] for name in form.changed_data}
+    if pack := given.pop("pack", ""):
+        given["criteria"] = [*PACKS[pack], *form.cleaned_data["criteria"]]
     try:
         change_project(project=project, by=by, **given)
     except (Invalid, Conflict) as refusal:
@@ -288,5 +295,7 @@ def _is_taken(form: RulesForm, project: Project, by: User) -> bool:
 
 
 def _rules(project: Project) -> dict[str, object]:
-    rules = {name: getattr(project, name) for name in RulesForm.base_fields if name != "deciding_judge"}
-    return {**rules, "deciding_judge": project.deciding_judge.name if project.deciding_judge else None}
+    return {name: getattr(project, name) for name in RULES} | {
+        "deciding_judge": project.deciding_judge.name if project.deciding_judge else None,
+        "criteria": [row.fact for row in asked_of_people(project)],
+    }

@@ -1,7 +1,7 @@
 """The summaries of a project and how they are cut into units, for those who review the cut.
 
 Open to the blind: to them no system is named. A document set that somebody has open to judge stays closed to
-them here: its model summaries come after the quality questions, and nobody cuts what they are judging.
+them here: its model summaries come after what is asked before them, and nobody cuts what they are judging.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from annotation.models import (
     Project,
     Rating,
     Summary,
-    SummaryJudgment,
     Unit,
     UnitJudgment,
     Verdict,
@@ -202,14 +201,15 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (Adjudication, ("check_row__peer", "check_row__claim__claim_set__summary")),
     (Adjudication, ("comparison__peer", "comparison__model")),
     (UnitJudgment, ("reading__comparison__peer", "reading__comparison__model")),
-    (SummaryJudgment, ("peer",)),
     (Rating, ("summary",)),
 )
 """What people and judges say, by how it leads to the summary that it is about or goes by."""
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """Those of these summaries of which somebody, or a judge, has said something, whatever their role."""
+    """Those of these summaries of which somebody, or a judge, has said something, whatever their role; or something was
+    computed.
+    """
     wanted = set(keys)
     found: set[int] = set()
     # One statement a path: joined by OR they read the rows of other projects.
@@ -217,7 +217,8 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
         for path in paths:
             answers = kind._default_manager.filter(**{f"{path}__in": wanted - found}).order_by()
             found.update(answers.values_list(path, flat=True).distinct())
-    return found
+    computed = Summary.objects.filter(pk__in=wanted - found).exclude(computed={})
+    return found | set(computed.values_list("pk", flat=True))
 
 
 def is_being_judged(summary: Summary) -> bool:

@@ -2,8 +2,7 @@
 // it, whatever happens to the page, the line or the sign-in.
 //
 // An act sets a value and names the version that it follows, so it may arrive twice, and tabs may send each other's.
-// Of one place (a model unit, or the questions of a summary) one act goes out at a time: what was sent and not
-// acknowledged is sent again before the next. An act that follows an older version than the newest waits with both
+// Of one item one act goes out at a time: what was sent and not acknowledged is sent again before the next. An act that follows an older version than the newest waits with both
 // values until the assessor has chosen.
 //
 // Events: "change" (what waits, or the state), "saved" (detail: the server's answer, and `done`: pairs of entry and
@@ -64,29 +63,29 @@ class Acts extends EventTarget {
 
   // `version` is that of the page; where a later one was acknowledged, the act follows that. One that was not sent
   // yet is replaced.
-  push({ key, place, label, version, act }) {
-    const before = this.#entries.findLast((entry) => entry.place === place && !entry.newer);
+  push({ key, label, version, act }) {
+    const before = this.#entries.findLast((entry) => entry.key === key && !entry.newer);
     const same = this.waiting(key);
-    const isReplaced = same && !same.isSent && (same.newer || same === before);
-    const follows = before ? before.act.follows + 1 : Math.max(version, this.versionOf(place));
-    const entry = isReplaced
-      ? { ...same, newer: null, act: { ...act, follows: same.act.follows, ms: same.act.ms + act.ms } }
-      : { id: Acts.#newId(), after: before?.id, key, place, label, act: { ...act, follows } };
+    const follows = before ? before.act.follows + 1 : Math.max(version, this.versionOf(key));
+    const entry =
+      same && !same.isSent
+        ? { ...same, newer: null, act: { ...act, follows: same.act.follows, ms: same.act.ms + act.ms } }
+        : { id: Acts.#newId(), after: before?.id, key, label, act: { ...act, follows } };
     this.#entries = [...this.#entries.filter((each) => each.id !== entry.id), entry];
     this.#keep(entry);
     this.#sendSoon(0);
     this.#tell("change");
   }
 
-  versionOf(place) {
-    return this.#versions.get(place) ?? 0;
+  versionOf(key) {
+    return this.#versions.get(key) ?? 0;
   }
 
   // The assessor has seen both values of a conflict.
   choose(entry, { isMine }) {
     const { newer, ...mine } = entry;
     this.#drop(entry);
-    this.#heedVersion(entry.place, newer.version);
+    this.#heedVersion(entry.key, newer.version);
     if (isMine) this.push({ ...mine, version: newer.version });
     this.#tell("change");
   }
@@ -122,10 +121,10 @@ class Acts extends EventTarget {
     if (this.#batch().length && !this.needsPerson) this.#sendSoon(this.#pause());
   }
 
-  // All up to a second act on a place: the version that that one follows is known by the answer.
+  // All up to a second act on an item: the version that that one follows is known by the answer.
   #batch() {
     const free = this.#entries.filter((entry) => !entry.newer);
-    const end = free.findIndex(({ place }, at) => free.findIndex((each) => each.place === place) < at);
+    const end = free.findIndex(({ key }, at) => free.findIndex((each) => each.key === key) < at);
     return free.slice(0, end < 0 ? Acts.#BATCH : Math.min(end, Acts.#BATCH));
   }
 
@@ -176,14 +175,14 @@ class Acts extends EventTarget {
 
   #heedResult(entry, { status, code, version, theirs }) {
     const isSaved = status === 200;
-    if (isSaved) this.#heedVersion(entry.place, version);
+    if (isSaved) this.#heedVersion(entry.key, version);
     const next = this.#entries.find(({ after }) => after === entry.id);
     if (next) {
       next.act.follows = isSaved ? version : entry.act.follows;
       this.#keep(next);
     }
-    // A later value of the same item meets the newer version by itself.
-    if (code === "newer" && next?.key !== entry.key) {
+    // A later value of the item meets the newer version by itself.
+    if (code === "newer" && !next) {
       Object.assign(entry, { isSent: false, newer: { version, theirs } });
       this.#keep(entry);
     } else {
@@ -191,8 +190,8 @@ class Acts extends EventTarget {
     }
   }
 
-  #heedVersion(place, version) {
-    this.#versions.set(place, Math.max(version, this.versionOf(place)));
+  #heedVersion(key, version) {
+    this.#versions.set(key, Math.max(version, this.versionOf(key)));
   }
 
   // No connection, a server in trouble, or nobody signed in any more: that passes. The rest needs a person.

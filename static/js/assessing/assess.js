@@ -33,9 +33,8 @@
   const itemOf = (element) => items.find((item) => item.element === element?.closest?.("[data-item]"));
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
   const say = (text) => (find("#said").textContent = text);
-  const mainItems = () => items.filter((item) => item.kind === (stage() === "quality" ? "quality" : "unit"));
   const units = () => items.filter((item) => item.kind === "unit");
-  const unmarkedItem = () => items.find((item) => item.kind === "unmarked");
+  const mainItems = () => (stage() === "before" ? items : units());
   const isOpenItem = (item) => item.isOpen && !item.isAnswered;
 
   // A page comes up
@@ -50,7 +49,7 @@
       if (value) item.value = value;
       before.set(item.key, item.value);
     }
-    showUnmarked();
+    showGates();
     for (const item of items) item.show();
     showChips();
     showCount();
@@ -79,7 +78,7 @@
   function showPeers() {
     peers.show({
       marked: inHand?.kind === "unit" ? inHand.marks : [],
-      lit: inHand?.kind === "unmarked" ? unmarked() : [],
+      lit: inHand?.isOfUnmarked ? unmarked() : [],
     });
   }
 
@@ -87,7 +86,7 @@
 
   // Peer units that are marked neither here nor in another comparison of the same peer summary.
   function unmarked() {
-    const elsewhere = unmarkedItem()?.element.dataset.elsewhere.split(" ").map(Number) ?? [];
+    const elsewhere = see().dataset.elsewhere.split(" ").map(Number);
     const marked = new Set([...elsewhere, ...units().flatMap((unit) => unit.marks)]);
     return peers.numbers.filter((number) => !marked.has(number));
   }
@@ -97,21 +96,23 @@
     rule: "All peer units are marked, so there is nothing to answer.",
   };
 
-  function showUnmarked() {
-    const item = unmarkedItem();
-    if (!item || isClosed) return;
-    const others = item.comparisons.filter((each) => each !== here());
-    const isJudged = units().every((unit) => unit.isAnswered) && others.every((each) => steps.isJudged(each));
-    let gate = item.isAnswered ? "done" : "open";
-    if (!isJudged) gate = "shut";
-    else if (!unmarked().length) gate = "rule";
-    item.element.dataset.gate = gate;
-    item.element.querySelector("fieldset").disabled = gate === "shut" || gate === "rule";
-    item.element.querySelector("[data-why]").textContent = WHY[gate] ?? "";
-    item.show();
+  // What is asked after the units opens with the last of them.
+  function showGates() {
+    if (isClosed) return;
+    const isJudged =
+      units().every((unit) => unit.isAnswered) && items[0]?.comparisons.every((each) => each === here() || steps.isJudged(each));
+    for (const item of items.filter(({ kind, isBefore }) => kind === "rating" && !isBefore)) {
+      let gate = item.isAnswered ? "done" : "open";
+      if (!isJudged) gate = "shut";
+      else if (item.isOfUnmarked && !unmarked().length) gate = "rule";
+      item.element.dataset.gate = gate;
+      item.element.querySelector("fieldset").disabled = gate === "shut" || gate === "rule";
+      item.element.querySelector("[data-why]").textContent = WHY[gate] ?? "";
+      item.show();
+    }
   }
 
-  const isDoneHere = () => stage() !== "quality" && !items.some(isOpenItem) && units().every((unit) => unit.isAnswered);
+  const isDoneHere = () => stage() !== "before" && !items.some(isOpenItem) && units().every((unit) => unit.isAnswered);
 
   function showCount() {
     const count = find("[data-answered-count]");
@@ -121,7 +122,7 @@
   }
 
   function showAll(item) {
-    showUnmarked();
+    showGates();
     item.show();
     showChips();
     showCount();
@@ -142,11 +143,10 @@
     }
     before.set(item.key, now);
     item.warn("");
-    if (!isUndo) undone.push({ reading: here(), key: item.key, name: item.name, was });
+    if (!isUndo) undone.push({ reading: here(), key: item.key, name: item.name, was, isBefore: item.isBefore });
     said.set(item.key, { value: now, version: said.get(item.key)?.version });
     acts.push({
       key: item.key,
-      place: item.place,
       version: item.version,
       label: `Peer ${see().dataset.peerNumber}: ${item.text}`,
       act: { ...item.act(now), ms: time.take(item.key) },
@@ -162,7 +162,7 @@
     const place = items.indexOf(item);
     const next = [...items.slice(place + 1), ...items.slice(0, place)].find(isOpenItem);
     if (next) take(next, { focus: true });
-    else if (stage() !== "quality") item.element.querySelector("[data-take]").focus({ preventScroll: true });
+    else if (stage() !== "before") item.element.querySelector("[data-take]").focus({ preventScroll: true });
   }
 
   acts?.addEventListener("saved", ({ detail: { done, gates, slips, lease_until: until } }) => {
@@ -203,7 +203,7 @@
 
   // The model summary is told only after the last answer was saved, so it may be late.
   function showModel() {
-    const isAnswered = stage() === "quality" && items.every((item) => item.isAnswered);
+    const isAnswered = stage() === "before" && items.every((item) => item.isAnswered);
     if (isAnswered && acts && !acts.pending && !isTurning) turn(here());
   }
   for (const sign of ["online", "focus"]) addEventListener(sign, showModel);
@@ -247,9 +247,9 @@
   // Undo
 
   // An answer that opened the model summary can be changed, but not taken back; and what is asked no more is gone.
-  function isFinal({ reading, key, was }) {
+  function isFinal({ reading, key, was, isBefore }) {
     if (!steps.numberOf(reading)) return true;
-    if (was.answer === null && steps.isRead(reading)) return true;
+    if (isBefore && was.value === null && steps.isRead(reading)) return true;
     return reading === here() && !items.some((item) => item.key === key);
   }
 

@@ -1,5 +1,5 @@
-// One thing to answer in the SEE form: a model unit, a quality question, or the question of the unmarked peer
-// units. Reads and writes its controls; knows nothing of saving.
+// One thing to answer in the SEE form: a model unit, or a criterion of the peer summary. Reads and writes its controls;
+// knows nothing of saving.
 class Item {
   static all(see) {
     return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see));
@@ -24,14 +24,9 @@ class Item {
     return [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
   }
 
-  // What has versions of its own: a unit; of all questions of a peer summary, the summary.
-  get place() {
-    return this.kind === "unit" ? this.key : this.comparisons[0];
-  }
-
   // The version that came with the page.
   get version() {
-    return Number((this.kind === "unit" ? this.element : this.element.closest("[data-see]")).dataset.version);
+    return Number(this.element.dataset.version);
   }
 
   get typed() {
@@ -60,13 +55,12 @@ class Item {
   }
 
   get value() {
-    if (this.kind === "quality") return { answer: this.#number };
-    if (this.kind === "unmarked") return { percent: this.#number };
+    if (this.kind === "rating") return { value: this.#number };
     return { percent: this.#number, marks: this.marks, note: this.note.value };
   }
 
-  set value({ percent, answer, marks, note }) {
-    const number = String(percent ?? answer ?? "");
+  set value({ percent, value, marks, note }) {
+    const number = String(percent ?? value ?? "");
     for (const radio of this.radios) radio.checked = radio.value === number;
     if (this.typed) this.typed.value = number;
     if (this.kind !== "unit") return;
@@ -80,25 +74,39 @@ class Item {
 
   // Whether it can be answered now.
   get isOpen() {
-    const isShut = this.kind === "unmarked" && ["shut", "rule"].includes(this.element.dataset.gate);
+    const isShut = ["shut", "rule"].includes(this.element.dataset.gate);
     return !isShut && !this.element.closest("details:not([open])");
   }
 
   act(value) {
-    const id = { unit: { unit: this.id }, quality: { question: this.id } }[this.kind];
-    return { kind: this.kind, reading: this.reading, ...id, ...value };
+    const name = this.kind === "unit" ? "unit" : "criterion";
+    return { kind: this.kind, reading: this.reading, [name]: this.id, ...value };
+  }
+
+  // Whether it is asked before the model summary is shown.
+  get isBefore() {
+    return this.element.dataset.asked === "before";
+  }
+
+  // Whether it is about the peer units that are marked nowhere.
+  get isOfUnmarked() {
+    return this.element.dataset.reads === "unmarked";
+  }
+
+  get #isPercent() {
+    return this.kind === "unit" || "percentScale" in this.element.dataset;
   }
 
   // Whether nothing is to be answered, because the rule of the protocol answers it: no peer unit is unmarked.
   get #isByRule() {
-    return this.kind === "unmarked" && this.element.dataset.gate === "rule";
+    return this.element.dataset.gate === "rule";
   }
 
   // What it says now, for the ear.
   get words() {
     if (this.#isByRule) return "0 percent by rule";
-    if (!this.isAnswered) return this.kind === "quality" ? "no answer" : "no percent";
-    return this.kind === "quality" ? this.#chosen : `${this.#number} percent`;
+    if (!this.isAnswered) return this.#isPercent ? "no percent" : "no answer";
+    return this.#isPercent ? `${this.#number} percent` : this.#chosen;
   }
 
   get #chosen() {
@@ -112,7 +120,7 @@ class Item {
 
   show() {
     const output = this.element.querySelector("output");
-    if (this.kind === "quality") output.textContent = this.#chosen || "·";
+    if (!this.#isPercent) output.textContent = this.#chosen || "·";
     else if (this.#isByRule) output.textContent = "0 % by rule";
     else output.textContent = this.isAnswered ? `${this.#number} %` : "·";
     output.classList.toggle("none", !this.isAnswered || this.#isByRule);

@@ -82,8 +82,8 @@ class Keeping {
     cell.append(Keeping.#button(name, () => this.#choose(entry, isMine)));
   }
 
-  #words({ percent, answer, marks, note }) {
-    const number = percent ?? answer ?? null;
+  #words({ percent, value, marks, note }) {
+    const number = percent ?? value ?? null;
     const parts = [number === null ? "no answer" : percent === undefined ? `answer ${number}` : `${number} %`];
     const { letters } = this.#box.dataset;
     if (marks) parts.push(marks.length ? `marked: ${marks.map((mark) => letters[mark - 1] ?? mark).join(", ")}` : "nothing marked");

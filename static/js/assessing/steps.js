@@ -19,7 +19,7 @@ class Steps {
     return this.#of(reading)?.dataset.peerNumber;
   }
 
-  // Whether the quality questions before it are answered, so that its model summary was shown.
+  // Whether what is asked before it is answered, so that its model summary was shown.
   isRead(reading) {
     return "read" in (this.#of(reading)?.dataset ?? {});
   }
@@ -34,14 +34,14 @@ class Steps {
   }
 
   // What the server says of a comparison.
-  heed(reading, { quality, units, unmarked }) {
+  heed(reading, { before, units, after }) {
     const step = this.#of(reading);
     if (!step) return;
-    const isDone = quality !== "open" && units === "done" && unmarked !== "open";
+    const isDone = before !== "open" && units === "done" && after !== "open";
     step.classList.toggle("done", isDone);
     step.classList.toggle("begun", !isDone);
     step.toggleAttribute("data-judged", units === "done");
-    step.toggleAttribute("data-read", quality !== "open");
+    step.toggleAttribute("data-read", before !== "open");
   }
 
   show(here) {

@@ -21,12 +21,10 @@ from annotation.models import (
     JudgeCall,
     JudgeExamples,
     PromptVersion,
-    Rating,
     Run,
     Sample,
     SampledCheck,
     SetupLink,
-    SummaryJudgment,
     Worker,
 )
 from annotation.projects.services.invite import invite
@@ -36,6 +34,7 @@ from annotation.reviewing.services.review import override
 from tests.annotation.asking import answer, make_question
 from tests.annotation.cast import World, add_imported_verdict
 from tests.annotation.exports.doing import export_with_job
+from tests.annotation.rated import judge_rates
 
 
 def address(model: type[Model], rest: str = "") -> str:
@@ -49,7 +48,6 @@ def fill(world: World) -> None:
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)
     reading = assignment.readings.order_by("position")[0]
     judge_unit(reading=reading, by=world.ana, unit_id=world.units("bridge")[0].public_id, percent=40)
-    SummaryJudgment.objects.create(assignment=assignment, peer=world.peers["bridge", "alder"])
     add_imported_verdict(world.check("alder", 1), "no")
     sample = Sample.objects.create(project=world.project, method="uniform", seed=1, frame=[])
     SampledCheck.objects.create(sample=sample, check_row=world.check("birch", 1), inclusion_probability=0.5)
@@ -78,7 +76,7 @@ def _fill_what_is_worked_on(world: World) -> None:
     question = make_question(world.sets["port"], "Did it rain?", position=1, origin="judge")
     alder = world.peers["port", "alder"]
     answer(question, "yes", judge=world.judge, summary=alder)
-    Rating.objects.create(summary=alder, name="conciseness", judge=world.judge, origin_name="lexical")
+    judge_rates(alder, world.judge, 0.5)
 
 
 def _fill_what_is_kept(world: World) -> None:

@@ -8,9 +8,11 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.exports.services import request_export
-from annotation.models import Assignment, Event, Export, Project, Run, UnitJudgment
+from annotation.models import Assignment, Event, Export, Run, UnitJudgment
+from evaluation.metrics import Criterion
 from tests.annotation.cast import PEERS, World
 from tests.annotation.exports.doing import export_with_job, perform
+from tests.annotation.rated import ask, criterion
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor
@@ -74,7 +76,7 @@ def test_a_judgment_is_kept_and_shown_again(world: World, client_of: ApiDoor, as
         sent = send(client, assignment, act)
         saved = {"status": 200, "version": 1, "code": "", "message": "", "yours": None, "theirs": None}
         assert (sent.status_code, sent.json()["results"]) == (200, [saved])
-    assert sent.json()["gates"] == {act["reading"]: {"quality": "none", "units": "open", "unmarked": "shut"}}
+    assert sent.json()["gates"] == {act["reading"]: {"before": "none", "units": "open", "after": "shut"}}
     first = client.get(f"{HERE}readings/{act['reading']}/").json()["model_units"][0]
     assert (first["percent"], first["marks"], first["note"], first["version"]) == (60, [1, 2], "Nearly.", 1)
 
@@ -101,30 +103,33 @@ def test_a_malformed_act_is_refused(
     assert not UnitJudgment.objects.exists()
 
 
-def test_quality_questions_come_before_the_model_summary(
+def test_criteria_come_before_the_model_summary(
     world: World, client_of: ApiDoor, assignment: Assignment
 ) -> None:
-    question = {"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}
-    Project.objects.update(question_set="own", own_questions=[question])
+    ask(world.project, Criterion("clear", "Is it clear?", "yes_no"))
     client, one = client_of("ana"), readings(assignment)[0]
     shown = client.get(f"{HERE}readings/{one}/").json()
-    assert (shown["stage"], shown["model_units"], shown["unmarked"]) == ("quality", [], None)
-    assert shown["questions"] == [
+    assert (shown["stage"], shown["model_units"]) == ("before", [])
+    clear = criterion(one, "clear").public_id
+    assert shown["criteria"] == [
         {
-            "id": "clear",
-            "text": "Is it clear?",
+            "id": clear,
+            "question": "Is it clear?",
+            "asked": "before",
             "choices": [{"value": 0, "text": "no"}, {"value": 1, "text": "yes"}],
-            "answer": None,
+            "value": None,
+            "version": 0,
+            "gate": "open",
         }
     ]
     listed = client.get(f"{HERE}assignments/{assignment.public_id}/").json()
-    assert [(row["stage"], row["total"]) for row in listed["readings"]] == [("quality", None)] * 2
+    assert [(row["stage"], row["total"]) for row in listed["readings"]] == [("before", None)] * 2
     (early,) = send(client, assignment, on_unit(world, assignment)).json()["results"]
-    assert (early["status"], early["code"]) == (409, "quality_first")
-    send(client, assignment, {"kind": "quality", "reading": one, "question": "clear", "answer": 1})
+    assert (early["status"], early["code"]) == (409, "ratings_first")
+    send(client, assignment, {"kind": "rating", "reading": one, "criterion": clear, "value": 1})
     shown = client.get(f"{HERE}readings/{one}/").json()
-    assert (shown["stage"], len(shown["model_units"]), shown["questions"][0]["answer"]) == ("units", 2, 1)
-    assert shown["gates"] == {"quality": "done", "units": "open", "unmarked": "shut"}
+    assert (shown["stage"], len(shown["model_units"]), shown["criteria"][0]["value"]) == ("units", 2, 1)
+    assert shown["gates"] == {"before": "done", "units": "open", "after": "shut"}
 
 
 def test_an_incomplete_assignment_is_not_closed(

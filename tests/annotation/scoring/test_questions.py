@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from annotation.core.readers import CheckReader
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.analysis.explanation.explanation import ExplainedQuestion, Explanation, explain
 from annotation.analysis.explanation.questions import standing_of
 from annotation.core.permissions import verbs_in
-from annotation.core.readers import CheckReader
 from annotation.core.summaries import summary_of
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.management.commands.verify_scores import differences
-from annotation.models import Check, Judge, Rating, Score, Summary
+from annotation.models import Check, Judge, Score, Summary
 from annotation.projects.queries.overview import check_counts, contents
 from annotation.reviewing.queries.review_queue import Filter, Only, queue
 from annotation.reviewing.services.review import override, withdraw_verdict
@@ -27,6 +27,7 @@ from evaluation.blend import score
 from evaluation.metrics import conciseness_terms, question_coverage_or_none
 from tests.annotation.asking import answer
 from tests.annotation.cast import PEERS, SOURCE
+from tests.annotation.rated import computed, judge_rates
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -231,11 +232,9 @@ def test_a_rating_that_failed_says_why(world: World, alder: Summary) -> None:
 
 def test_completeness_names_what_is_missing(world: World, alder: Summary) -> None:
     reason = "2 of 4 elements are covered. Missing: quick, lazy."
-    Rating.objects.create(summary=alder, name="completeness", origin_name="c", value=0.5, reason=reason)
+    computed(alder, "completeness", 0.5, reason)
     assert formula(world, alder, "completeness") == (0.5, reason)
 
 
 def rate(world: World, peer: Summary, value: float | None, *, reason: str = "") -> None:
-    Rating.objects.create(
-        summary=peer, name="conciseness", judge=world.judge, origin_name="lexical", value=value, reason=reason
-    )
+    judge_rates(peer, world.judge, value, reason=reason)

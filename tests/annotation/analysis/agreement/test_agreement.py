@@ -9,10 +9,12 @@ import pytest
 
 from annotation.analysis.agreement.agreement import ScaleFigures, agreement, agreement_inputs
 from annotation.core.facts import plain
+from evaluation.metrics import PACKS
 from tests.annotation.answering import answer_fourteen
 from tests.annotation.assigned import say as judge_units
 from tests.annotation.assigned import sit
 from tests.annotation.cast import add_imported_verdict, answer_rest, finish
+from tests.annotation.rated import ask
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -100,13 +102,12 @@ def test_the_judges_percents_are_its_shares_of_yes(world: World) -> None:
     assert (ana.second, ana.items, ana.equal) == ("ana", 4, 0.25)
 
 
-def test_quality_answers_agree_by_question(world: World) -> None:
-    world.project.question_set = "duc2006"
-    world.project.save(update_fields=["question_set"])
+def test_ratings_agree_by_criterion(world: World) -> None:
+    ask(world.project, *PACKS["DUC 2006"])
     judged_by_two(world)
     keys = [each.key for each in agreement(world.project).scales]
     assert keys[0] == "percents"
-    assert sum(key.startswith("quality-") for key in keys) == 5
+    assert sum(key.startswith("rating-") for key in keys) == 6
     quality = scale(world, keys[1])
     # Both gave the first answer throughout: all are equal, and alpha has nothing to say.
     assert (quality.level, quality.items, quality.equal.value) == ("ordinal", 2, 1)
@@ -119,7 +120,7 @@ def test_json_holds_it_all(world: World) -> None:
     assert json.loads(json.dumps(plain(agreement(world.project)), allow_nan=False))["judge"] == "lexical"
 
 
-def test_another_set_of_questions_is_another_agreement(world: World) -> None:
+def test_another_set_of_criteria_is_another_agreement(world: World) -> None:
     before = agreement_inputs(world.project)
-    world.project.question_set = "duc2006"
+    ask(world.project, *PACKS["DUC 2006"])
     assert agreement_inputs(world.project) != before

@@ -16,11 +16,14 @@ from annotation.analysis.agreement.ratings import (
     whole_ratings,
 )
 from annotation.assessing.services.close_assignment import close_assignment
+from annotation.core.criteria import asked_of_people
 from annotation.models import Verdict
+from evaluation.metrics import PACKS
 from tests.annotation.answering import add_checks, say
 from tests.annotation.assigned import say as judge_units
 from tests.annotation.assigned import sit
 from tests.annotation.cast import add_imported_verdict, answer_rest, finish
+from tests.annotation.rated import ask
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -96,19 +99,17 @@ def test_percents_are_those_of_closed_sets(world: World) -> None:
     assert {(each.rater, each.cluster) for each in found} == {("ana", "set port")}
 
 
-def test_quality_answers_are_kept_by_question(world: World) -> None:
-    world.project.question_set = "duc2006"
-    world.project.save(update_fields=["question_set"])
+def test_ratings_are_kept_by_criterion(world: World) -> None:
+    ask(world.project, *PACKS["DUC 2006"])
     assignment = sit(world, "ana", "port")
     answer_rest(assignment)
     judge_units(assignment, "alder", (20, [1], 0), (60, [1], 0))
     judge_units(assignment, "birch", (20, [1], 0), (0, [], 0))
     finish(assignment)
-    by_question, unmarked = whole_ratings(world.project)
+    criteria = asked_of_people(world.project)
+    found = [[each.value for each in whole_ratings(world.project, criteria)[row.pk]] for row in criteria]
     # The first answer of each of the five questions is 1; both peers' second units are unmarked.
-    assert {len(ratings) for ratings in by_question.values()} == {2}
-    assert {each.value for ratings in by_question.values() for each in ratings} == {1}
-    assert [each.value for each in unmarked] == [0, 0]
+    assert found == [[1, 1]] * 5 + [[0, 0]]
 
 
 def test_percents_lie_on_the_coarsest_scale_that_holds_them() -> None:

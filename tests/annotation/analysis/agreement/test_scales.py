@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from annotation.analysis.agreement.scales import scales_of
+from evaluation.metrics import Criterion
 from tests.annotation.answering import answer_fourteen
+from tests.annotation.rated import ask
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -17,17 +19,24 @@ def test_every_scale_is_there_before_anybody_answers(world: World) -> None:
         "verdicts-reference",
         "verdicts-peer",
         "percents",
-        "unmarked",
+        "rating-unmarked",
     ]
     assert not any(scale.ratings for scale in scales)
 
 
-def test_questions_of_quality_are_scales_of_their_own(world: World) -> None:
-    world.project.question_set = "duc2006"
-    # Five questions, between percents and the unmarked peer units.
-    keys = [scale.key for scale in scales_of(world.project)]
-    assert (keys[2], len(keys[3:-1]), keys[-1]) == ("percents", 5, "unmarked")
-    assert all(key.startswith("quality-") for key in keys[3:-1])
+def test_criteria_are_scales_of_their_own(world: World) -> None:
+    ask(
+        world.project,
+        Criterion("clear", "Is it clear?", points=((1, "no"), (2, "partly"), (3, "yes"))),
+        Criterion("neutral", "Is it neutral?", "yes_no"),
+    )
+    assert [
+        (scale.key, scale.level, scale.weights, scale.categories) for scale in scales_of(world.project)[3:]
+    ] == [
+        ("rating-clear", "ordinal", "quadratic", (1, 2, 3)),
+        ("rating-neutral", "nominal", None, (0, 1)),
+        ("rating-unmarked", "interval", "quadratic", (0, 20, 40, 60, 80, 100)),
+    ]
 
 
 def test_answers_stand_on_their_side_with_the_judges_beside_them(world: World) -> None:

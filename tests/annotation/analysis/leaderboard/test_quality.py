@@ -7,24 +7,38 @@ from collections.abc import Mapping
 from django.utils import timezone
 
 from annotation.analysis.leaderboard.quality import QualityTable, quality_tables
-from annotation.models import Assignment, Project, SummaryJudgment
+from annotation.models import Assignment, Project, Rating
+from annotation.projects.services.set_criteria import set_criteria
+from evaluation.metrics import Criterion
 from tests.annotation.assigned import sit
 from tests.annotation.cast import World
 
 
 def asked(world: World) -> Project:
-    world.project.question_set = Project.QuestionSet.OWN
-    world.project.own_questions = [
-        {"id": "clear", "text": "Is it clear?", "answers": ["no", "partly", "yes"]},
-        {"id": "short", "text": "Is it short?", "answers": ["no", "yes"]},
-    ]
-    world.project.save(update_fields=["question_set", "own_questions"])
+    set_criteria(
+        world.project,
+        [
+            Criterion("clear", "Is it clear?", points=((0, "no"), (1, "partly"), (2, "yes"))),
+            Criterion("short", "Is it short?", "yes_no"),
+        ],
+    )
     return world.project
 
 
 def answer(world: World, assignment: Assignment, system: str, answers: Mapping[str, int]) -> None:
     peer = world.peers[assignment.document_set.external_id, system]
-    SummaryJudgment.objects.create(assignment=assignment, peer=peer, quality_answers=dict(answers))
+    for name, value in answers.items():
+        criterion = world.project.criteria.get(name=name, retired_at=None)
+        rows = Rating.objects.filter(assignment=assignment, summary=peer, criterion=criterion)
+        Rating.objects.create(
+            assignment=assignment,
+            summary=peer,
+            criterion=criterion,
+            role="assessor",
+            person=assignment.assessor,
+            value=value,
+            version=rows.count() + 1,
+        )
 
 
 def close(*assignments: Assignment) -> None:
@@ -46,7 +60,7 @@ def test_assessors_then_summaries_then_sets(world: World) -> None:
     answer(world, ana, "birch", {"clear": 2})
     close(ana, ben, bridge)
     (table,) = quality_tables(project)
-    assert (table.target_words, [question.id for question in table.questions]) == (20, ["clear", "short"])
+    assert (table.target_words, [each.name for each in table.criteria]) == (20, ["clear", "short"])
     # alder, clear: port (2 + 1) / 2 = 1.5, bridge 0: (1.5 + 0) / 2 = .75; short: (1 + 0) / 2 = .5.
     assert means(table) == {"alder": [(0.75, 2), (0.5, 2)], "birch": [(2, 1), (None, 0)]}
     assert [row.summaries for row in table.rows] == [2, 1]
@@ -55,13 +69,7 @@ def test_assessors_then_summaries_then_sets(world: World) -> None:
 def test_open_work_and_earlier_answers_count_for_nothing(world: World) -> None:
     project = asked(world)
     ana, ben = sit(world, "ana", "port"), sit(world, "ben", "port")
-    SummaryJudgment.objects.create(
-        assignment=ana,
-        peer=world.peers["port", "alder"],
-        quality_answers={"clear": 0},
-        is_current=False,
-        version=0,
-    )
+    answer(world, ana, "alder", {"clear": 0})
     answer(world, ana, "alder", {"clear": 2})
     answer(world, ben, "alder", {"clear": 0})
     close(ana)
@@ -87,5 +95,15 @@ def test_targets_do_not_mix(world: World) -> None:
     assert quality_tables(project, target_words=None) == []
 
 
-def test_without_questions_there_is_nothing(world: World) -> None:
-    assert quality_tables(world.project) == []
+def test_answers_to_a_changed_question_do_not_mix_with_new_ones(world: World) -> None:
+    project = asked(world)
+    ana = sit(world, "ana", "port")
+    answer(world, ana, "alder", {"clear": 2, "short": 1})
+    close(ana)
+    set_criteria(project, [Criterion("short", "Is it short enough?", "yes_no")])
+    assert quality_tables(project) == []
+    ben = sit(world, "ben", "port")
+    answer(world, ben, "alder", {"short": 0})
+    close(ben)
+    (table,) = quality_tables(project)
+    assert means(table) == {"alder": [(0, 1)]}

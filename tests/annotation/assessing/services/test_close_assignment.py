@@ -4,17 +4,19 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.assessing.services.acts import QualityAct, UnitAct, UnmarkedAct
+from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import judge_unit, save_acts
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
-from annotation.models import Assignment, Event, Project, Score, SummaryJudgment
+from annotation.models import Assignment, Event, Rating, Score
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.services.review import override
+from evaluation.metrics import PACKS
 from evaluation.text import count_words
 from tests.annotation.cast import World, add_units, answer_rest, finish
 from tests.annotation.laying import assign_part
+from tests.annotation.rated import answers, ask, on
 
 
 def sit(
@@ -144,20 +146,20 @@ def test_unmarked_peer_units_need_their_answer(world: World) -> None:
     assignment = sit(world)
     judge_all(world, assignment, (20, 40))
     reading = assignment.readings.get()
-    assert missing_in(assignment)["missing"] == {reading.public_id: {"stage": "unmarked", "count": 1}}
+    assert missing_in(assignment)["missing"] == {reading.public_id: {"stage": "after", "count": 1}}
     save_acts(
-        assignment=assignment, by=world.ana, acts=[UnmarkedAct(reading.public_id, 60)], all_or_none=True
+        assignment=assignment, by=world.ana, acts=[on(reading.public_id, "unmarked", 60)], all_or_none=True
     )
     close_assignment(assignment=assignment, by=world.ana)
-    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 60
+    assert answers() == {"unmarked": 60}
 
 
 def test_nothing_unmarked_is_0_by_rule_and_written_down(world: World) -> None:
     assignment = sit(world)
     judge_all(world, assignment, (20, 40), marks=(1, 2))
-    assert not SummaryJudgment.objects.exists()
+    assert answers() == {}
     close_assignment(assignment=assignment, by=world.ana)
-    assert SummaryJudgment.objects.get().unmarked_percent == 0
+    assert answers() == {"unmarked": 0}
 
 
 def test_an_answer_for_units_that_were_marked_later_becomes_0_by_rule(world: World) -> None:
@@ -166,33 +168,32 @@ def test_an_answer_for_units_that_were_marked_later_becomes_0_by_rule(world: Wor
     save_acts(
         assignment=assignment,
         by=world.ana,
-        acts=[UnmarkedAct(assignment.readings.get().public_id, 60)],
+        acts=[on(assignment.readings.get().public_id, "unmarked", 60)],
         all_or_none=True,
     )
     judge_all(world, assignment, (20, 40), marks=(1, 2))
     close_assignment(assignment=assignment, by=world.ana)
-    rows = SummaryJudgment.objects.order_by("pk").values_list("unmarked_percent", "is_current")
-    assert list(rows) == [(60, False), (0, True)]
+    assert list(Rating.objects.order_by("pk").values_list("value", "version")) == [(60, 1), (0, 2)]
 
 
-def test_open_quality_questions_are_told_and_nothing_of_the_units(world: World) -> None:
-    Project.objects.update(question_set="duc2006")
+def test_open_criteria_are_told_and_nothing_of_the_units(world: World) -> None:
+    ask(world.project, *PACKS["DUC 2006"])
     assignment = sit(world)
     reading = assignment.readings.get()
     save_acts(
         assignment=assignment,
         by=world.ana,
-        acts=[QualityAct(reading.public_id, "focus", 4)],
+        acts=[on(reading.public_id, "focus", 4)],
         all_or_none=True,
     )
     with pytest.raises(Invalid) as refused:
         close_assignment(assignment=Assignment.objects.get(), by=world.ana)
-    assert refused.value.details["missing"] == {reading.public_id: {"stage": "quality", "count": 4}}
+    assert refused.value.details["missing"] == {reading.public_id: {"stage": "before", "count": 4}}
     assert "model unit" not in refused.value.message
 
 
-def test_quality_answers_do_not_move_scores(world: World) -> None:
-    Project.objects.update(question_set="duc2006")
+def test_ratings_of_people_do_not_move_scores(world: World) -> None:
+    ask(world.project, *PACKS["DUC 2006"])
     assignment = sit(world)
     answer_rest(Assignment.objects.get())
     judge_all(world, assignment, (20, 40), marks=(1, 2))
@@ -243,7 +244,7 @@ def test_the_seven_percents_of_the_published_row_give_its_coverage(world: World)
     # c = 280/700 = .4; b = (50 - 47)/50 = .06; X = 2/3 * .4 + 1/3 * .06 = .286667.
     assert (score.coverage, score.brevity) == (pytest.approx(0.4), pytest.approx(0.06))
     assert score.composite_2_3 == pytest.approx(0.286667, abs=1e-6)
-    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 0
+    assert answers() == {"unmarked": 0}
 
 
 def test_closing_asks_the_database_no_more_for_more_summaries(world: World) -> None:

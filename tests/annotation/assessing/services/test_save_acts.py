@@ -10,7 +10,7 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
+from annotation.assessing.services.acts import Act, UnitAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import Saved, judge_unit, save_acts
@@ -21,15 +21,17 @@ from annotation.models import (
     ClaimSet,
     Comparison,
     Project,
+    Rating,
     Reading,
     Summary,
-    SummaryJudgment,
     UnitJudgment,
 )
+from evaluation.metrics import PACKS, Criterion
 from tests.annotation.cast import World, add_units, finish
 from tests.annotation.laying import assign_part
+from tests.annotation.rated import answers, ask, on
 
-OWN = [{"id": name, "text": f"Is it {name}?", "answers": ["no", "yes"]} for name in ("clear", "new")]
+OWN = [Criterion(name, f"Is it {name}?", "yes_no") for name in ("clear", "new")]
 
 
 def sit(world: World, systems: tuple[str, ...] = ("alder",), name: str = "ana") -> Assignment:
@@ -137,19 +139,17 @@ def test_several_acts_on_one_unit_in_a_batch_are_rows_of_which_the_last_is_curre
     assert said(send(world, assignment, *acts)) == [(409, "newer"), (409, "newer"), SAVED]
 
 
-def test_the_answers_on_a_summary_share_their_versions(world: World) -> None:
-    Project.objects.update(question_set="own", own_questions=OWN)
+def test_each_answer_on_a_summary_has_its_versions(world: World) -> None:
+    ask(world.project, *OWN)
     assignment = sit(world)
     here = reading_of(assignment)
-    send(world, assignment, QualityAct(here, "clear", 1, follows=0))
-    late = send(
-        world, assignment, QualityAct(here, "clear", 0, follows=0), QualityAct(here, "new", 1, follows=1)
-    )
+    send(world, assignment, on(here, "clear", 1, follows=0))
+    late = send(world, assignment, on(here, "clear", 0, follows=0), on(here, "new", 1, follows=0))
     assert said(late) == [(409, "newer"), SAVED]
-    assert (late.results[0].yours, late.results[0].theirs) == ({"answer": 0}, {"answer": 1})
-    assert versions(late) == [1, 2]
-    assert said(send(world, assignment, QualityAct(here, "new", 1, follows=0))) == [SAVED]
-    assert SummaryJudgment.objects.count() == 2
+    assert (late.results[0].yours, late.results[0].theirs) == ({"value": 0}, {"value": 1})
+    assert versions(late) == [1, 1]
+    assert said(send(world, assignment, on(here, "new", 1, follows=0))) == [SAVED]
+    assert Rating.objects.count() == 2
 
 
 # What is refused
@@ -242,97 +242,96 @@ def test_somebody_elses_assignment_is_not_there_and_without_the_role_nothing_is_
         send(world, assignment, on_unit(world, assignment))
 
 
-# Quality, units, unmarked
+# Before, units, after
 
 
 @pytest.fixture
 def asked(world: World) -> Assignment:
-    """An assignment on one peer in a project with two quality questions."""
-    Project.objects.update(question_set="own", own_questions=OWN)
+    """An assignment on one peer in a project with two criteria that come before."""
+    ask(world.project, *OWN)
     return sit(world)
 
 
-def test_units_are_shut_until_every_quality_question_is_answered(world: World, asked: Assignment) -> None:
+def test_units_are_shut_until_every_criterion_before_them_is_answered(
+    world: World, asked: Assignment
+) -> None:
     here = reading_of(asked)
     early = send(world, asked, on_unit(world, asked))
-    assert said(early) == [(409, "quality_first")]
-    assert (early.gates[here].quality, early.gates[here].units, early.gates[here].unmarked) == (
+    assert said(early) == [(409, "ratings_first")]
+    assert (early.gates[here].before, early.gates[here].units, early.gates[here].after) == (
         "open",
         "shut",
         "shut",
     )
     assert early.slips == {}
-    half = send(world, asked, QualityAct(here, "clear", 1), on_unit(world, asked))
-    assert said(half) == [SAVED, (409, "quality_first")]
-    whole = send(world, asked, QualityAct(here, "new", 0), on_unit(world, asked))
+    half = send(world, asked, on(here, "clear", 1), on_unit(world, asked))
+    assert said(half) == [SAVED, (409, "ratings_first")]
+    whole = send(world, asked, on(here, "new", 0), on_unit(world, asked))
     assert said(whole) == [SAVED, SAVED]
-    assert (whole.gates[here].quality, whole.gates[here].units) == ("done", "open")
+    assert (whole.gates[here].before, whole.gates[here].units) == ("done", "open")
 
 
-def test_each_answer_is_a_row_with_everything_said_so_far(world: World, asked: Assignment) -> None:
+def test_each_answer_is_one_row(world: World, asked: Assignment) -> None:
     here = reading_of(asked)
-    send(world, asked, QualityAct(here, "clear", 1, 900), QualityAct(here, "new", 0, 800))
-    send(world, asked, QualityAct(here, "clear", 0))
-    rows = SummaryJudgment.objects.order_by("pk").values_list(
-        "quality_answers", "is_current", "version", "active_ms"
+    send(world, asked, on(here, "clear", 1, 900), on(here, "new", 0, 800))
+    send(world, asked, on(here, "clear", 0))
+    rows = Rating.objects.order_by("pk").values_list(
+        "criterion__name", "value", "version", "active_ms", "role", "person"
     )
-    assert list(rows) == [
-        ({"clear": 1}, False, 1, 900),
-        ({"clear": 1, "new": 0}, False, 2, 800),
-        ({"clear": 0, "new": 0}, True, 3, 0),
-    ]
+    ana = ("assessor", world.ana.pk)
+    assert list(rows) == [("clear", 1, 1, 900, *ana), ("new", 0, 1, 800, *ana), ("clear", 0, 2, 0, *ana)]
 
 
 @pytest.mark.parametrize(
     ("question", "answer", "code"),
-    [("clear", 2, "invalid"), ("clear", -1, "invalid"), ("grammar", 1, "not_found")],
+    [("clear", 2, "invalid"), ("clear", -1, "invalid"), ("clear", 10**30, "invalid")],
 )
 def test_answers_without_sense_are_refused(
     world: World, asked: Assignment, question: str, answer: int, code: str
 ) -> None:
-    assert said(send(world, asked, QualityAct(reading_of(asked), question, answer)))[0][1] == code
+    assert said(send(world, asked, on(reading_of(asked), question, answer)))[0][1] == code
 
 
 def test_an_answer_is_taken_back_before_the_model_was_shown_and_only_changed_after(
     world: World, asked: Assignment
 ) -> None:
     here = reading_of(asked)
-    send(world, asked, QualityAct(here, "clear", 1), QualityAct(here, "clear", None))
-    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {}
-    send(world, asked, QualityAct(here, "clear", 1), QualityAct(here, "new", 1))
-    late = send(world, asked, QualityAct(here, "new", None), QualityAct(here, "new", 0))
-    assert said(late) == [(409, "quality_answered"), SAVED]
+    send(world, asked, on(here, "clear", 1), on(here, "clear", None))
+    assert answers() == {}
+    send(world, asked, on(here, "clear", 1), on(here, "new", 1))
+    late = send(world, asked, on(here, "new", None), on(here, "new", 0))
+    assert said(late) == [(409, "model_shown"), SAVED]
 
 
 @pytest.mark.parametrize(("target", "is_asked"), [(10, False), (11, True), (None, True), (5, False)])
 def test_headlines_are_not_asked_about(world: World, target: int | None, is_asked: bool) -> None:
-    Project.objects.update(question_set="duc2002")
+    ask(world.project, *PACKS["DUC 2002"])
     Summary.objects.filter(is_peer=True).update(target_words=target)
     assignment = sit(world)
-    assert (said(send(world, assignment, on_unit(world, assignment)))[0][1] == "quality_first") is is_asked
+    assert (said(send(world, assignment, on_unit(world, assignment)))[0][1] == "ratings_first") is is_asked
 
 
 def test_an_empty_peer_is_not_asked_about_and_nothing_of_it_is_unmarked(world: World) -> None:
-    Project.objects.update(question_set="duc2002")
+    ask(world.project, *PACKS["DUC 2002"])
     world.peers["port", "alder"].units.all().delete()
     assignment = sit(world)
     acts = [on_unit(world, assignment, unit, percent=0, marks=()) for unit in (1, 2)]
     saved = send(world, assignment, *acts)
-    assert saved.gates[reading_of(assignment)].unmarked == "rule"
+    assert saved.gates[reading_of(assignment)].after == "done"
     assert close_assignment(assignment=reload(assignment), by=world.ana).closed_at
 
 
 def test_the_unmarked_question_opens_when_every_unit_has_a_percent(world: World) -> None:
     assignment = sit(world)
     here = reading_of(assignment)
-    early = send(world, assignment, on_unit(world, assignment), UnmarkedAct(here, 40))
+    early = send(world, assignment, on_unit(world, assignment), on(here, "unmarked", 40))
     assert said(early)[1] == (409, "units_first")
-    assert early.gates[here].unmarked == "shut"
+    assert early.gates[here].after == "shut"
     ready = send(world, assignment, on_unit(world, assignment, 2))
-    assert ready.gates[here].unmarked == "open"
-    done = send(world, assignment, UnmarkedAct(here, 40))
-    assert done.gates[here].unmarked == "done"
-    assert SummaryJudgment.objects.get().unmarked_percent == 40
+    assert ready.gates[here].after == "open"
+    done = send(world, assignment, on(here, "unmarked", 40))
+    assert done.gates[here].after == "done"
+    assert answers() == {"unmarked": 40}
 
 
 @pytest.mark.parametrize("percent", [10, 50, 101, -20])
@@ -340,7 +339,7 @@ def test_the_unmarked_percent_has_six_steps_whatever_the_scale(world: World, per
     Project.objects.update(percent_scale="free")
     assignment = sit(world)
     send(world, assignment, on_unit(world, assignment), on_unit(world, assignment, 2))
-    saved = send(world, assignment, UnmarkedAct(reading_of(assignment), percent))
+    saved = send(world, assignment, on(reading_of(assignment), "unmarked", percent))
     assert said(saved) == [(422, "invalid")]
 
 
@@ -348,10 +347,10 @@ def test_nothing_unmarked_is_0_by_rule_and_a_later_act_opens_the_question_again(
     assignment = sit(world)
     here = reading_of(assignment)
     saved = send(world, assignment, on_unit(world, assignment), on_unit(world, assignment, 2, marks=(2,)))
-    assert saved.gates[here].unmarked == "rule"
-    assert said(send(world, assignment, UnmarkedAct(here, 20))) == [(409, "none_unmarked")]
+    assert saved.gates[here].after == "done"
+    assert said(send(world, assignment, on(here, "unmarked", 20))) == [(409, "none_unmarked")]
     saved = send(world, assignment, on_unit(world, assignment, 2, marks=()))
-    assert saved.gates[here].unmarked == "open"
+    assert saved.gates[here].after == "open"
 
 
 def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None:
@@ -392,14 +391,14 @@ def test_the_unmarked_question_comes_once_at_the_peers_last_comparison(
 ) -> None:
     first, last = reading_of(twofold), reading_of(twofold, 2)
     saved = send(world, twofold, on_unit(world, twofold), on_unit(world, twofold, 2))
-    assert (saved.gates[first].stage, saved.gates[first].unmarked) == ("done", "none")
-    assert (saved.gates[last].stage, saved.gates[last].unmarked) == ("units", "shut")
+    assert (saved.gates[first].stage, saved.gates[first].after) == ("done", "none")
+    assert (saved.gates[last].stage, saved.gates[last].after) == ("units", "shut")
     saved = send(world, twofold, on_second(world, twofold))
-    assert saved.gates[last].unmarked == "open"
+    assert saved.gates[last].after == "open"
     # Named by either comparison, the answer is one for the peer.
-    saved = send(world, twofold, UnmarkedAct(first, 60))
-    assert saved.gates[last].unmarked == "done"
-    assert SummaryJudgment.objects.count() == 1
+    saved = send(world, twofold, on(first, "unmarked", 60))
+    assert saved.gates[last].after == "done"
+    assert Rating.objects.count() == 1
 
 
 def test_marks_of_all_comparisons_of_a_peer_count_together(world: World, twofold: Assignment) -> None:
@@ -408,7 +407,7 @@ def test_marks_of_all_comparisons_of_a_peer_count_together(world: World, twofold
         on_unit(world, twofold, 2),
         on_second(world, twofold, (2,)),
     ]
-    assert send(world, twofold, *acts).gates[reading_of(twofold, 2)].unmarked == "rule"
+    assert send(world, twofold, *acts).gates[reading_of(twofold, 2)].after == "done"
 
 
 # The lease, all or none
@@ -488,7 +487,7 @@ def test_a_single_judgment_of_somebody_else_or_in_a_closed_set_is_refused(world:
 
 
 def test_the_number_of_queries_is_fixed(world: World) -> None:
-    """Role; the row renewed and held; how far the set is, the units, what stands; two writes."""
+    """Role; the row renewed and held; how far the set is, criteria, ratings, the units, what stands; two writes."""
     small = sit(world)
 
     def count(assignment: Assignment) -> int:
@@ -501,7 +500,7 @@ def test_the_number_of_queries_is_fixed(world: World) -> None:
     send(world, small, on_unit(world, small))
     large = sit(world, ("alder", "birch"), name="ben")
     save_acts(assignment=reload(large), by=world.ben, acts=[on_unit(world, large)])
-    assert (count(small), count(large)) == (7, 7)
+    assert (count(small), count(large)) == (9, 9)
 
 
 @pytest.mark.django_db(transaction=True)

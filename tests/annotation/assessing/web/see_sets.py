@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from annotation.assessing.services.assign import assign
 from annotation.models import Assignment, Comparison, Document, DocumentSet, Summary, System
+from evaluation.metrics import Criterion
 from tests.annotation.cast import add_units
+from tests.annotation.rated import ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +29,8 @@ PEER = "The port will be closed in April. Ferries move south. A spokeswoman is c
 SAVED = re.compile("^Saved$")
 OTHER_PEER = "Nothing happens in the port. Nobody minds."
 QUESTIONS = [
-    {"id": "clear", "text": "Is it clear?", "answers": ["no", "partly", "yes"]},
-    {"id": "short", "text": "Is it short?", "answers": ["no", "yes"]},
+    Criterion("clear", "Is it clear?", points=((0, "no"), (1, "partly"), (2, "yes"))),
+    Criterion("short", "Is it short?", "yes_no"),
 ]
 
 
@@ -39,6 +41,7 @@ def lay_set(
     peers: Sequence[str] = (PEER,),
     target_words: int = 50,
     name: str = "quay",
+    criteria: Sequence[Criterion] = (),
     **settings: object,
 ) -> Assignment:
     """A set with these model and peer summaries, all compared, as an assignment of Ana's in "harbour".
@@ -46,6 +49,7 @@ def lay_set(
     Peers stand in the order given: each has a target one word below that of the one before it. Other
     arguments are settings of the project.
     """
+    ask(world.project, *criteria)
     for setting, value in settings.items():
         setattr(world.project, setting, value)
     world.project.save()

@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from annotation.assessing.queries.assessment import own_work
 from annotation.assessing.services.assign import assign
-from annotation.models import Assignment, Project, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, Rating, UnitJudgment
+from evaluation.metrics import Criterion
+from tests.annotation.rated import answers, ask, criterion
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
 
-OWN = [{"id": name, "text": f"Is it {name}?", "answers": ["no", "yes"]} for name in ("clear", "new")]
+OWN = [Criterion(name, f"Is it {name}?", "yes_no") for name in ("clear", "new")]
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, assig
     assert answer.json() == {
         "results": [saved, saved],
         "slips": {one: "", two: "Model unit 2 has 60 % but no peer unit is marked for it."},
-        "gates": {first(assignment): {"quality": "none", "units": "done", "unmarked": "open"}},
+        "gates": {first(assignment): {"before": "none", "units": "done", "after": "open"}},
         "lease_until": None,
     }
     assert "no-store" in answer["Cache-Control"]
@@ -146,17 +148,22 @@ def test_what_is_no_json_is_refused(ana: Client, assignment: Assignment) -> None
 
 @pytest.fixture
 def questions(world: World) -> None:
-    Project.objects.update(question_set="own", own_questions=OWN)
+    ask(world.project, *OWN)
 
 
 def page(client: Client, assignment: Assignment) -> HttpResponse:
     return client.get(f"/p/harbour/work/{first(assignment)}/")
 
 
+def rate(client: Client, assignment: Assignment, **answers: str) -> Any:
+    """A plain form with these answers."""
+    here = first(assignment)
+    fields = {f"value-{criterion(here, name).public_id}": value for name, value in answers.items()}
+    return client.post(f"/p/harbour/work/{here}/ratings/", fields)
+
+
 def answer_both(client: Client, assignment: Assignment) -> Any:
-    return client.post(
-        f"/p/harbour/work/{first(assignment)}/quality/", {"answer-clear": "1", "answer-new": "0"}
-    )
+    return rate(client, assignment, clear="1", new="0")
 
 
 def test_the_model_summary_is_nowhere_before_the_questions_are_answered(
@@ -173,27 +180,27 @@ def test_the_model_summary_is_nowhere_before_the_questions_are_answered(
     after = page(ana, assignment)
     assert [words for words in hidden if words not in after.content.decode()] == []
     form = after.context["form"]  # type: ignore[attr-defined]
-    assert (form.stage, [question.answer for question in form.questions]) == ("units", [1, 0])
+    assert (form.stage, [each.value for each in form.before]) == ("units", [1, 0])
 
 
-def test_the_quality_stage_tells_no_number_of_units(
+def test_the_first_stage_tells_no_number_of_units(
     ana: Client, assignment: Assignment, questions: None
 ) -> None:
     form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
-    assert (form.stage, form.units, form.unmarked) == ("quality", (), None)
+    assert (form.stage, form.units, form.after) == ("before", (), [])
     assert [summary.total for summary in form.here.summaries] == [None, None]
 
 
 def test_a_plain_form_answers_some_questions_or_none(
     ana: Client, assignment: Assignment, questions: None
 ) -> None:
-    address = f"/p/harbour/work/{first(assignment)}/quality/"
-    assert ana.post(address, {"answer-clear": "1"}).status_code == 302
-    assert SummaryJudgment.objects.get().quality_answers == {"clear": 1}
-    assert ana.post(address, {}).status_code == 422
-    assert ana.post(address, {"answer-new": "5", "follows": "1"}).status_code == 422
-    assert ana.post(address, {"answer-new": "yes"}).status_code == 422
-    assert SummaryJudgment.objects.count() == 1
+    assert rate(ana, assignment, clear="1").status_code == 302
+    assert answers() == {"clear": 1}
+    for wrong in ({}, {"new": "5"}, {"new": "yes"}):
+        assert rate(ana, assignment, **wrong).status_code == 422
+    # One that does not say what it follows is the first.
+    assert rate(ana, assignment, clear="0").status_code == 409
+    assert Rating.objects.count() == 1
 
 
 def test_a_plain_form_that_is_older_than_what_stands_is_refused_with_both_values(
@@ -221,14 +228,13 @@ def test_opening_the_form_or_saving_renews_the_lease(
 
 
 def test_the_unmarked_question_in_a_plain_form(world: World, ana: Client, assignment: Assignment) -> None:
-    address = f"/p/harbour/work/{first(assignment)}/unmarked/"
-    assert ana.post(address, {"percent": "40"}).status_code == 409
+    assert rate(ana, assignment, unmarked="40").status_code == 409
     send(ana, assignment, on_unit(world, assignment), on_unit(world, assignment, 2))
     form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
-    assert (form.stage, form.unmarked.units, form.unmarked.percent) == ("unmarked", (2,), None)
-    assert ana.post(address, {"percent": "40"})["Location"] == f"/p/harbour/work/{first(assignment)}/"
+    assert (form.stage, form.unmarked, form.after[0].value) == ("after", (2,), None)
+    assert rate(ana, assignment, unmarked="40")["Location"] == f"/p/harbour/work/{first(assignment)}/"
     form = page(ana, assignment).context["form"]  # type: ignore[attr-defined]
-    assert (form.stage, form.unmarked.percent) == ("done", 40)
+    assert (form.stage, form.after[0].value) == ("done", 40)
 
 
 def test_unassigned_work_is_gone_from_the_list_and_the_form(

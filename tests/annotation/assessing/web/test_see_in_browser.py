@@ -9,7 +9,7 @@ import pytest
 
 from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.save_acts import save_acts
-from annotation.models import SummaryJudgment, UnitJudgment
+from annotation.models import UnitJudgment
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import (
     MODEL,
@@ -23,6 +23,7 @@ from tests.annotation.assessing.web.see_sets import (
 )
 from tests.annotation.cast import finish
 from tests.annotation.judging.processes import wait_until
+from tests.annotation.rated import answers
 from tests.annotation.web.test_flow_in_browser import sign_in
 from tests.annotation.web.test_haste_in_browser import slowly
 from tests.browser import PHONE, standing_still
@@ -66,10 +67,6 @@ def marks(assignment: Assignment) -> list[list[int]]:
     return list(rows.order_by("reading__position", "unit__position").values_list("marks", flat=True))
 
 
-def quality_answers() -> object:
-    return SummaryJudgment.objects.get(is_current=True).quality_answers
-
-
 def is_in_sight(page: Page, selector: str) -> bool:
     """Whether all of an element is within the window and nothing lies over its corners or its middle."""
     return bool(
@@ -108,7 +105,7 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     saved(page)
     assert percents(assignment) == [80, 0, 0, 0, 40, 100]
     assert marks(assignment) == [[1], [], [], [], [2], [2]]
-    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 0
+    assert answers() == {"unmarked": 0}
     # One key per unit beyond its marks: the bar is two.
     assert page.evaluate("window.presses") == len(keys_of_marks) + len(keys_of_percents) + len(
         key_of_the_unmarked
@@ -127,7 +124,7 @@ def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
         if number:
             page.locator(f"[data-peer='{number}']").click()
         page.locator(".unit.now .scale label", has_text=str(percent)).first.click()
-    page.locator("#unmarked .scale label", has_text="40").click()
+    page.locator("[data-reads=unmarked] .scale label", has_text="40").click()
     page.locator("#ahead a", has_text="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
     # The fourth has 20 % and no mark.
@@ -285,7 +282,7 @@ def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
 
 
 def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, criteria=QUESTIONS)
     page = desk()
     page.clock.install()
     sign_in(page, "ana")
@@ -311,7 +308,7 @@ def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk
 
 
 def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, peers=[PEER, OTHER_PEER], question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, peers=[PEER, OTHER_PEER], criteria=QUESTIONS)
     page = ana(desk)
     told: list[str] = []
     page.on("response", lambda answer: told.append(answer.text()) if "harbour/work/" in answer.url else None)
@@ -324,32 +321,32 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
     press(page, "2")
     page.locator("#model-title", has_text="6 units").wait_for()
     assert "Its wall is weak." in page.content()
-    assert SummaryJudgment.objects.get(is_current=True).quality_answers == {"clear": 2, "short": 1}
+    assert answers() == {"clear": 2, "short": 1}
     # The other peer's own stage is not skipped by it.
     press(page, "n")
-    page.locator("#quality-title").wait_for()
+    page.locator("#before-title").wait_for()
     assert "Its wall is weak" not in page.locator("#see").inner_html()
 
 
-def test_a_quality_answer_can_be_changed_afterwards(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, question_set="own", own_questions=QUESTIONS)
+def test_an_answer_to_a_criterion_can_be_changed_afterwards(world: World, desk: Desk) -> None:
+    assignment = lay_set(world, criteria=QUESTIONS)
     page = ana(desk)
     open_set(page, assignment)
     press(page, "32")
     page.locator("#model-title").wait_for()
-    page.get_by_text("Quality questions").click()
-    page.locator("#question-clear .t").click()
+    page.get_by_text("Questions about the summary").click()
+    page.locator("[data-name='Question 1'] .t").click()
     press(page, "1")
     saved(page)
-    wait_until(lambda: quality_answers() == {"clear": 0, "short": 1})
+    wait_until(lambda: answers() == {"clear": 0, "short": 1})
     # Back to the answer before, and no further than the model summary was shown: more is not offered.
     press(page, "u")
-    page.locator("#question-clear output", has_text="yes").wait_for()
+    page.locator("[data-name='Question 1'] output", has_text="yes").wait_for()
     saved(page)
     assert page.get_by_role("button", name="Undo").is_disabled()
     press(page, "u")
     page.wait_for_timeout(200)
-    assert quality_answers() == {"clear": 2, "short": 1}
+    assert answers() == {"clear": 2, "short": 1}
 
 
 def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
@@ -361,7 +358,7 @@ def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: De
         page.locator(".models a").count(),
     )
     assert second == 2
-    assert page.locator("#unmarked").count() == 0
+    assert page.locator("[data-reads=unmarked]").count() == 0
     press(page, "a4" + "1" * (first - 1))
     page.locator("#progress", has_text=f"{first} of {first}").wait_for()
     press(page, "n")
@@ -369,13 +366,13 @@ def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: De
     rest = len(page.locator("[data-item=unit]").all())
     page.get_by_text("Available once every model unit").wait_for()
     press(page, "b4" + "1" * (rest - 1))
-    page.locator("#unmarked.now").wait_for()
+    page.locator("[data-reads=unmarked].now").wait_for()
     lit = [peer.get_attribute("data-peer") for peer in page.locator(".pu.lit").all()]
     # The first is marked for the other model summary, the second for this one.
     assert lit == ["3"]
     press(page, "3")
     page.locator("#ahead a", has_text="Set complete").wait_for()
-    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 40
+    assert answers() == {"unmarked": 40}
 
 
 def test_percents_are_typed_where_the_scale_is_fine(world: World, desk: Desk) -> None:
@@ -433,7 +430,7 @@ def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
 def test_the_form_fits_and_works_where_room_is_small(
     world: World, desk: Desk, viewport: dict[str, int]
 ) -> None:
-    assignment = lay_set(world, question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, criteria=QUESTIONS)
     page = ana(desk, viewport=viewport, has_touch=True)
     open_set(page, assignment)
     for words in ("yes", "yes"):
@@ -471,31 +468,31 @@ def test_a_small_height_lets_go_of_what_sticks(world: World, desk: Desk) -> None
 
 
 def test_all_of_it_works_without_scripts(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, models=[SECOND_MODEL], criteria=QUESTIONS)
     page = desk(java_script_enabled=False)
     sign_in(page, "ana")
     open_set(page, assignment)
-    page.locator("#question-clear label", has_text="yes").click()
-    page.locator("#question-short label", has_text="no").click()
+    page.locator("[data-name='Question 1'] label", has_text="yes").click()
+    page.locator("[data-name='Question 2'] label", has_text="no").click()
     page.get_by_role("button", name="Save answers").click()
     for number, percent in ((1, "60"), (2, "0 %")):
         unit = page.locator("[data-item=unit]").nth(number - 1)
         unit.locator("[name=marks]").nth(number - 1).check()
         unit.locator(".scale label", has_text=percent).first.click()
         unit.get_by_role("button", name="Save unit").click()
-    page.locator("#unmarked .scale label", has_text="20").first.click()
-    page.get_by_role("button", name="Save answer", exact=True).click()
+    page.locator("[data-reads=unmarked] .scale label", has_text="20").first.click()
+    page.get_by_role("button", name="Save answers").first.click()
     page.get_by_role("link", name="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
     assert percents(assignment) == [60, 0]
-    assert SummaryJudgment.objects.get(is_current=True).unmarked_percent == 20
+    assert answers() == {"clear": 2, "short": 0, "unmarked": 20}
 
 
 def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, models=[MODEL, SECOND_MODEL], question_set="own", own_questions=QUESTIONS)
+    assignment = lay_set(world, models=[MODEL, SECOND_MODEL], criteria=QUESTIONS)
     page = ana(desk)
     open_set(page, assignment)
-    found = {"quality": violations(page)}
+    found = {"before": violations(page)}
     press(page, "32")
     page.locator("#model-title").wait_for()
     press(page, "a4")
@@ -505,7 +502,7 @@ def test_no_stage_has_a_fault_for_assistive_techniques(world: World, desk: Desk)
     found["keys"] = violations(page)
     page.keyboard.press("Escape")
     open_set(page, assignment, 2)
-    page.get_by_text("Quality questions").click()
+    page.get_by_text("Questions about the summary").click()
     found["second model, answers open"] = violations(page)
     assert {stage: faults for stage, faults in found.items() if faults} == {}
 

@@ -1,13 +1,12 @@
 """Level `answers`: a row per answer, the ones that no longer stand included."""
 
-import json
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
-from annotation.assessing.services.acts import Act, QualityAct, UnitAct, UnmarkedAct
+from annotation.assessing.services.acts import Act, UnitAct
 from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts
 from annotation.core.current_checks import put_in_force
@@ -16,19 +15,20 @@ from annotation.models import (
     Assignment,
     Check,
     ClaimSet,
-    Project,
+    Rating,
     Reading,
     SampledCheck,
-    SummaryJudgment,
     Verdict,
 )
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.review import override, withdraw_verdict
 from annotation.sampling.services.sample_checks import sample_checks
+from evaluation.metrics import Criterion
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import LONG_AGO, assess, assess_and_close, long_ago
 from tests.annotation.exports.reading import Rows, exported
 from tests.annotation.laying import assign_part
+from tests.annotation.rated import ask, on
 
 pytestmark = pytest.mark.django_db
 
@@ -96,10 +96,15 @@ def test_an_assessors_percents(world: World, tmp_path: Path) -> None:
 
 def test_nothing_of_an_open_assignment_is_there(world: World, tmp_path: Path) -> None:
     assignment = assess(world, world.ana, PERCENTS)
-    SummaryJudgment.objects.create(
-        assignment=assignment, peer=world.peers["port", "alder"], quality_answers={"grammar": 4}
+    Rating.objects.create(
+        criterion=world.project.criteria.get(),
+        summary=world.peers["port", "alder"],
+        role="assessor",
+        person=world.ana,
+        assignment=assignment,
+        value=40,
     )
-    assert percents_of_people(world, tmp_path) == judgments(world, tmp_path, "quality") == []
+    assert percents_of_people(world, tmp_path) == judgments(world, tmp_path, "rating") == []
 
 
 def test_a_percent_changed_before_the_set_was_closed_is_superseded(world: World, tmp_path: Path) -> None:
@@ -110,30 +115,36 @@ def test_a_percent_changed_before_the_set_was_closed_is_superseded(world: World,
     assert [(row["value"], row["superseded"]) for row in rows] == [("20", True), ("60", False)]
 
 
-def test_quality_answers_and_the_unmarked_percent(world: World, tmp_path: Path) -> None:
-    """Every form's row holds all that was said so far; the export has what each act changed."""
-    Project.objects.update(question_set="duc2006")
+def test_ratings_are_answers_one_by_one(world: World, tmp_path: Path) -> None:
+    ask(
+        world.project,
+        Criterion("focus", "How clear?", points=((1, "poor"), (2, "good"))),
+        Criterion("new", "Is it?", "yes_no"),
+    )
     assignment = assign_part(world, "port", world.ana, "birch")
     assignment = Assignment.objects.get(pk=assignment.pk)
     here = assignment.readings.get().public_id
-    names = ("grammaticality", "non_redundancy", "referential_clarity", "focus", "structure")
-    acts: list[Act] = [QualityAct(here, name, 4) for name in names]
+    acts: list[Act] = [on(here, "focus", 1), on(here, "new", 1)]
     acts += [UnitAct(here, unit.public_id, 20, [1]) for unit in world.units("port")]
-    acts += [UnmarkedAct(here, 60), QualityAct(here, "focus", 5), UnmarkedAct(here, 40)]
+    acts += [on(here, "unmarked", 60), on(here, "focus", 2), on(here, "unmarked", 40)]
     save_acts(assignment=assignment, by=world.ana, acts=acts, all_or_none=True)
     close_assignment(assignment=assignment, by=world.ana)
-    rows = judgments(world, tmp_path, "quality", "unmarked")
-    assert [(row["system"], row["rater"], row["rater_kind"]) for row in rows[:1]] == [
-        ("birch", "ana", "assessor")
-    ]
-    said = [(row["kind"], row["superseded"], row["value"]) for row in rows]
-    quality = [row for row in said if row[0] == "quality"]
-    # Five answers, each with those before it, and one of them changed.
-    assert [superseded for _, superseded, _ in quality] == [True] * 5 + [False]
-    assert json.loads(str(quality[-1][2])) == {**dict.fromkeys(names, 4), "focus": 5}
-    assert [row for row in said if row[0] == "unmarked"] == [
-        ("unmarked", True, "60"),
-        ("unmarked", False, "40"),
+    # The question is another one from now on: what was answered to the old one does not stand.
+    ask(
+        world.project,
+        Criterion("focus", "How clear?", points=((1, "poor"), (2, "good"))),
+        Criterion("new", "Is it so?", "yes_no"),
+    )
+    rows = judgments(world, tmp_path, "rating")
+    assert {(row["system"], row["rater"], row["rater_kind"], row["blind"]) for row in rows} == {
+        ("birch", "ana", "assessor", True)
+    }
+    assert [(row["claim_id"], row["value"], row["superseded"]) for row in rows] == [
+        ("focus", "1", True),
+        ("new", "1", True),
+        ("unmarked", "60", True),
+        ("focus", "2", False),
+        ("unmarked", "40", False),
     ]
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.models import Claim, Judge, Rating
+from annotation.models import Claim, Judge
 from tests.annotation.asking import answer
 from tests.annotation.cast import World
 from tests.annotation.exports.reading import Rows, exported
+from tests.annotation.rated import judge_rates
 
 pytestmark = pytest.mark.django_db
 
@@ -87,16 +88,12 @@ def test_answers_to_a_retired_question_do_not_stand(world: World, tmp_path: Path
 def test_ratings_name_what_they_rate(world: World, tmp_path: Path) -> None:
     alder = world.peers["port", "alder"]
     for value in (0.5, 0.8, None):
-        Rating.objects.create(
-            summary=alder, name="conciseness", judge=world.judge, origin_name="lexical", value=value
-        )
-    Rating.objects.create(summary=alder, name="completeness", origin_name="completeness:1", value=1 / 3)
+        judge_rates(alder, world.judge, value)
     columns = ("claim_id", "rater", "rater_kind", "value", "superseded")
     assert [tuple(row[name] for name in columns) for row in judgments(world, tmp_path, "rating")] == [
         ("conciseness", "lexical", "judge", "0.5", True),
         ("conciseness", "lexical", "judge", "0.8", False),
         ("conciseness", "lexical", "judge", None, True),
-        ("completeness", "completeness:1", "computed", "0.333333", False),
     ]
 
 

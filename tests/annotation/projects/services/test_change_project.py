@@ -1,12 +1,14 @@
 """Rules of a project: who changes them, what follows, what is refused."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.assessing.services.acts import QualityAct
-from annotation.assessing.services.assign import assign
-from annotation.assessing.services.save_acts import judge_unit, save_acts
+from annotation.assessing.services.save_acts import judge_unit
+from annotation.core.criteria import asked_of_people
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Assignment, Check, Event, Job, Membership, Project, Score
 from annotation.perform_job import pull
@@ -14,10 +16,11 @@ from annotation.projects.services.change_project import change_project, create_p
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import OVERDUE_AFTER
+from evaluation.metrics import UNMARKED, Criterion
 from tests.annotation.cast import World, finish
 from tests.annotation.laying import assign_part
 
-CLEAR = {"id": "clear", "text": "Is it clear?", "answers": ["no", "yes"]}
+CLEAR = Criterion("clear", "Is it clear?", "yes_no")
 
 
 def staff(person: User) -> User:
@@ -151,37 +154,70 @@ def test_a_finer_scale_fits_and_a_coarser_one_only_where_every_percent_lies_on_i
 def test_questions_do_not_come_after_a_model_summary_was_shown(world: World) -> None:
     assignment = judged(world, percent=40)
     with pytest.raises(Conflict) as refused:
-        change_project(project=world.project, by=world.mona, question_set="duc2006")
+        change_project(project=world.project, by=world.mona, criteria=[CLEAR, UNMARKED])
     assert refused.value.code == "judged"
     finish(assignment)
-    change_project(project=world.project, by=world.mona, question_set="duc2006")
-    assert Event.objects.get(verb="change project").data == {"changed": {"question_set": ["none", "duc2006"]}}
+    change_project(project=world.project, by=world.mona, criteria=[CLEAR, UNMARKED])
+    assert Event.objects.get(verb="change project").data == {
+        "changed": {"criteria": [["unmarked"], ["clear", "unmarked"]]}
+    }
 
 
-def test_answers_that_were_given_must_fit_the_new_questions(world: World) -> None:
-    change_project(project=world.project, by=world.mona, question_set="own", own_questions=[CLEAR])
-    assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=world.mona)
-    assignment = Assignment.objects.get(pk=assignment.pk)
-    act = QualityAct(assignment.readings.order_by("position")[0].public_id, "clear", 1)
-    save_acts(assignment=assignment, by=world.ana, acts=[act], all_or_none=True)
-    for question_set in ("none", "duc2002"):
-        with pytest.raises(Conflict) as refused:
-            change_project(project=world.project, by=world.mona, question_set=question_set)
-        assert refused.value.code == "judged"
-    with pytest.raises(Conflict):
-        change_project(project=world.project, by=world.mona, own_questions=[{**CLEAR, "first": 2}])
-    # Other words, and one question more, fit: nobody has seen a model summary yet.
-    more = [{**CLEAR, "text": "Is all of it clear?"}, {**CLEAR, "id": "new"}]
-    change_project(project=world.project, by=world.mona, own_questions=more)
+def test_a_changed_criterion_is_the_next_version_and_one_left_out_is_retired(world: World) -> None:
+    def changed(*criteria: Criterion) -> list[tuple[str, int, bool]]:
+        change_project(project=world.project, by=world.mona, criteria=criteria)
+        rows = world.project.criteria.order_by("pk")
+        return [(row.name, row.version, row.retired_at is None) for row in rows]
+
+    assert changed(CLEAR) == [("unmarked", 1, False), ("clear", 1, True)]
+    reworded = replace(CLEAR, question="Is all of it clear?")
+    late = replace(CLEAR, name="late", asked="after")
+    # Another order is no other version.
+    for criteria in ((late, reworded), (reworded, late)):
+        assert changed(*criteria) == [
+            ("unmarked", 1, False),
+            ("clear", 1, False),
+            ("late", 1, True),
+            ("clear", 2, True),
+        ]
+        assert [row.fact for row in asked_of_people(world.project)] == list(criteria)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"name": "two words"}, "letters, digits"),
+        ({"name": ""}, "blank"),
+        ({"question": "x" * 501}, "500"),
+        ({"scale": "points"}, "2 to 11"),
+        ({"scale": "points", "points": ((0, "no"), (0, "yes"))}, "different whole numbers"),
+        ({"scale": "points", "points": ((0, "no"), (1, "no"))}, "different words"),
+        ({"scale": "points", "points": ((0, "no"), (1, ""))}, "needs words"),
+        ({"scale": "percent", "points": ((0, ""), (120, ""))}, "at most 100"),
+        ({"reads": "reference"}, "asked after"),
+        ({"scale": "share"}, "only rated by judges"),
+        ({"name": "coherence"}, "only rated by judges"),
+        ({"answered_by": "both"}, "only rated by judges"),
+    ],
+)
+def test_criteria_that_nobody_can_answer_are_refused(world: World, wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(Invalid, match=said) as refused:
+        change_project(project=world.project, by=world.mona, criteria=[replace(CLEAR, **wrong)])
+    assert refused.value.field == "criteria"
+
+
+def test_each_criterion_has_its_own_name_and_there_are_not_too_many(world: World) -> None:
+    for criteria, said in (
+        ([CLEAR, CLEAR], "needs its own name"),
+        ([replace(CLEAR, name=f"c{n}") for n in range(41)], "at most 40"),
+    ):
+        with pytest.raises(Invalid, match=said):
+            change_project(project=world.project, by=world.mona, criteria=criteria)
 
 
 @pytest.mark.parametrize(
     ("rules", "field"),
     [
-        ({"own_questions": [{"id": "1"}]}, "own_questions"),
-        ({"own_questions": {"id": "1"}}, "own_questions"),
-        ({"question_set": "own"}, "own_questions"),
-        ({"question_set": "duc1999"}, "question_set"),
         ({"lease_minutes": 20_000}, "lease_minutes"),
         ({"lease_minutes": 0}, "__all__"),
         ({"assessors_per_set": -1}, "assessors_per_set"),

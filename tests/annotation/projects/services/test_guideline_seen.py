@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.assessing.services.acts import Act, QualityAct, UnitAct
+from annotation.assessing.services.acts import Act, UnitAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.open_assignment import open_assignment
 from annotation.assessing.services.save_acts import save_acts
-from annotation.models import Assignment, Reading, SummaryJudgment, UnitJudgment
+from annotation.models import Assignment, Rating, Reading, UnitJudgment
 from annotation.projects.services.write_guidelines import write_guidelines
+from evaluation.metrics import PACKS
+from tests.annotation.rated import ask, on
 
 if TYPE_CHECKING:
     from annotation.models import Guideline
@@ -57,14 +59,13 @@ def test_opened_again_it_goes_by_the_new_ones(world: World, assignment: Assignme
     assert UnitJudgment.objects.get().guideline == versions[1]
 
 
-def test_quality_answers_keep_it_too(world: World, assignment: Assignment) -> None:
-    world.project.question_set = "duc2006"
-    world.project.save(update_fields=["question_set"])
+def test_ratings_keep_it_too(world: World, assignment: Assignment) -> None:
+    ask(world.project, *PACKS["DUC 2006"])
     seen = guideline(world, "One.")
     open_assignment(assignment)
     assignment = Assignment.objects.select_related("document_set__project").get()
-    send(world, assignment, QualityAct(first(assignment).public_id, "grammaticality", 3))
-    assert SummaryJudgment.objects.get().guideline == seen
+    send(world, assignment, on(first(assignment).public_id, "grammaticality", 3))
+    assert Rating.objects.get().guideline == seen
 
 
 def test_a_set_that_is_over_is_not_opened(world: World, assignment: Assignment) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from annotation.core.criteria import asked_of_people
 from annotation.models import Event, Project
 from annotation.projects.services.change_project import RULES as CHANGEABLE
 from annotation.projects.services.change_project import change_project
@@ -37,8 +38,8 @@ RULES = {
     "least_scored": "0.4",
     "target_length": "30",
     "percent_scale": "fives",
-    "question_set": "own",
-    "own_questions": "clear: Is it clear? | no | yes",
+    "criteria": "clear: Is it clear? | no | yes",
+    "pack": "DUC 2006",
     "assessors_per_set": "2",
     "lease_minutes": "45",
     "reveal": "shown",
@@ -66,8 +67,10 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     project = Project.objects.get(slug="harbour")
     assert (project.blend, project.blend_human_weight, project.composite_weight) == ("weighted", 0.75, 0.5)
     assert (project.reveal, project.percent_scale) == ("shown", "fives")
-    assert (project.question_set, project.assessors_per_set, project.lease_minutes) == ("own", 2, 45)
-    assert [question["id"] for question in project.own_questions] == ["clear"]
+    assert (project.assessors_per_set, project.lease_minutes) == (2, 45)
+    # The pack's five in front of what was written; what was there before is asked no more.
+    names = [row.name for row in asked_of_people(project)]
+    assert (names[0], names[5:]) == ("grammaticality", ["clear"])
     assert (project.target_length, project.summarization_threshold) == (30, 0.6)
     assert (project.summarization_strict, project.summarization_scale) == (True, 0.5)
     assert (project.dispute_threshold, project.dispute_answers) == (0.5, "judge")
@@ -89,9 +92,8 @@ def test_htmx_gets_the_form_with_what_was_saved(mona: Client) -> None:
         {"composite_weight": "-1"},
         {"blend": "coin"},
         {"name": ""},
-        {"own_questions": "Is it clear?"},
-        {"own_questions": ""},
-        {"own_questions": "1: Is it clear? | yes"},
+        {"criteria": "Is it clear?"},
+        {"criteria": "1: Is it clear? | yes"},
         {"assessors_per_set": "21"},
         {"lease_minutes": "0"},
     ],
@@ -131,7 +133,7 @@ def test_what_was_judged_fixes_its_rules_whatever_is_sent(world: World, mona: Cl
 
 def test_every_rule_but_the_hidden_stands_in_one_group() -> None:
     placed = [name for group in GROUPS for name in group.rules]
-    assert sorted(placed) == sorted(RulesForm.base_fields) == sorted(CHANGEABLE)
+    assert sorted(placed) == sorted(RulesForm.base_fields) == sorted([*CHANGEABLE, "criteria", "pack"])
 
 
 def as_filled(form: RulesForm, **typed: str) -> dict[str, str]:

@@ -1,0 +1,182 @@
+"""Criteria of a project, and what people and judges answered to them: ratings of summaries as wholes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.assignment import Assignment
+from annotation.models.base import PublicRow
+from annotation.models.constraints import bounded
+from annotation.models.guideline import Guideline
+from annotation.models.judge import Judge
+from annotation.models.project import Project
+from annotation.models.summary import Summary
+from evaluation import metrics
+
+MOST_POINTS = 11
+LONGEST_QUESTION = 500
+LONGEST_WORDS = 200
+
+
+class Criterion(PublicRow):
+    """A question about a summary as a whole that a project asks. Never changed: a changed one is the next version.
+
+    What the columns mean is written at `evaluation.metrics.Criterion`. A retired one is asked no more and keeps its
+    ratings.
+    """
+
+    class Scale(models.TextChoices):
+        POINTS = "points", "Points"
+        YES_NO = "yes_no", "Yes or no"
+        PERCENT = "percent", "Percent"
+        SHARE = "share", "Share from 0 to 1"
+
+    class Reads(models.TextChoices):
+        SUMMARY = "summary", "The summary alone"
+        REFERENCE = "reference", "With the reference"
+        SOURCE = "source", "With the source"
+        UNMARKED = "unmarked", "The unmarked units of the summary"
+
+    class AnsweredBy(models.TextChoices):
+        PEOPLE = "people", "People"
+        JUDGE = "judge", "Judges"
+        BOTH = "both", "People and judges"
+
+    class Asked(models.TextChoices):
+        BEFORE = "before", "Before the reference is seen"
+        AFTER = "after", "After the reference was judged"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="criteria")
+    name = models.CharField(
+        max_length=40, validators=[RegexValidator(r"^[\w-]+$", "A name has letters, digits, _ and - only.")]
+    )
+    version = models.PositiveIntegerField(default=1)
+    position = models.PositiveIntegerField(default=0)
+    question = models.CharField(max_length=LONGEST_QUESTION)
+    scale = models.CharField(max_length=7, choices=Scale, default=Scale.POINTS)
+    points = models.JSONField(
+        default=list, blank=True, help_text='Values with words: [[1, "poor"], [2, "good"]].'
+    )
+    higher_is_better = models.BooleanField(default=True)
+    reads = models.CharField(max_length=9, choices=Reads, default=Reads.SUMMARY)
+    answered_by = models.CharField(max_length=6, choices=AnsweredBy, default=AnsweredBy.PEOPLE)
+    asked = models.CharField(max_length=6, choices=Asked, default=Asked.BEFORE)
+    created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "criteria"
+        ordering = ("project_id", "position", "id")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name", "version"), name="criterion_version"),
+            models.UniqueConstraint(
+                fields=("project", "name"), condition=Q(retired_at__isnull=True), name="criterion_asked_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def fact(self) -> metrics.Criterion:
+        """The criterion as the library knows it."""
+        columns = {field.name: getattr(self, field.name) for field in dataclasses.fields(metrics.Criterion)}
+        return metrics.Criterion(
+            **columns | {"points": tuple((value, words) for value, words in self.points)}
+        )
+
+    def clean(self) -> None:
+        values, words = [value for value, _ in self.points], [words for _, words in self.points if words]
+        is_of_points = self.scale == self.Scale.POINTS
+        if is_of_points and not 2 <= len(self.points) <= MOST_POINTS:
+            raise ValidationError({"points": f"A scale of points has 2 to {MOST_POINTS} of them."})
+        if values != sorted(set(values)) or (values and values[0] < 0) or len(words) > len(set(words)):
+            raise ValidationError(
+                {"points": "Points are different whole numbers from 0, rising, with different words."}
+            )
+        if (is_of_points and len(words) < len(values)) or any(len(each) > LONGEST_WORDS for each in words):
+            raise ValidationError({"points": f"Every answer needs words of 1 to {LONGEST_WORDS} characters."})
+        if self.scale == self.Scale.PERCENT and values and values[-1] > 100:
+            raise ValidationError({"points": "Percents are at most 100."})
+        if self.reads in (self.Reads.REFERENCE, self.Reads.UNMARKED) and self.asked == self.Asked.BEFORE:
+            raise ValidationError({"asked": "What is read with the reference is asked after it was judged."})
+
+
+class Rating(PublicRow):
+    """What somebody answered to a criterion about one summary. Never changed; a change of mind is the next version.
+
+    A null value keeps an unusable answer of a judge with its reason, or takes a person's answer back.
+    """
+
+    class Role(models.TextChoices):
+        JUDGE = "judge", "Judge"
+        REVIEWER = "reviewer", "Reviewer"
+        ASSESSOR = "assessor", "Assessor"
+        ADJUDICATOR = "adjudicator", "Adjudicator"
+
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="ratings")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
+    role = models.CharField(max_length=11, choices=Role)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    assignment = models.ForeignKey(
+        Assignment, null=True, blank=True, on_delete=models.CASCADE, related_name="ratings", db_index=False
+    )
+    judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="ratings")
+    run = models.ForeignKey(
+        "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="ratings"
+    )
+    origin_name = models.CharField(
+        max_length=200, blank=True, help_text="The judge's signature, or an imported rater's name."
+    )
+    value = models.FloatField(null=True, blank=True)
+    evidence = models.JSONField(default=list, blank=True, help_text="Numbers of the units that it rests on.")
+    reason = models.TextField(blank=True)
+    version = models.PositiveIntegerField(
+        default=1, help_text="Counts the rows of one assignment on this criterion and summary."
+    )
+    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
+    active_ms = models.PositiveIntegerField(
+        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+    )
+    guideline = models.ForeignKey(
+        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            bounded("rating_0_100", "value", 100, may_be_empty=True),
+            models.CheckConstraint(
+                name="rating_has_author",
+                condition=Q(role="judge", judge__isnull=False, person__isnull=True)
+                | (~Q(role="judge") & Q(judge__isnull=True) & (Q(person__isnull=False) | ~Q(origin_name=""))),
+            ),
+            models.CheckConstraint(
+                name="rating_in_assignment", condition=~Q(role="assessor") | Q(assignment__isnull=False)
+            ),
+            models.UniqueConstraint(
+                fields=("assignment", "summary", "criterion", "version"),
+                condition=Q(assignment__isnull=False),
+                name="rating_version",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return "unscored" if self.value is None else f"{self.value:g}"
+
+    @property
+    def author(self) -> str:
+        """The judge, the person, or where it was imported from."""
+        if self.judge is not None:
+            return self.judge.name
+        return self.person.get_username() if self.person else self.origin_name

@@ -1,0 +1,89 @@
+"""The criteria that people of a project answer are replaced by others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from annotation.core.criteria import asked_of_people
+from annotation.core.refusals import Conflict, Invalid
+from annotation.models import Criterion, UnitJudgment
+from evaluation.metrics import JUDGED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from annotation.models import Project
+    from evaluation import metrics
+
+MOST_CRITERIA = 40
+
+
+def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> list[object] | None:
+    """Ask people these criteria from now on, in this order; the names before and after, None where nothing changed.
+
+    The caller holds the project's row. A changed criterion is its next version, and one that is left out is retired;
+    both keep their ratings. Raises Invalid (field `criteria`) for what cannot be asked; Conflict (code `judged`) for
+    new questions that come before the reference, while assessors of open sets have seen references already.
+    """
+    before = asked_of_people(project)
+    standing = {row.fact: row for row in before}
+    rows: list[Criterion] = []
+    for number, fact in enumerate(criteria, start=1):
+        row = standing.pop(fact, None)
+        rows.append(_new(project, number, fact) if row is None else row)
+    if rows == before:
+        return None
+    _check(project, rows)
+    now = timezone.now()
+    Criterion.objects.filter(pk__in=[row.pk for row in standing.values()]).update(retired_at=now)
+    versions = dict(project.criteria.order_by("version").values_list("name", "version"))
+    for position, row in enumerate(rows, start=1):
+        row.position = position
+        if row._state.adding:
+            row.version = versions.get(row.name, 0) + 1
+        row.save()
+    return [[row.name for row in before], [row.name for row in rows]]
+
+
+def _new(project: Project, number: int, fact: metrics.Criterion) -> Criterion:
+    row = Criterion(project=project, **asdict(fact))
+    try:
+        row.full_clean(validate_unique=False, validate_constraints=False)
+    except ValidationError as error:
+        raise Invalid(f"Question {number}: {' '.join(error.messages)}", field="criteria") from error
+    return row
+
+
+def _check(project: Project, rows: Sequence[Criterion]) -> None:
+    names = [row.name for row in rows]
+    if len(names) > MOST_CRITERIA:
+        raise Invalid(
+            f"There are {len(names)} questions; at most {MOST_CRITERIA} can be asked.", field="criteria"
+        )
+    for row in rows:
+        if names.count(row.name) > 1:
+            raise Invalid(f"Two questions are named “{row.name}”; each needs its own name.", field="criteria")
+        if (
+            row.name in JUDGED
+            or row.answered_by != Criterion.AnsweredBy.PEOPLE
+            or row.scale == Criterion.Scale.SHARE
+        ):
+            raise Invalid(
+                f"“{row.name}” is only rated by judges. Choose another name or scale.", field="criteria"
+            )
+    is_new_before = any(row._state.adding and row.asked == Criterion.Asked.BEFORE for row in rows)
+    started = UnitJudgment.objects.filter(
+        reading__assignment__document_set__project=project,
+        reading__assignment__closed_at__isnull=True,
+        reading__assignment__unassigned_at__isnull=True,
+    )
+    if is_new_before and started.exists():
+        raise Conflict(
+            "Document sets have been started whose assessors have seen model summaries already, and these "
+            "questions come before those. Change the questions when the open sets are closed or unassigned.",
+            code="judged",
+        )
