@@ -53,29 +53,21 @@ WHERE claim_set.is_active
         SELECT document_set_id FROM peer WHERE id NOT IN (SELECT peer_id FROM comparison)
     )
 UNION ALL
-SELECT CASE WHEN verdict.judge_id IS NULL THEN 'answer' ELSE 'judged' END,
-    verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
+SELECT verdict.role, verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
     verdict.label, verdict.origin_name, CASE WHEN verdict.label IS NULL THEN verdict.reason END,
     verdict.probability, verdict.uncertainty
 FROM annotation_check JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
 WHERE annotation_check.peer_id IN (SELECT id FROM peer) AND annotation_check.is_current
-    AND (verdict.source = 'reviewer' OR verdict.judge_id = %s)
+    AND (verdict.judge_id IS NULL OR verdict.judge_id = %s)
     AND verdict.withdrawn_at IS NULL
 UNION ALL
-SELECT 'decision', decision.id, decision.check_row_id, NULL, NULL, NULL, decision.label, NULL, NULL, NULL, NULL
-FROM annotation_check JOIN annotation_adjudication decision ON decision.check_row_id = annotation_check.id
-WHERE annotation_check.peer_id IN (SELECT id FROM peer) AND decision.withdrawn_at IS NULL
-UNION ALL
-SELECT 'decided percent', id, comparison_id, unit_id, claim_id, NULL, NULL, NULL, NULL, percent, NULL
-FROM annotation_adjudication WHERE comparison_id IN (SELECT id FROM comparison) AND withdrawn_at IS NULL
-UNION ALL
-SELECT 'percent', judgment.id, reading.comparison_id, judgment.unit_id, judgment.claim_id, assignment.assessor_id,
-    NULL, NULL, NULL, judgment.percent, NULL
-FROM annotation_reading reading
-JOIN annotation_assignment assignment ON assignment.id = reading.assignment_id
-JOIN annotation_unitjudgment judgment ON judgment.reading_id = reading.id
-WHERE reading.comparison_id IN (SELECT id FROM comparison) AND reading.state = 'submitted'
-    AND judgment.is_current AND judgment.percent IS NOT NULL
+SELECT 'percent', judgment.id, judgment.comparison_id, judgment.unit_id, judgment.claim_id, judgment.person_id,
+    judgment.role, NULL, NULL, judgment.percent, NULL
+FROM annotation_coveragejudgment judgment
+LEFT JOIN annotation_reading reading ON reading.id = judgment.reading_id
+WHERE judgment.comparison_id IN (SELECT id FROM comparison) AND judgment.is_current
+    AND judgment.percent IS NOT NULL AND judgment.withdrawn_at IS NULL
+    AND (judgment.reading_id IS NULL OR reading.state = 'submitted')
 UNION ALL
 SELECT 'rating', id, summary_id, NULL, NULL, NULL, name, NULL, NULL, value, NULL
 FROM annotation_rating

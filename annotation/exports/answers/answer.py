@@ -8,14 +8,12 @@ from datetime import datetime
 
 # The kinds of answers:
 #
-# unit                        an assessor's percent and marks; a judge's as one more assessor's
+# unit                        an assessor's percent and marks, or an adjudicator's; a judge's as one more assessor's
 #                             (the share of yes over its verdicts on the unit's claims, and their evidence)
 # quality                     an assessor's quality answers, JSON: a whole number by question
 # unmarked                    the percent of the peer units marked nowhere that are related to the subject
-# check                       a verdict of a judge or reviewer
+# check                       a verdict of a judge, a reviewer or an adjudicator
 # vote                        what one of several raters said, of a verdict that a file brought with their votes
-# unit_adjudication,
-# check_adjudication          an adjudicator's decision
 # question                    a judge's answer to a closed question, from the summary or, without a system, the source
 # rating                      a number for a summary as a whole, given by a judge or computed
 

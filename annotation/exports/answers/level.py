@@ -20,7 +20,7 @@ from annotation.exports.answers.in_assignments import (
     summary_judgments,
     unit_judgments,
 )
-from annotation.exports.answers.of_checks import check_adjudications, unit_adjudications, verdicts
+from annotation.exports.answers.of_checks import verdicts
 from annotation.exports.answers.of_wholes import ratings, source_answers, summary_answers
 from annotation.exports.peers import peer_batches
 
@@ -95,9 +95,7 @@ def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnsw
     yield from unit_judgments(peer_ids, people)
     yield from judge_shares(peer_ids)
     yield from summary_judgments(peer_ids, people)
-    yield from unit_adjudications(peer_ids, people)
     yield from verdicts(peer_ids, people)
-    yield from check_adjudications(peer_ids, people)
     yield from summary_answers(peer_ids)
     yield from ratings(peer_ids)
 

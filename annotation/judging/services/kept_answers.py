@@ -151,7 +151,7 @@ def write(
     verdicts = [
         Verdict(
             check_row_id=checks[claim, each.peer.pk],
-            source=Verdict.Source.JUDGE,
+            role=Verdict.Role.JUDGE,
             judge=judge,
             run=run,
             origin_name=signature,

@@ -19,13 +19,13 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.core.words import listed
 from annotation.judging.queries.judges import is_of
 from annotation.models import (
+    CoverageJudgment,
     Membership,
     Project,
     Role,
     Sample,
     SampledCheck,
     SummaryJudgment,
-    UnitJudgment,
     Verdict,
 )
 from annotation.models.assignment import AWAITED
@@ -226,7 +226,7 @@ def _clean(project: Project) -> None:
 def _check_scale(project: Project) -> None:
     """Refuse a scale on which percents that were given would not lie."""
     step = project.percent_step
-    percents = UnitJudgment.objects.filter(
+    percents = CoverageJudgment.objects.filter(
         reading__assignment__document_set__project=project, is_current=True, percent__isnull=False
     )
     off = percents.annotate(off=Mod("percent", Value(step))).filter(off__gt=0).count()
@@ -264,7 +264,7 @@ def _check_questions(project: Project, *, asked: Sequence[QualityQuestion]) -> N
                 "Quality answers have been given that do not fit the new questions. Use a new project for them.",
                 code="judged",
             )
-    begun = UnitJudgment.objects.filter(
+    begun = CoverageJudgment.objects.filter(
         reading__assignment__document_set__project=project,
         reading__assignment__closed_at__isnull=True,
         reading__assignment__unassigned_at__isnull=True,
@@ -284,5 +284,5 @@ def _plain(value: object) -> object:
 def _is_judged(project: Project) -> bool:
     return (
         Verdict.objects.filter(check_row__project=project).exists()
-        or UnitJudgment.objects.filter(reading__assignment__document_set__project=project).exists()
+        or CoverageJudgment.objects.filter(reading__assignment__document_set__project=project).exists()
     )

@@ -23,13 +23,12 @@ from rest_framework.response import Response
 from annotation.api.access import READ_CONTENT, ApiView, PageQuery, only, read
 from annotation.api.errors import ErrorBody, error_of
 from annotation.api.fields import LabelField, NamedChoice, RowsField, ShareField, WordChoice
-from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.by_hand import Part
 from annotation.core.permissions import Verb, project_verbs_and, verbs_in
 from annotation.core.readers import CheckReader
 from annotation.core.refusals import Invalid, Refusal
-from annotation.models import Adjudication, Check, ErrorType, Label, Project, Verdict
+from annotation.models import Check, ErrorType, Label, Project, Verdict
 from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.review_queue import by_system
 from annotation.reviewing.queries.sight import (
@@ -46,7 +45,7 @@ from annotation.reviewing.services.review import (
     NOT_LOOKED,
     GivenAnswer,
     override,
-    withdraw_verdict,
+    withdraw_answer,
 )
 
 _CHECK = Part(Check, "beside")
@@ -147,8 +146,13 @@ class CheckRow(serializers.Serializer[Check]):
 
 class VerdictRow(serializers.Serializer[Verdict]):
     id = serializers.CharField(source="public_id")
-    source: Any = WordChoice(choices=Verdict.Source.choices)
-    by = serializers.SerializerMethodField(help_text="The judge, the person, or where it was imported from.")
+    role: Any = WordChoice(
+        choices=[Verdict.Role.JUDGE, Verdict.Role.REVIEWER, Verdict.Role.ADJUDICATOR],
+        help_text="adjudicator: a decision; the latest that is not withdrawn stands above all other answers.",
+    )
+    by = serializers.CharField(
+        source="author", help_text="The judge, the person, or where it was imported from."
+    )
     label: Any = LabelField(allow_null=True, help_text="Null: no usable answer by the judge.")
     probability = serializers.FloatField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True)
@@ -160,28 +164,17 @@ class VerdictRow(serializers.Serializer[Verdict]):
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
-    def get_by(self, verdict: Verdict) -> str:
-        if verdict.judge:
-            return verdict.judge.name
-        return verdict.person.get_username() if verdict.person else verdict.origin_name
-
 
 class CheckDetail(CheckRow):
     """A check with everything said about it, oldest first. Withdrawn answers stay in the list."""
 
     verdicts = serializers.SerializerMethodField()
-    adjudications = serializers.SerializerMethodField()
 
     @extend_schema_field(VerdictRow(many=True))
     def get_verdicts(self, check: Any) -> Any:
         access: CheckAccess = self.context["access"]
         said: Any = [one for one in check.said if check.is_known or one.person_id == access.person.pk]
         return VerdictRow(said, many=True).data
-
-    @extend_schema_field(AdjudicationRow(many=True))
-    def get_adjudications(self, check: Any) -> Any:
-        decided: Any = check.decided if check.is_known else []
-        return AdjudicationRow(decided, many=True).data
 
 
 class CheckQuery(serializers.Serializer[Any]):
@@ -404,8 +397,8 @@ class OneVerdict(ApiView):
         keeps it as the caller's first answer, since they have seen by now what the judge says.
         """
         project = self.enter(Verb.REVIEW)
-        verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row")
-        withdraw_verdict(verdict=only(verdicts, public_id, "verdict"), by=self.person)
+        verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row__project")
+        withdraw_answer(answer=only(verdicts, public_id, "verdict"), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -444,18 +437,12 @@ def _check(project: Project, public_id: str) -> Check:
     return only(Check.objects.filter(project=project).select_related("project"), public_id, "check")
 
 
-def _decisions() -> QuerySet[Adjudication]:
-    return Adjudication.objects.select_related("decided_by").order_by("pk")
-
-
 def _detail(project: Project, public_id: str, access: CheckAccess) -> dict[str, Any]:
     said = Verdict.objects.select_related("judge", "person").order_by("pk")
     checks = (
         access.annotated(Check.objects.filter(project=project))
         .select_related("project__deciding_judge", "claim", "peer__system", "peer__document_set")
-        .prefetch_related(
-            Prefetch("verdicts", said, "said"), Prefetch("adjudications", _decisions(), "decided")
-        )
+        .prefetch_related(Prefetch("verdicts", said, "said"))
     )
     check = only(checks, public_id, "check")
     return dict(CheckDetail(check, context={"access": access}).data)
@@ -465,5 +452,4 @@ def _detail_of(given: GivenAnswer, access: CheckAccess) -> dict[str, Any]:
     """The check as `_detail` shows it, of what its answer has read and written."""
     check: Any = given.check
     check.is_known, check.said = True, (*given.before.said, given.verdict)
-    check.decided = list(_decisions().filter(check_row=check)) if given.before.is_decided else []
     return dict(CheckDetail(check, context={"access": access}).data)

@@ -257,7 +257,9 @@ def waiting_checks(project: Project, reader: CheckReader, filters: Filter) -> Qu
     if filters.reviewer:
         if filters.reviewer != reader.person.username:
             reader.need_all("reviewer")
-        said = Verdict.objects.filter(person__username=filters.reviewer, withdrawn_at=None)
+        said = Verdict.objects.filter(
+            person__username=filters.reviewer, role=Verdict.Role.REVIEWER, withdrawn_at=None
+        )
         waiting = waiting.filter(Exists(said.filter(check_row=OuterRef("pk"))))
     return _in_order(waiting, filters.order)
 

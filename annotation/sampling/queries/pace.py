@@ -16,8 +16,6 @@ TIMED_AT_MOST = 1000
 
 def seconds_per_check(project: Project) -> tuple[float | None, int]:
     """The median time of an answer to a check, and over how many of the newest; None where nobody's is known."""
-    times = Verdict.objects.filter(
-        check_row__project=project, source=Verdict.Source.REVIEWER, active_ms__gt=0
-    )
+    times = Verdict.objects.filter(check_row__project=project, role=Verdict.Role.REVIEWER, active_ms__gt=0)
     newest = list(times.order_by("-pk").values_list("active_ms", flat=True)[:TIMED_AT_MOST])
     return (statistics.median(newest) / 1000 if newest else None), len(newest)

@@ -20,8 +20,8 @@ from annotation.core.lists import Column, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb, is_blind
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import (
-    Adjudication,
     Assignment,
+    CoverageJudgment,
     Job,
     Project,
     QuestionAnswer,
@@ -29,7 +29,6 @@ from annotation.models import (
     Summary,
     SummaryJudgment,
     Unit,
-    UnitJudgment,
     Verdict,
 )
 
@@ -200,9 +199,7 @@ def token_of(units: Sequence[Unit]) -> str:
 
 _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (Verdict, ("check_row__peer", "check_row__claim__claim_set__summary")),
-    (Adjudication, ("check_row__peer", "check_row__claim__claim_set__summary")),
-    (Adjudication, ("comparison__peer", "comparison__model")),
-    (UnitJudgment, ("reading__comparison__peer", "reading__comparison__model")),
+    (CoverageJudgment, ("comparison__peer", "comparison__model")),
     (SummaryJudgment, ("peer",)),
     (QuestionAnswer, ("summary",)),
     (Rating, ("summary",)),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def say(world: World, check: Check, who: str, *, withdrawn: bool = False) -> None:
     withdrawn_at = timezone.now() if withdrawn else None
     Verdict.objects.create(
-        check_row=check, source="reviewer", person=getattr(world, who), label="no", withdrawn_at=withdrawn_at
+        check_row=check, role="reviewer", person=getattr(world, who), label="no", withdrawn_at=withdrawn_at
     )
 
 
