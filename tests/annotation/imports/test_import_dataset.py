@@ -497,7 +497,7 @@ def test_claims_without_a_reference_are_the_documents(project: Project, tmp_path
 def test_people_s_verdicts_name_their_file(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, nested())
     verdict = Verdict.objects.get(check_row__claim__position=1, check_row__peer__system__name="birch")
-    assert (verdict.source, verdict.person, verdict.judge, verdict.label) == ("reviewer", None, None, "yes")
+    assert (verdict.role, verdict.person, verdict.judge, verdict.label) == ("reviewer", None, None, "yes")
     assert verdict.origin_name == "import:data.jsonl"
     assert verdict.check_row.final_source == "reviewer"
     assert ClaimSet.objects.get().origin_name == "data.jsonl"
