@@ -16,17 +16,16 @@ from annotation.adjudicating.queries.disputes import (
     dispute_of,
     held_by,
 )
-from annotation.adjudicating.services.adjudicate import settle, withdraw_decision
+from annotation.adjudicating.services.adjudicate import settle
 from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import take_next
 from annotation.api.access import ApiView
 from annotation.api.fields import LabelField, NamedChoice
 from annotation.api.lists import operation_of, shape_of
-from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
-from annotation.models import Dispute, ErrorType, Project
-from annotation.reviewing.services.review import LONGEST_REASON, NOT_LOOKED
+from annotation.models import CoverageJudgment, Dispute, ErrorType, Project, Verdict
+from annotation.reviewing.services.review import LONGEST_REASON, NOT_LOOKED, withdraw_answer
 
 
 class ErrorTypeField(NamedChoice):
@@ -50,6 +49,19 @@ class NamelessAnswerRow(serializers.Serializer[NamelessAnswer]):
     evidence = serializers.ListField(
         child=serializers.IntegerField(), help_text="Unit numbers of the text that it is checked against."
     )
+
+
+class AdjudicationRow(serializers.Serializer[Verdict | CoverageJudgment]):
+    """A decision on a check (a label) or on a unit of a comparison (a percent)."""
+
+    id = serializers.CharField(source="public_id")
+    label: Any = LabelField(allow_null=True)
+    percent = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField()
+    error_type = serializers.CharField(help_text="Empty if none was given.")
+    by = serializers.CharField(source="person.username")
+    created_at = serializers.DateTimeField()
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
 class DisputeDetail(DisputeRow):  # type: ignore[valid-type, misc]
@@ -152,7 +164,7 @@ class OneAdjudication(ApiView):
         What stood before it stands again. The row is kept. Twice changes nothing.
         """
         project = self.enter(Verb.ADJUDICATE)
-        withdraw_decision(decision=decision_of(project, public_id), by=self.person)
+        withdraw_answer(answer=decision_of(project, public_id), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 PROGRESS = """
 WITH piece AS (
-    SELECT a.assignment_id, a.id, a.public_id, a.state, a.position,
+    SELECT a.assignment_id, a.id, a.public_id, a.state, a.position, a.comparison_id,
            c.peer_id, c.model_id, p.target_words
     FROM annotation_reading a
     JOIN annotation_comparison c ON c.id = a.comparison_id
@@ -31,17 +31,17 @@ WITH piece AS (
     HAVING COUNT(*) > COUNT(k.unit_id)
 ), judged_units AS (
     SELECT piece.id AS reading_id, COUNT(*) AS n
-    FROM piece CROSS JOIN annotation_unitjudgment j
+    FROM piece CROSS JOIN annotation_coveragejudgment j
     WHERE j.reading_id = piece.id AND j.is_current AND j.unit_id IS NOT NULL AND j.percent IS NOT NULL
     GROUP BY piece.id
 ), judged_claims AS (
     SELECT piece.id AS reading_id, COUNT(*) AS n
-    FROM piece CROSS JOIN annotation_unitjudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
+    FROM piece CROSS JOIN annotation_coveragejudgment j CROSS JOIN annotation_claim k CROSS JOIN annotation_claimset s
     WHERE j.reading_id = piece.id AND j.is_current AND j.claim_id IS NOT NULL AND j.percent IS NOT NULL
       AND k.id = j.claim_id AND k.removed_at IS NULL AND s.id = k.claim_set_id AND s.is_active
     GROUP BY piece.id
 )
-SELECT piece.assignment_id, piece.id, piece.public_id, piece.state, piece.peer_id,
+SELECT piece.assignment_id, piece.id, piece.public_id, piece.state, piece.comparison_id, piece.peer_id,
        piece.model_id, piece.target_words, COALESCE(peers.n, 0), COALESCE(models.n, 0), claim_counts.n,
        COALESCE(judged_units.n, 0), COALESCE(judged_claims.n, 0)
 FROM piece

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # PostgreSQL gathers first all that the person ever answered.
 _ANSWERED = """(
     SELECT id FROM annotation_verdict
-    WHERE check_row_id = {check} AND person_id = %s LIMIT 1
+    WHERE check_row_id = {check} AND person_id = %s AND role = 'reviewer' LIMIT 1
 ) IS NOT NULL"""
 _SHOWN = """(
     SELECT id FROM annotation_checklook
@@ -23,7 +23,7 @@ _SHOWN = """(
 
 
 def answered(person: User) -> Q:
-    """Checks that the person has answered, withdrawn answers included."""
+    """Checks that the person has answered as a reviewer, withdrawn answers included."""
     return Q(_Asked(statement=_ANSWERED, person=person))
 
 

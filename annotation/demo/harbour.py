@@ -76,7 +76,7 @@ def begin_harbour(by: User | None) -> Project:
 
 def is_harbour_answered(project: Project) -> bool:
     """Whether all of it is there: texts, the judge's verdicts and reviewers' on top of them."""
-    return Verdict.objects.filter(source=Verdict.Source.REVIEWER, check_row__project=project).exists()
+    return Verdict.objects.filter(role=Verdict.Role.REVIEWER, check_row__project=project).exists()
 
 
 def answer_harbour(project: Project) -> None:

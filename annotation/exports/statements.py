@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
-from annotation.models import Adjudication, Check, Verdict
+from annotation.models import Check, Verdict
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-REVIEWER = Verdict.Source.REVIEWER.value
 RULE = "rule"
 """Named as the decider where nobody had to be asked: an empty summary expresses nothing."""
 
@@ -57,13 +56,27 @@ class CheckStatements:
 
 
 def statements(project: Project, peer_ids: Sequence[int], people: People) -> dict[int, CheckStatements]:
-    """The statements on the checks of some peer summaries, by check: two queries."""
+    """The statements on the checks of some peer summaries, by check: one query."""
     said: dict[int, CheckStatements] = defaultdict(CheckStatements)
-    _hear_verdicts(project, peer_ids, people, said)
-    decisions = Adjudication.objects.filter(check_row__peer_id__in=peer_ids, withdrawn_at=None)
-    columns = ("check_row_id", "decided_by_id", "decided_by__username", "created_at", "reason")
-    for check_id, user_id, username, at, reason in decisions.order_by("pk").values_list(*columns):
-        said[check_id].adjudicator = Statement(people.name(user_id, username), at, reason)
+    counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
+    verdicts = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
+    for row in verdicts.order_by("pk").values_list(
+        "check_row_id",
+        "role",
+        "label",
+        "person_id",
+        "person__username",
+        "judge__name",
+        "origin_name",
+        "created_at",
+        "reason",
+        Cast("evidence", TextField()),
+    ):
+        check_id, role, label, person_id, username, judge, origin_name, at, reason, evidence = row
+        by = rater(people, person_id=person_id, username=username, judge=judge, origin_name=origin_name)
+        # As text, since hardly any holds something: to parse each took as long as to read it.
+        statement = Statement(by, at, reason, () if evidence == "[]" else tuple(json.loads(evidence)))
+        setattr(said[check_id], role if label is not None else "failure", statement)
     return said
 
 
@@ -79,34 +92,3 @@ def rater(
 def reference_of(side: str, external_id: str | None) -> str | None:
     """The model summary that a check's claim was taken from; the peer side and documents have none."""
     return (external_id or None) if side == Check.Side.REFERENCE else None
-
-
-def _hear_verdicts(
-    project: Project, peer_ids: Sequence[int], people: People, said: dict[int, CheckStatements]
-) -> None:
-    counts = Q(source=Verdict.Source.REVIEWER)
-    if project.deciding_judge_id is not None:
-        counts |= Q(judge_id=project.deciding_judge_id)
-    verdicts = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
-    for row in verdicts.order_by("pk").values_list(
-        "check_row_id",
-        "source",
-        "label",
-        "person_id",
-        "person__username",
-        "judge__name",
-        "origin_name",
-        "created_at",
-        "reason",
-        Cast("evidence", TextField()),
-    ):
-        check_id, source, label, person_id, username, judge, origin_name, at, reason, evidence = row
-        by = rater(people, person_id=person_id, username=username, judge=judge, origin_name=origin_name)
-        # As text, since hardly any holds something: to parse each took as long as to read it.
-        statement = Statement(by, at, reason, () if evidence == "[]" else tuple(json.loads(evidence)))
-        if source == REVIEWER:
-            said[check_id].reviewer = statement
-        elif label is None:
-            said[check_id].failure = statement
-        else:
-            said[check_id].judge = statement

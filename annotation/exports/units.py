@@ -11,13 +11,13 @@ from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level
 from annotation.exports.peers import Peer, peer_batches
 from annotation.exports.statements import RULE, CheckStatements, statements
 from annotation.models import (
-    Adjudication,
     Claim,
     Comparison,
+    CoverageJudgment,
     Summary,
     Unit,
-    UnitJudgment,
 )
+from annotation.models.answer import STANDING_DECISION
 from annotation.models.judgment import COUNTING
 from annotation.scoring.records import SummaryRecord, score_rules, summary_records
 from evaluation.blend import ScoredUnit, score
@@ -74,8 +74,7 @@ class _Around:
     records: dict[int, SummaryRecord]
     references: dict[str, str]
     passages: dict[str, _Passage]
-    assessors: dict[UnitPlace, list[str]]
-    adjudicators: dict[UnitPlace, str]
+    people: dict[tuple[str, UnitPlace], list[str]]
     said: dict[int, CheckStatements]
 
     @classmethod
@@ -91,8 +90,7 @@ class _Around:
             records=records,
             references={public_id: name for public_id, _, name in comparisons},
             passages=_passages({model_id for _, model_id, _ in comparisons}, set_ids),
-            assessors=_assessors(peer_ids, people),
-            adjudicators=_adjudicators(peer_ids, people),
+            people=_people(peer_ids, people),
             said=statements(project, peer_ids, people),
         )
 
@@ -145,11 +143,11 @@ def _decided_by(
     unit: UnitCoverage, place: UnitPlace, around: _Around, deciders: Sequence[str]
 ) -> list[str] | None:
     """Who gave what the unit's coverage is made of, each once, in the order of the columns."""
-    assessors = around.assessors.get(place, [])
+    assessors = around.people.get(("assessor", place), [])
     of_claims = list(dict.fromkeys(deciders))
     match unit.source:
         case "adjudicated":
-            return [around.adjudicators[place]]
+            return around.people["adjudicator", place][-1:]
         case "assessors":
             return assessors
         case "blend":
@@ -193,33 +191,22 @@ def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Pas
     return passages
 
 
-def _assessors(peer_ids: Sequence[int], people: People) -> dict[UnitPlace, list[str]]:
-    """Who gave the percents that count, in the order in which the records hold the percents."""
-    found: dict[UnitPlace, list[str]] = defaultdict(list)
-    judgments = UnitJudgment.objects.filter(COUNTING, reading__comparison__peer_id__in=peer_ids)
-    for comparison_id, unit_id, claim_id, user_id, username in judgments.order_by("pk").values_list(
-        "reading__comparison__public_id",
+def _people(peer_ids: Sequence[int], people: People) -> dict[tuple[str, UnitPlace], list[str]]:
+    """By role and place who gave the percents that count, in the order in which the records hold them."""
+    found: dict[tuple[str, UnitPlace], list[str]] = defaultdict(list)
+    judgments = CoverageJudgment.objects.filter(
+        COUNTING | STANDING_DECISION, comparison__peer_id__in=peer_ids
+    )
+    for role, comparison_id, unit_id, claim_id, user_id, username in judgments.order_by("pk").values_list(
+        "role",
+        "comparison__public_id",
         "unit__public_id",
         "claim__public_id",
-        "reading__assignment__assessor_id",
-        "reading__assignment__assessor__username",
+        "person_id",
+        "person__username",
     ):
-        found[comparison_id, unit_id or claim_id].append(people.name(user_id, username))
+        found[role, (comparison_id, unit_id or claim_id)].append(people.name(user_id, username))
     return found
-
-
-def _adjudicators(peer_ids: Sequence[int], people: People) -> dict[UnitPlace, str]:
-    decisions = Adjudication.objects.filter(comparison__peer_id__in=peer_ids, withdrawn_at=None)
-    return {
-        (comparison_id, unit_id or claim_id): people.name(user_id, username)
-        for comparison_id, unit_id, claim_id, user_id, username in decisions.order_by("pk").values_list(
-            "comparison__public_id",
-            "unit__public_id",
-            "claim__public_id",
-            "decided_by_id",
-            "decided_by__username",
-        )
-    }
 
 
 LEVEL = Level("units", COLUMNS, rows)

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
 from django.db.models import Max, Q
 
 from annotation.imports.dataset import TargetWords, Votes
 from annotation.models import (
-    Adjudication,
     Check,
     Claim,
     ClaimOrigin,
     ClaimSet,
     Comparison,
+    CoverageJudgment,
     Document,
     DocumentSet,
     Project,
     Rating,
     SampledCheck,
     Summary,
-    UnitJudgment,
     Verdict,
 )
 from annotation.models.claim import CHANGED_BY_PEOPLE, QUESTIONS
@@ -110,7 +108,7 @@ class Existing:
             self.checks[claim_id, peer_id] = check_id
         imported = Verdict.objects.filter(
             check_row__peer__document_set__in=set_ids,
-            source=Verdict.Source.REVIEWER,
+            role=Verdict.Role.REVIEWER,
             person=None,
             origin_name__startswith=ORIGIN,
         )
@@ -182,12 +180,10 @@ def summary_key(summary: Summary) -> int:
 
 def judged_document_sets(keys: Iterable[int]) -> set[int]:
     """Of which of these sets the documents have been judged against, or judged by, in some verdict."""
-    against = {"check_row__side": Check.Side.PEER}
     return _reached(
         keys,
-        (Verdict.objects.filter(**against), "check_row__peer__document_set"),
-        (Adjudication.objects.filter(**against), "check_row__peer__document_set"),
-        *_answers_by("check_row__claim__claim_set__document_set"),
+        (Verdict.objects.filter(check_row__side=Check.Side.PEER), "check_row__peer__document_set"),
+        (Verdict.objects, "check_row__claim__claim_set__document_set"),
         # Completeness and conciseness hold a summary's length and words against the documents'.
         (Rating.objects.filter(judge__isnull=False), "summary__document_set"),
         (Summary.objects.exclude(computed={}), "document_set"),
@@ -198,17 +194,11 @@ def judged_claim_sets(keys: Iterable[int]) -> set[int]:
     """Of which of these claim sets a claim has been answered, sampled, given a percent or changed by somebody."""
     return _reached(
         keys,
-        *_answers_by("check_row__claim__claim_set"),
-        (UnitJudgment.objects, "claim__claim_set"),
-        (Adjudication.objects, "claim__claim_set"),
+        (Verdict.objects, "check_row__claim__claim_set"),
+        (CoverageJudgment.objects, "claim__claim_set"),
         (SampledCheck.objects, "check_row__claim__claim_set"),
         (Claim.all_claims.filter(CHANGED_BY_PEOPLE), "claim_set"),
     )
-
-
-def _answers_by(*paths: str) -> Iterator[tuple[Any, str]]:
-    """What judges, reviewers and adjudicators said of checks, by each of these paths."""
-    return product((Verdict.objects, Adjudication.objects), paths)
 
 
 def _reached(keys: Iterable[int], *statements: tuple[Any, str]) -> set[int]:

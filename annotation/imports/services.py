@@ -629,7 +629,7 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
     Verdict.objects.bulk_create(
         Verdict(
             check_row_id=next(made).pk if check is None else check,
-            source=Verdict.Source.REVIEWER,
+            role=Verdict.Role.REVIEWER,
             origin_name=plan.origin,
             label=label,
             evidence=_touched_units(places, units.get(peer.pk, ())),

@@ -2054,6 +2054,36 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "evidence",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "error_type",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("hallucination", "Hallucination"),
+                            ("omission", "Omission"),
+                            ("wrong_number", "Wrong number"),
+                            ("wrong_entity", "Wrong entity"),
+                            ("contradiction", "Contradiction"),
+                            ("not_checkable", "Not checkable"),
+                        ],
+                        max_length=13,
+                    ),
+                ),
+                (
+                    "active_ms",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
+                (
                     "origin_name",
                     models.CharField(
                         blank=True,
@@ -2062,13 +2092,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("value", models.FloatField(blank=True, null=True)),
-                (
-                    "evidence",
-                    models.JSONField(
-                        blank=True, default=list, help_text="Numbers of the units that it rests on."
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
                 (
                     "version",
                     models.PositiveIntegerField(
@@ -2082,14 +2105,6 @@ class Migration(migrations.Migration):
                         default=False, help_text="Its author had seen others' answers before."
                     ),
                 ),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "assignment",
                     models.ForeignKey(
@@ -2559,19 +2574,8 @@ class Migration(migrations.Migration):
                 "ordering": ("-spread", "queue_key"),
             },
         ),
-        migrations.AddField(
-            model_name="claim",
-            name="unit",
-            field=models.ForeignKey(
-                blank=True,
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="claims",
-                to="annotation.unit",
-            ),
-        ),
         migrations.CreateModel(
-            name="Adjudication",
+            name="CoverageJudgment",
             fields=[
                 (
                     "id",
@@ -2588,14 +2592,22 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                ("percent", models.PositiveSmallIntegerField(blank=True, null=True)),
                 (
-                    "label",
+                    "role",
                     models.CharField(
-                        blank=True,
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
-                        max_length=6,
-                        null=True,
+                        choices=[
+                            ("judge", "Judge"),
+                            ("reviewer", "Reviewer"),
+                            ("assessor", "Assessor"),
+                            ("adjudicator", "Adjudicator"),
+                        ],
+                        max_length=11,
+                    ),
+                ),
+                (
+                    "evidence",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Numbers of the units that it rests on."
                     ),
                 ),
                 ("reason", models.TextField(blank=True)),
@@ -2614,114 +2626,25 @@ class Migration(migrations.Migration):
                         max_length=13,
                     ),
                 ),
+                (
+                    "active_ms",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "decided_by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="adjudications",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "check_row",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="adjudications",
-                        to="annotation.check",
-                    ),
-                ),
-                (
-                    "claim",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="adjudications",
-                        to="annotation.claim",
-                    ),
-                ),
-                (
-                    "comparison",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="adjudications",
-                        to="annotation.comparison",
-                    ),
-                ),
-                (
-                    "guideline",
-                    models.ForeignKey(
-                        blank=True,
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="annotation.guideline",
-                    ),
-                ),
-                (
-                    "unit",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="adjudications",
-                        to="annotation.unit",
-                    ),
-                ),
-            ],
-            options={
-                "ordering": ("id",),
-            },
-        ),
-        migrations.CreateModel(
-            name="UnitJudgment",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "public_id",
-                    models.CharField(
-                        default=annotation.models.base.new_public_id,
-                        editable=False,
-                        max_length=16,
-                        unique=True,
-                    ),
-                ),
                 (
                     "percent",
                     models.PositiveSmallIntegerField(blank=True, help_text="Empty while a draft.", null=True),
                 ),
-                (
-                    "marks",
-                    models.JSONField(blank=True, default=list, help_text="Numbers of the marked peer units."),
-                ),
-                ("note", models.TextField(blank=True)),
                 (
                     "version",
                     models.PositiveIntegerField(
                         default=1, help_text="Counts the rows on this unit in this reading."
                     ),
                 ),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0,
-                        help_text="Time at the unit since the act before, in ms, idle time left out.",
-                    ),
-                ),
                 ("is_current", models.BooleanField(default=True)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "claim",
                     models.ForeignKey(
@@ -2730,6 +2653,24 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="judgments",
                         to="annotation.claim",
+                    ),
+                ),
+                (
+                    "comparison",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="judgments",
+                        to="annotation.comparison",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
                 (
@@ -2746,8 +2687,10 @@ class Migration(migrations.Migration):
                 (
                     "reading",
                     models.ForeignKey(
+                        blank=True,
+                        null=True,
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="unit_judgments",
+                        related_name="judgments",
                         to="annotation.reading",
                     ),
                 ),
@@ -2765,6 +2708,17 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ("id",),
             },
+        ),
+        migrations.AddField(
+            model_name="claim",
+            name="unit",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="claims",
+                to="annotation.unit",
+            ),
         ),
         migrations.CreateModel(
             name="Verdict",
@@ -2785,9 +2739,47 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "source",
-                    models.CharField(choices=[("judge", "Judge"), ("reviewer", "Reviewer")], max_length=8),
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("judge", "Judge"),
+                            ("reviewer", "Reviewer"),
+                            ("assessor", "Assessor"),
+                            ("adjudicator", "Adjudicator"),
+                        ],
+                        max_length=11,
+                    ),
                 ),
+                (
+                    "evidence",
+                    models.JSONField(
+                        blank=True, default=list, help_text="Numbers of the units that it rests on."
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "error_type",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("hallucination", "Hallucination"),
+                            ("omission", "Omission"),
+                            ("wrong_number", "Wrong number"),
+                            ("wrong_entity", "Wrong entity"),
+                            ("contradiction", "Contradiction"),
+                            ("not_checkable", "Not checkable"),
+                        ],
+                        max_length=13,
+                    ),
+                ),
+                (
+                    "active_ms",
+                    models.PositiveIntegerField(
+                        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "origin_name",
                     models.CharField(
@@ -2811,28 +2803,6 @@ class Migration(migrations.Migration):
                 ),
                 ("confidence", models.FloatField(blank=True, help_text="A person's own, 0 to 1.", null=True)),
                 (
-                    "evidence",
-                    models.JSONField(
-                        blank=True, default=list, help_text="Unit numbers of the text compared with."
-                    ),
-                ),
-                ("reason", models.TextField(blank=True)),
-                (
-                    "error_type",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("hallucination", "Hallucination"),
-                            ("omission", "Omission"),
-                            ("wrong_number", "Wrong number"),
-                            ("wrong_entity", "Wrong entity"),
-                            ("contradiction", "Contradiction"),
-                            ("not_checkable", "Not checkable"),
-                        ],
-                        max_length=13,
-                    ),
-                ),
-                (
                     "uncertainty",
                     models.FloatField(
                         blank=True,
@@ -2854,14 +2824,6 @@ class Migration(migrations.Migration):
                         default=False, help_text="Its author had seen others' answers before."
                     ),
                 ),
-                (
-                    "active_ms",
-                    models.PositiveIntegerField(
-                        default=0, help_text="Time at the check before the answer, in ms, idle time left out."
-                    ),
-                ),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("withdrawn_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "check_row",
                     models.ForeignKey(
@@ -2897,7 +2859,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
-                        related_name="verdicts",
+                        related_name="+",
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
@@ -3903,6 +3865,76 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
+            model_name="coveragejudgment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("claim__isnull", True), ("unit__isnull", False)),
+                    models.Q(("claim__isnull", False), ("unit__isnull", True)),
+                    _connector="OR",
+                ),
+                name="judgment_of_unit_or_claim",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="coveragejudgment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("percent__isnull", True),
+                    models.Q(("percent__gte", 0), ("percent__lte", 100)),
+                    _connector="OR",
+                ),
+                name="judgment_percent_0_100",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="coveragejudgment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("person__isnull", False), ("reading__isnull", False), ("role", "assessor")),
+                    models.Q(
+                        ("percent__isnull", False),
+                        ("person__isnull", False),
+                        ("reading__isnull", True),
+                        ("role", "adjudicator"),
+                    ),
+                    _connector="OR",
+                ),
+                name="judgment_in_reading_or_decision",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="coveragejudgment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True), ("unit__isnull", False)),
+                fields=("reading", "unit"),
+                name="judgment_one_current_per_unit",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="coveragejudgment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("claim__isnull", False), ("is_current", True)),
+                fields=("reading", "claim"),
+                name="judgment_one_current_per_claim",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="coveragejudgment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("unit__isnull", False)),
+                fields=("reading", "unit", "version"),
+                name="judgment_unit_version",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="coveragejudgment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("claim__isnull", False)),
+                fields=("reading", "claim", "version"),
+                name="judgment_claim_version",
+            ),
+        ),
+        migrations.AddConstraint(
             model_name="claim",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("removed_at__isnull", True)),
@@ -3936,112 +3968,29 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
-            model_name="adjudication",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("check_row__isnull", False),
-                        ("claim__isnull", True),
-                        ("comparison__isnull", True),
-                        ("label__isnull", False),
-                        ("percent__isnull", True),
-                        ("unit__isnull", True),
-                    ),
-                    models.Q(
-                        ("check_row__isnull", True),
-                        ("comparison__isnull", False),
-                        ("label__isnull", True),
-                        ("percent__gte", 0),
-                        ("percent__isnull", False),
-                        ("percent__lte", 100),
-                        models.Q(
-                            models.Q(("claim__isnull", True), ("unit__isnull", False)),
-                            models.Q(("claim__isnull", False), ("unit__isnull", True)),
-                            _connector="OR",
-                        ),
-                    ),
-                    _connector="OR",
-                ),
-                name="adjudication_of_check_or_unit",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("claim__isnull", True), ("unit__isnull", False)),
-                    models.Q(("claim__isnull", False), ("unit__isnull", True)),
-                    _connector="OR",
-                ),
-                name="unit_judgment_of_unit_or_claim",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("percent__isnull", True),
-                    models.Q(("percent__gte", 0), ("percent__lte", 100)),
-                    _connector="OR",
-                ),
-                name="unit_judgment_percent_0_100",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_current", True), ("unit__isnull", False)),
-                fields=("reading", "unit"),
-                name="unit_judgment_one_current_per_unit",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("claim__isnull", False), ("is_current", True)),
-                fields=("reading", "claim"),
-                name="unit_judgment_one_current_per_claim",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("unit__isnull", False)),
-                fields=("reading", "unit", "version"),
-                name="unit_judgment_unit_version",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="unitjudgment",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("claim__isnull", False)),
-                fields=("reading", "claim", "version"),
-                name="unit_judgment_claim_version",
-            ),
-        ),
-        migrations.AddConstraint(
             model_name="verdict",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(("judge__isnull", False), ("person__isnull", True), ("source", "judge")),
+                    models.Q(("judge__isnull", False), ("person__isnull", True), ("role", "judge")),
                     models.Q(
                         ("judge__isnull", True),
-                        ("source", "reviewer"),
+                        ("role", "reviewer"),
                         models.Q(
                             ("person__isnull", False),
                             models.Q(("origin_name", ""), _negated=True),
                             _connector="OR",
                         ),
                     ),
+                    models.Q(("judge__isnull", True), ("person__isnull", False), ("role", "adjudicator")),
                     _connector="OR",
                 ),
-                name="verdict_source_is_named",
+                name="verdict_has_author",
             ),
         ),
         migrations.AddConstraint(
             model_name="verdict",
             constraint=models.CheckConstraint(
-                condition=models.Q(("label__isnull", False), ("source", "judge"), _connector="OR"),
+                condition=models.Q(("label__isnull", False), ("role", "judge"), _connector="OR"),
                 name="verdict_only_judges_fail",
             ),
         ),

@@ -1,8 +1,8 @@
 """The rows of the project, one noun a module."""
 
 from annotation.models.access import AccountEvent, AccountSession
-from annotation.models.adjudication import Adjudication
 from annotation.models.analysis import Analysis
+from annotation.models.answer import Answer, ErrorType
 from annotation.models.assignment import Assignment, Reading, Sample, SampledCheck
 from annotation.models.claim import (
     SCORE_SIDES,
@@ -12,7 +12,6 @@ from annotation.models.claim import (
     Claim,
     ClaimOrigin,
     ClaimSet,
-    ErrorType,
     Label,
     Verdict,
 )
@@ -26,7 +25,7 @@ from annotation.models.judge import (
     JudgeCall,
     JudgeExamples,
 )
-from annotation.models.judgment import UnitJudgment
+from annotation.models.judgment import CoverageJudgment
 from annotation.models.people import (
     CachedValue,
     Comment,
@@ -46,8 +45,8 @@ __all__ = [
     "SIDE_SCORES",
     "AccountEvent",
     "AccountSession",
-    "Adjudication",
     "Analysis",
+    "Answer",
     "Assignment",
     "CachedValue",
     "Check",
@@ -57,6 +56,7 @@ __all__ = [
     "ClaimSet",
     "Comment",
     "Comparison",
+    "CoverageJudgment",
     "Criterion",
     "Dispute",
     "Document",
@@ -86,7 +86,6 @@ __all__ = [
     "Summary",
     "System",
     "Unit",
-    "UnitJudgment",
     "Verdict",
     "Worker",
     "administrators",

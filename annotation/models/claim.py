@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.models.answer import Answer
 from annotation.models.base import Leased, PublicRow
 from annotation.models.constraints import bounded, either, has_text, together
 from annotation.models.document import DocumentSet
-from annotation.models.guideline import Guideline
 from annotation.models.judge import Judge
 from annotation.models.project import Project
 from annotation.models.summary import Summary, Unit
@@ -175,7 +175,7 @@ class Check(PublicRow, Leased):
     On the question side a closed question is answered from the peer summary alone, or, without a `peer`, from the
     source documents: that answer scores all peer summaries of the set.
 
-    The columns below `judge_label` are derived from verdicts and adjudications. Only the
+    The columns below `judge_label` are derived from verdicts. Only the
     verdict service and `rescore` write them; `verify_scores` proves that they are right.
     """
 
@@ -308,41 +308,21 @@ class Check(PublicRow, Leased):
         return self.side == self.Side.PEER or self.peer_id is None
 
 
-class ErrorType(models.TextChoices):
-    HALLUCINATION = "hallucination", "Hallucination"
-    OMISSION = "omission", "Omission"
-    WRONG_NUMBER = "wrong_number", "Wrong number"
-    WRONG_ENTITY = "wrong_entity", "Wrong entity"
-    CONTRADICTION = "contradiction", "Contradiction"
-    NOT_CHECKABLE = "not_checkable", "Not checkable"
-
-
-class Verdict(PublicRow):
-    """What a judge or a reviewer answered to a check. Never changed; a change of mind is a new row.
+class Verdict(Answer):
+    """What a judge, a reviewer or an adjudicator answered to a check.
 
     A null label keeps an unusable answer of a judge with its reason; it counts as no verdict.
     """
 
-    class Source(models.TextChoices):
-        JUDGE = "judge", "Judge"
-        REVIEWER = "reviewer", "Reviewer"
-
     # Not `check`: that is a class method of every Django model.
     check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="verdicts")
-    source = models.CharField(max_length=8, choices=Source)
     judge = models.ForeignKey(Judge, null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts")
-    person = models.ForeignKey(
-        "auth.User", null=True, blank=True, on_delete=models.PROTECT, related_name="verdicts"
-    )
     origin_name = models.CharField(
         max_length=200, blank=True, help_text="Where an imported verdict came from, or the judge's signature."
     )
     label = models.CharField(max_length=LABEL_LENGTH, choices=Label, null=True, blank=True)
     probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
     confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
-    evidence = models.JSONField(default=list, blank=True, help_text="Unit numbers of the text compared with.")
-    reason = models.TextField(blank=True)
-    error_type = models.CharField(max_length=13, choices=ErrorType, blank=True)
     uncertainty = models.FloatField(
         null=True, blank=True, help_text="Of a panel: the share of its votes that differ from the label."
     )
@@ -350,36 +330,44 @@ class Verdict(PublicRow):
         default=list, blank=True, help_text="Of a panel, or of raters in a file: names and labels."
     )
     had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
-    active_ms = models.PositiveIntegerField(
-        default=0, help_text="Time at the check before the answer, in ms, idle time left out."
-    )
-    guideline = models.ForeignKey(
-        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
     run = models.ForeignKey(
         "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("id",)
         constraints = (
             models.CheckConstraint(
-                name="verdict_source_is_named",
-                condition=Q(source="judge", judge__isnull=False, person__isnull=True)
-                | (Q(source="reviewer", judge__isnull=True) & (Q(person__isnull=False) | ~Q(origin_name=""))),
+                name="verdict_has_author",
+                condition=Q(role="judge", judge__isnull=False, person__isnull=True)
+                | (Q(role="reviewer", judge__isnull=True) & (Q(person__isnull=False) | ~Q(origin_name="")))
+                | Q(role="adjudicator", judge__isnull=True, person__isnull=False),
             ),
             models.CheckConstraint(
                 name="verdict_only_judges_fail",
-                condition=Q(label__isnull=False) | Q(source="judge"),
+                condition=Q(label__isnull=False) | Q(role="judge"),
             ),
             bounded("verdict_probability_0_1", "probability", may_be_empty=True),
             bounded("verdict_confidence_0_1", "confidence", may_be_empty=True),
         )
 
     def __str__(self) -> str:
-        return f"{self.label or 'unscored'} by {self.source}"
+        return self.label or "unscored"
+
+    @property
+    def value(self) -> str | None:
+        return self.label
+
+    @property
+    def place(self) -> Check:
+        return self.check_row
+
+    @property
+    def author(self) -> str:
+        """The judge, the person, or where it was imported from."""
+        if self.judge is not None:
+            return self.judge.name
+        return self.person.get_username() if self.person else self.origin_name
 
 
 SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.PEER: "alignment"}

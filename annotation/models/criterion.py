@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.answer import Answer
 from annotation.models.assignment import Assignment
 from annotation.models.base import PublicRow
 from annotation.models.constraints import bounded
-from annotation.models.guideline import Guideline
 from annotation.models.judge import Judge
 from annotation.models.project import Project
 from annotation.models.summary import Summary
@@ -108,24 +107,14 @@ class Criterion(PublicRow):
             raise ValidationError({"asked": "What is read with the reference is asked after it was judged."})
 
 
-class Rating(PublicRow):
+class Rating(Answer):
     """What somebody answered to a criterion about one summary. Never changed; a change of mind is the next version.
 
     A null value keeps an unusable answer of a judge with its reason, or takes a person's answer back.
     """
 
-    class Role(models.TextChoices):
-        JUDGE = "judge", "Judge"
-        REVIEWER = "reviewer", "Reviewer"
-        ASSESSOR = "assessor", "Assessor"
-        ADJUDICATOR = "adjudicator", "Adjudicator"
-
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="ratings")
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="ratings")
-    role = models.CharField(max_length=11, choices=Role)
-    person = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
     assignment = models.ForeignKey(
         Assignment, null=True, blank=True, on_delete=models.CASCADE, related_name="ratings", db_index=False
     )
@@ -137,20 +126,10 @@ class Rating(PublicRow):
         max_length=200, blank=True, help_text="The judge's signature, or an imported rater's name."
     )
     value = models.FloatField(null=True, blank=True)
-    evidence = models.JSONField(default=list, blank=True, help_text="Numbers of the units that it rests on.")
-    reason = models.TextField(blank=True)
     version = models.PositiveIntegerField(
         default=1, help_text="Counts the rows of one assignment on this criterion and summary."
     )
     had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
-    active_ms = models.PositiveIntegerField(
-        default=0, help_text="Time at the item before the answer, in ms, idle time left out."
-    )
-    guideline = models.ForeignKey(
-        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("id",)

@@ -18,7 +18,7 @@ class Dispute(PublicRow, Leased):
 
     Derived from what people (and, where the project says so, the deciding judge) answered: all columns but the
     lease are written by `rescore` alone and can be rebuilt. A row stays when its answers come to agree or
-    an adjudicator has decided, with the state that says so; the decision itself is an `Adjudication`.
+    an adjudicator has decided, with the state that says so; the decision itself is an answer with the role adjudicator.
     """
 
     class State(models.TextChoices):

@@ -1,16 +1,15 @@
-"""What assessors said in the SEE form."""
+"""What assessors said in the SEE form, and adjudicators of its units."""
 
 from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.answer import Answer
 from annotation.models.assignment import Reading
-from annotation.models.base import PublicRow
 from annotation.models.claim import Claim
 from annotation.models.constraints import bounded, either
-from annotation.models.guideline import Guideline
-from annotation.models.summary import Unit
+from annotation.models.summary import Comparison, Unit
 
 COUNTING = Q(
     reading__state=Reading.State.SUBMITTED,
@@ -27,59 +26,73 @@ GIVEN_BLIND = Q(reading__assignment__may_have_seen=False)
 """Which judgments of units were given by somebody who could not have seen what others and the judge said."""
 
 
-class UnitJudgment(PublicRow):
-    """How much of one model unit the marked peer units express together.
+class CoverageJudgment(Answer):
+    """How much of one model unit the marked peer units express together, in percent.
 
-    Judges a unit, or a claim where the claims stand in for units. A revision is a new row with the next version;
-    the last one is current.
+    Judges a unit, or a claim where the claims stand in for units. An assessor's is given in a reading of the
+    comparison: a revision is a row with the next version, and the last one is current.
     """
 
-    reading = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="unit_judgments")
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="judgments")
+    reading = models.ForeignKey(
+        Reading, null=True, blank=True, on_delete=models.CASCADE, related_name="judgments"
+    )
     unit = models.ForeignKey(Unit, null=True, blank=True, on_delete=models.PROTECT, related_name="judgments")
     claim = models.ForeignKey(
         Claim, null=True, blank=True, on_delete=models.PROTECT, related_name="judgments"
     )
     percent = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty while a draft.")
-    marks = models.JSONField(default=list, blank=True, help_text="Numbers of the marked peer units.")
-    note = models.TextField(blank=True)
     version = models.PositiveIntegerField(
         default=1, help_text="Counts the rows on this unit in this reading."
     )
-    active_ms = models.PositiveIntegerField(
-        default=0, help_text="Time at the unit since the act before, in ms, idle time left out."
-    )
-    guideline = models.ForeignKey(
-        Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
     is_current = models.BooleanField(default=True)
-    created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ("id",)
         constraints = (
-            either("unit_judgment_of_unit_or_claim", "unit", "claim"),
-            bounded("unit_judgment_percent_0_100", "percent", 100, may_be_empty=True),
+            either("judgment_of_unit_or_claim", "unit", "claim"),
+            bounded("judgment_percent_0_100", "percent", 100, may_be_empty=True),
+            models.CheckConstraint(
+                name="judgment_in_reading_or_decision",
+                condition=Q(role="assessor", reading__isnull=False, person__isnull=False)
+                | Q(role="adjudicator", reading__isnull=True, person__isnull=False, percent__isnull=False),
+            ),
             models.UniqueConstraint(
                 fields=("reading", "unit"),
                 condition=Q(is_current=True, unit__isnull=False),
-                name="unit_judgment_one_current_per_unit",
+                name="judgment_one_current_per_unit",
             ),
             models.UniqueConstraint(
                 fields=("reading", "claim"),
                 condition=Q(is_current=True, claim__isnull=False),
-                name="unit_judgment_one_current_per_claim",
+                name="judgment_one_current_per_claim",
             ),
             models.UniqueConstraint(
                 fields=("reading", "unit", "version"),
                 condition=Q(unit__isnull=False),
-                name="unit_judgment_unit_version",
+                name="judgment_unit_version",
             ),
             models.UniqueConstraint(
                 fields=("reading", "claim", "version"),
                 condition=Q(claim__isnull=False),
-                name="unit_judgment_claim_version",
+                name="judgment_claim_version",
             ),
         )
 
     def __str__(self) -> str:
         return f"{self.percent} %" if self.percent is not None else "no percent yet"
+
+    @property
+    def value(self) -> int | None:
+        return self.percent
+
+    @property
+    def place(self) -> Comparison:
+        return self.comparison
+
+    @property
+    def unit_judged(self) -> Unit | Claim:
+        """The unit of the comparison, or the claim that stands in for one."""
+        unit: Unit | Claim | None = self.unit or self.claim
+        assert unit is not None, "the database holds a judgment to one of the two"
+        return unit

@@ -22,8 +22,8 @@ from annotation.core.project_rows import held_by_projects, in_steps, paths_to_pr
 from annotation.core.refusals import Conflict
 from annotation.exports.services import remove_file
 from annotation.models import (
-    Adjudication,
     Analysis,
+    Answer,
     ClaimSet,
     Comment,
     Event,
@@ -31,10 +31,7 @@ from annotation.models import (
     Invitation,
     Job,
     Project,
-    Rating,
     Run,
-    UnitJudgment,
-    Verdict,
     administrators,
 )
 from annotation.privacy.renaming import Renaming
@@ -157,12 +154,10 @@ def _naming(model: type[models.Model], name: str, person: User) -> list[int]:
 def _remove_texts(person: User, gone: dict[str, int], *, dry_run: bool) -> None:
     now = timezone.now()
     written: list[tuple[models.QuerySet[Any], dict[str, object]]] = [
-        (Verdict.objects.filter(person=person).exclude(reason=""), {"reason": ""}),
-        (Adjudication.objects.filter(decided_by=person).exclude(reason=""), {"reason": ""}),
-        (UnitJudgment.objects.filter(reading__assignment__assessor=person).exclude(note=""), {"note": ""}),
-        (Rating.objects.filter(person=person).exclude(reason=""), {"reason": ""}),
-        (Comment.objects.filter(author=person), {"text": GONE, "withdrawn_at": now}),
+        (kind._base_manager.filter(person=person).exclude(reason=""), {"reason": ""})
+        for kind in Answer.__subclasses__()
     ]
+    written.append((Comment.objects.filter(author=person), {"text": GONE, "withdrawn_at": now}))
     for rows, blank in written:
         keys = list(rows.order_by("pk").values_list("pk", flat=True))
         gone[rows.model._meta.db_table] = gone.get(rows.model._meta.db_table, 0) + len(keys)

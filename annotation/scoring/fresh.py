@@ -65,7 +65,7 @@ def unscored_columns() -> Columns:
 @cache
 def _answers(label: str, is_empty: bool) -> CheckAnswers:
     said = cast("Label", label)
-    return CheckAnswers(reviewer=said, standing=(said,), rule="no" if is_empty else None)
+    return CheckAnswers(standing=(said,), rule="no" if is_empty else None)
 
 
 @cache

@@ -1,6 +1,6 @@
 """The only place where rows become what `evaluation.score` takes.
 
-Everything here reads the statements themselves (verdicts, judgments, adjudications), never the
+Everything here reads the statements themselves (verdicts and judgments), never the
 derived columns of a check or a score, so that scores can be thrown away and rebuilt.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from django.db import connection
 from django.db.models import Q
@@ -17,6 +17,7 @@ from django.db.models import Q
 from annotation.core.by_hand import Part, places, rows
 from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
+    Answer,
     Check,
     Document,
     DocumentSet,
@@ -66,14 +67,12 @@ class CheckAnswers:
 
     `judge` is the deciding judge's latest usable answer; where it never gave one,
     `unscored_reason` says why. `judge_uncertainty` is a panel's: the share of its votes that differ.
-    `reviewer` is the latest reviewer's verdict not withdrawn; `standing` holds what each reviewer says by
-    now, and `is_disputed` tells that these differ.
+    `standing` holds what each reviewer says by now, the latest last; `is_disputed` tells that these differ.
     """
 
     judge: Label | None = None
     judge_probability: float | None = None
     judge_uncertainty: float | None = None
-    reviewer: Label | None = None
     adjudicated: Label | None = None
     rule: Label | None = None
     standing: tuple[Label, ...] = ()
@@ -87,7 +86,7 @@ class CheckAnswers:
         return ScoredClaim(
             claim_id=claim_id,
             judge=self.judge,
-            reviewer=self.reviewer,
+            reviewer=self.standing[-1] if self.standing else None,
             adjudicated=self.adjudicated,
             rule=self.rule,
         )
@@ -264,8 +263,6 @@ def new_records(
         checks={},
         source_checks={},
         said={},
-        percents={},
-        adjudicated={},
         disputed=frozenset(),
         wholes=_Wholes({}, {}),
     )
@@ -312,41 +309,44 @@ class _Piece(NamedTuple):
 
 
 @dataclass(slots=True)
-class _CheckSaid:
-    """The statements on one check, heard in the order in which they were made."""
+class _Said:
+    """The answers to one check or unit, added in the order in which they were given: what counts of them.
 
-    judge: Label | None = None
-    judge_probability: float | None = None
-    judge_uncertainty: float | None = None
+    The latest decision stands above people's answers, of which the latest of each counts, and above the judge's
+    latest usable one.
+    """
+
+    judge: _Fact | None = None
     failure: str = ""
-    reviewer: Label | None = None
-    latest_of_each: dict[int | str, Label | None] = field(default_factory=dict)
-    adjudicated: Label | None = None
+    people: dict[int | str | None, Any] = field(default_factory=dict)
+    decision: Any = None
 
-    def hear_judge(self, said: _Fact) -> None:
-        if not said.one:
-            self.failure = said.three
+    def add(self, fact: _Fact, *, role: str, author: int | str | None, value: str | float) -> None:
+        if role == Answer.Role.ADJUDICATOR:
+            self.decision = value
+        elif role != Answer.Role.JUDGE:
+            # In the order of the latest answers.
+            self.people.pop(author, None)
+            self.people[author] = value
+        elif value:
+            self.judge = fact
         else:
-            self.judge, self.judge_probability, self.judge_uncertainty = (
-                cast("Label", said.one),
-                said.x,
-                said.y,
-            )
+            self.failure = fact.three
 
-    def hear_person(self, said: _Fact) -> None:
-        self.reviewer = self.latest_of_each[said.b or said.two] = cast("Label", said.one)
-
-    def reduced(self, *, rule: Label | None) -> CheckAnswers:
+    def of_check(self, *, rule: Label | None) -> CheckAnswers:
+        judge = self.judge
         return CheckAnswers(
-            judge=self.judge,
-            judge_probability=self.judge_probability,
-            judge_uncertainty=self.judge_uncertainty,
-            reviewer=self.reviewer,
-            adjudicated=self.adjudicated,
+            judge=cast("Label", judge.one) if judge else None,
+            judge_probability=judge.x if judge else None,
+            judge_uncertainty=judge.y if judge else None,
+            adjudicated=self.decision,
             rule=rule,
-            standing=tuple(label for label in self.latest_of_each.values() if label is not None),
-            unscored_reason="" if self.judge else self.failure,
+            standing=tuple(self.people.values()),
+            unscored_reason="" if judge else self.failure,
         )
+
+
+_NOTHING = _Said()
 
 
 class _Facts:
@@ -361,22 +361,15 @@ class _Facts:
     def of(self, kind: str) -> list[_Fact]:
         return self._rows.get(kind, [])
 
-    def said(self) -> dict[int, _CheckSaid]:
-        said: dict[int, _CheckSaid] = defaultdict(_CheckSaid)
-        for fact in self.of("judged"):
-            said[fact.a].hear_judge(fact)
-        for fact in self.of("answer"):
-            said[fact.a].hear_person(fact)
-        for fact in self.of("decision"):
-            said[fact.a].adjudicated = cast("Label", fact.one)
-        return said
-
-    def percents(self) -> dict[UnitKey, list[float]]:
-        """Percents that count."""
-        percents: dict[UnitKey, list[float]] = defaultdict(list)
+    def said(self) -> dict[int | UnitKey, _Said]:
+        """All that counts, by the key of the check or the unit."""
+        said: dict[int | UnitKey, _Said] = defaultdict(_Said)
+        for role in Answer.Role.values:
+            for fact in self.of(role):
+                said[fact.a].add(fact, role=role, author=fact.b or fact.two, value=fact.one)
         for fact in self.of("percent"):
-            percents[fact.a, fact.b, fact.c].append(float(fact.x))
-        return percents
+            said[fact.a, fact.b, fact.c].add(fact, role=fact.one, author=fact.d, value=float(fact.x))
+        return said
 
     def comparisons(self) -> dict[int, list[_Comparison]]:
         """By peer, in the order in which they were made."""
@@ -456,9 +449,7 @@ class _SummaryBatch:
     questions: dict[int, list[int]]
     checks: _ChecksOfClaims
     source_checks: _ChecksOfClaims
-    said: dict[int, _CheckSaid]
-    percents: dict[UnitKey, list[float]]
-    adjudicated: dict[UnitKey, float]
+    said: dict[int | UnitKey, _Said]
     disputed: frozenset[int]
     wholes: _Wholes
 
@@ -481,8 +472,6 @@ class _SummaryBatch:
             checks=checks,
             source_checks=source_checks,
             said=facts.said(),
-            percents=facts.percents(),
-            adjudicated={(fact.a, fact.b, fact.c): float(fact.x) for fact in facts.of("decided percent")},
             disputed=frozenset(fact.a for fact in facts.of("disputed")),
             wholes=_Wholes.of(facts, peers),
         )
@@ -510,7 +499,7 @@ class _SummaryBatch:
     ) -> dict[int, CheckRecord]:
         """Checks with what was said of each."""
         return {
-            claim: CheckRecord(check, claim_id, self.said.get(check.pk, _CheckSaid()).reduced(rule=rule))
+            claim: CheckRecord(check, claim_id, self.said.get(check.pk, _NOTHING).of_check(rule=rule))
             for claim, (check, claim_id) in checks.items()
         }
 
@@ -606,11 +595,12 @@ class _SummaryBatch:
             )
 
     def _unit(self, key: UnitKey, unit_id: str, weight: float, claims: tuple[ScoredClaim, ...]) -> UnitRecord:
+        said = self.said.get(key, _NOTHING)
         value = ScoredUnit(
             unit_id=unit_id,
             weight=weight,
-            percents=tuple(self.percents.get(key, ())),
-            adjudicated_percent=self.adjudicated.get(key),
+            percents=tuple(said.people.values()),
+            adjudicated_percent=said.decision,
             claims=claims,
         )
         return UnitRecord(key=key, value=value)

@@ -70,27 +70,19 @@ FROM annotation_claimset claim_set
 JOIN annotation_claim claim ON claim.claim_set_id = claim_set.id AND claim.removed_at IS NULL
 WHERE claim_set.kind = 'questions' AND claim_set.document_set_id IN (SELECT document_set_id FROM peer)
 UNION ALL
-SELECT CASE WHEN verdict.judge_id IS NULL THEN 'answer' ELSE 'judged' END,
-    verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
+SELECT verdict.role, verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
     verdict.label, verdict.origin_name, CASE WHEN verdict.label IS NULL THEN verdict.reason END,
     verdict.probability, verdict.uncertainty
 FROM asked JOIN annotation_verdict verdict ON verdict.check_row_id = asked.id
-WHERE (verdict.source = 'reviewer' OR verdict.judge_id = %s) AND verdict.withdrawn_at IS NULL
+WHERE (verdict.judge_id IS NULL OR verdict.judge_id = %s) AND verdict.withdrawn_at IS NULL
 UNION ALL
-SELECT 'decision', decision.id, decision.check_row_id, NULL, NULL, NULL, decision.label, NULL, NULL, NULL, NULL
-FROM asked JOIN annotation_adjudication decision ON decision.check_row_id = asked.id
-WHERE decision.withdrawn_at IS NULL
-UNION ALL
-SELECT 'decided percent', id, comparison_id, unit_id, claim_id, NULL, NULL, NULL, NULL, percent, NULL
-FROM annotation_adjudication WHERE comparison_id IN (SELECT id FROM comparison) AND withdrawn_at IS NULL
-UNION ALL
-SELECT 'percent', judgment.id, reading.comparison_id, judgment.unit_id, judgment.claim_id, assignment.assessor_id,
-    NULL, NULL, NULL, judgment.percent, NULL
-FROM annotation_reading reading
-JOIN annotation_assignment assignment ON assignment.id = reading.assignment_id
-JOIN annotation_unitjudgment judgment ON judgment.reading_id = reading.id
-WHERE reading.comparison_id IN (SELECT id FROM comparison) AND reading.state = 'submitted'
-    AND judgment.is_current AND judgment.percent IS NOT NULL
+SELECT 'percent', judgment.id, judgment.comparison_id, judgment.unit_id, judgment.claim_id, judgment.person_id,
+    judgment.role, NULL, NULL, judgment.percent, NULL
+FROM annotation_coveragejudgment judgment
+LEFT JOIN annotation_reading reading ON reading.id = judgment.reading_id
+WHERE judgment.comparison_id IN (SELECT id FROM comparison) AND judgment.is_current
+    AND judgment.percent IS NOT NULL AND judgment.withdrawn_at IS NULL
+    AND (judgment.reading_id IS NULL OR reading.state = 'submitted')
 UNION ALL
 SELECT 'rating', rating.id, rating.summary_id, NULL, NULL, NULL, criterion.name, NULL, NULL, rating.value, NULL
 FROM annotation_rating rating JOIN annotation_criterion criterion ON criterion.id = rating.criterion_id

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from annotation.models import Check, CheckLook, Claim, ClaimSet, Verdict
+from annotation.models import Check, CheckLook, Claim, ClaimSet, CoverageJudgment, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from tests.annotation.cast import World
+
+
+def decisions() -> list[Verdict | CoverageJudgment]:
+    """What adjudicators have decided, withdrawn or not: on checks, then on units."""
+    return [
+        *Verdict.objects.filter(role="adjudicator"),
+        *CoverageJudgment.objects.filter(role="adjudicator"),
+    ]
 
 
 def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[Check]:
@@ -61,7 +69,7 @@ def say(
 ) -> Verdict:
     verdict = Verdict.objects.create(
         check_row=check,
-        source=Verdict.Source.REVIEWER,
+        role=Verdict.Role.REVIEWER,
         person=person,
         label=label,
         had_seen=had_seen,

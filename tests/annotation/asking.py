@@ -42,7 +42,7 @@ def answer(
         side="question",
     )
     Verdict.objects.create(
-        check_row=check, source="judge", judge=judge, origin_name=judge.name, label=label, reason=reason
+        check_row=check, role="judge", judge=judge, origin_name=judge.name, label=label, reason=reason
     )
     peers = Summary.objects.filter(document_set=check.document_set_id, is_peer=True)
     rescore(project=document_set.project, summary_ids=list(peers.values_list("pk", flat=True)))

@@ -62,7 +62,7 @@ JUDGED = {"alder": ("yes", "no", "yes"), "birch": ("no", "no", "no")}
 def add_imported_verdict(check: Check, label: str, *, origin_name: str = "gold.jsonl") -> Verdict:
     """What a reviewer said elsewhere, brought in with an import; scores and disputes follow."""
     verdict = Verdict.objects.create(
-        check_row=check, source=Verdict.Source.REVIEWER, origin_name=origin_name, label=label
+        check_row=check, role=Verdict.Role.REVIEWER, origin_name=origin_name, label=label
     )
     rescore(project=check.project, summary_ids=[check.peer_id])
     return verdict
@@ -202,7 +202,7 @@ def _judge_port(world: World) -> None:
             )
             Verdict.objects.create(
                 check_row=check,
-                source=Verdict.Source.JUDGE,
+                role=Verdict.Role.JUDGE,
                 judge=world.judge,
                 origin_name="lexical|v:1",
                 label=label,

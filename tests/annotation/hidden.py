@@ -12,9 +12,9 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.permissions import Verb
 from annotation.models import (
-    Adjudication,
     Check,
     Comparison,
+    CoverageJudgment,
     Reading,
     Summary,
     System,
@@ -51,12 +51,13 @@ def plant(world: World) -> None:
     check = world.check("alder", 1)
     comment_on_claim(project=world.project, claim=check.claim, by=world.cleo, text="hidden-comment")
     Verdict.objects.filter(check_row=check, person=world.rex).delete()
-    Verdict.objects.create(check_row=check, source=Verdict.Source.REVIEWER, person=world.ben, label="no")
+    Verdict.objects.create(check_row=check, role=Verdict.Role.REVIEWER, person=world.ben, label="no")
     Verdict.objects.update(reason="hidden-reason")
     Verdict.objects.filter(check_row=check).update(reason="hidden-said")
-    Adjudication.objects.update(reason="hidden-decision")
+    Verdict.objects.filter(role="adjudicator").update(reason="hidden-decision")
+    CoverageJudgment.objects.filter(role="adjudicator").update(reason="hidden-decision")
     for rows, column in (
-        (Verdict.objects.filter(source="judge"), "probability"),
+        (Verdict.objects.filter(role="judge"), "probability"),
         (Check.objects, "judge_probability"),
     ):
         rows.update(**{column: 0.6174})

@@ -68,7 +68,7 @@ def _judge(world: World, claims: list[Claim], peer: Summary, *, start: int) -> N
     Verdict.objects.bulk_create(
         Verdict(
             check_row=check,
-            source=Verdict.Source.JUDGE,
+            role=Verdict.Role.JUDGE,
             judge=world.judge,
             origin_name="lexical|v:1",
             label="yes" if chance > 0.5 else "no",
@@ -93,7 +93,7 @@ def answer_sample(world: World, sample: Sample, *, ms: int = 0, label: str = "")
         is_yes = (row.check_row.judge_probability or 0.0) > 0.25 and places[row.check_row_id] % 3 > 0
         row.verdict = Verdict.objects.create(
             check_row=row.check_row,
-            source=Verdict.Source.REVIEWER,
+            role=Verdict.Role.REVIEWER,
             person=world.rex,
             label=label or ("yes" if is_yes else "no"),
             active_ms=ms,

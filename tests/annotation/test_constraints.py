@@ -6,18 +6,17 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.models import (
-    Adjudication,
     Assignment,
     Check,
     Claim,
     ClaimSet,
     Comparison,
+    CoverageJudgment,
     Job,
     Reading,
     Run,
     Summary,
     Unit,
-    UnitJudgment,
     Verdict,
 )
 from tests.annotation.cast import World
@@ -29,11 +28,17 @@ def _assignment(world: World) -> Assignment:
     return Assignment.objects.create(assessor=world.ana, document_set=world.sets["port"])
 
 
-def _judgment(world: World, **columns: object) -> UnitJudgment:
+def _judgment(world: World, **columns: object) -> CoverageJudgment:
     reading = Reading.objects.create(
         assignment=_assignment(world), comparison=world.comparison("port", "alder")
     )
-    return UnitJudgment.objects.create(reading=reading, **columns)
+    return CoverageJudgment.objects.create(
+        role="assessor",
+        person=reading.assignment.assessor,
+        comparison=reading.comparison,
+        reading=reading,
+        **columns,
+    )
 
 
 def _run(world: World) -> Run:
@@ -78,24 +83,29 @@ REFUSED: dict[str, Attempt] = {
         side="reference",
     ),
     "a verdict by nobody": lambda w: Verdict.objects.create(
-        check_row=w.check("alder", 1), source="reviewer", label="yes"
+        check_row=w.check("alder", 1), role="reviewer", label="yes"
     ),
     "a reviewer's verdict without a label": lambda w: Verdict.objects.create(
-        check_row=w.check("alder", 1), source="reviewer", person=w.rex
+        check_row=w.check("alder", 1), role="reviewer", person=w.rex
     ),
     "a probability above 1": lambda w: Verdict.objects.create(
-        check_row=w.check("alder", 1), source="judge", judge=w.judge, label="yes", probability=1.2
+        check_row=w.check("alder", 1), role="judge", judge=w.judge, label="yes", probability=1.2
     ),
-    "a decision on two things": lambda w: Adjudication.objects.create(
-        check_row=w.check("alder", 1),
+    "a decision by nobody": lambda w: Verdict.objects.create(
+        check_row=w.check("alder", 1), role="adjudicator", origin_name="votes.jsonl", label="yes"
+    ),
+    "a decision on a unit without a percent": lambda w: CoverageJudgment.objects.create(
+        role="adjudicator",
         comparison=w.comparison("port", "alder"),
         unit=w.units("port")[0],
-        label="yes",
-        percent=20,
-        decided_by=w.cleo,
+        person=w.cleo,
     ),
-    "a decision on a unit without a percent": lambda w: Adjudication.objects.create(
-        comparison=w.comparison("port", "alder"), unit=w.units("port")[0], decided_by=w.cleo
+    "an assessor's percent outside a reading": lambda w: CoverageJudgment.objects.create(
+        role="assessor",
+        comparison=w.comparison("port", "alder"),
+        unit=w.units("port")[0],
+        person=w.ana,
+        percent=20,
     ),
     "two assignments of a person on a set": lambda w: (_assignment(w), _assignment(w)),
     "submitted work without a time": lambda w: Reading.objects.create(

@@ -116,8 +116,8 @@ def test_the_sample_was_judged_through_celery(demo: Demo) -> None:
 
 
 def test_no_page_is_empty_people_have_judged_too(demo: Demo) -> None:
-    ((percents,),) = rows(demo, "select count(*) from annotation_unitjudgment")
-    ((overrides,),) = rows(demo, "select count(*) from annotation_verdict where source = 'reviewer'")
+    ((percents,),) = rows(demo, "select count(*) from annotation_coveragejudgment")
+    ((overrides,),) = rows(demo, "select count(*) from annotation_verdict where role = 'reviewer'")
     ((open_work,),) = rows(demo, "select count(*) from annotation_reading where state = 'open'")
     assert percents
     assert overrides

@@ -341,10 +341,10 @@ class World:
             people.stop()
 
     def last_act(self, desk: SavingDesk) -> int:
-        from annotation.models import UnitJudgment
+        from annotation.models import CoverageJudgment
 
-        rows = UnitJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
-        return max((int(note) for note in rows.values_list("note", flat=True)), default=0)
+        rows = CoverageJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
+        return max((int(note) for note in rows.values_list("reason", flat=True)), default=0)
 
     def _end(self) -> None:
         for process in self.workers:

@@ -85,7 +85,7 @@ def fill(sets: int) -> Project:
         Verdict.objects.bulk_create(
             Verdict(
                 check_row=check,
-                source="judge",
+                role="judge",
                 judge=project.deciding_judge,
                 label="yes" if place % 3 else "no",
                 probability=0.5 + place % 50 / 100 if place % 3 else place % 50 / 100,

@@ -174,12 +174,12 @@ def _is_over(judged: Run) -> bool:
 def _lost(world: World, people: People, judged: Run) -> Counter[str]:
     from django.core.management import CommandError, call_command
 
-    from annotation.models import Job, Summary, UnitJudgment, Verdict
+    from annotation.models import CoverageJudgment, Job, Summary, Verdict
 
     lost: Counter[str] = Counter()
     for desk in people.assessors:
-        rows = UnitJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
-        kept = set(map(int, rows.values_list("note", flat=True)))
+        rows = CoverageJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
+        kept = set(map(int, rows.values_list("reason", flat=True)))
         lost["acts"] += sum(act.person == desk.username and act.what not in kept for act in people.acts)
     names = {desk.username for desk in people.reviewers}
     said = set(
@@ -202,14 +202,14 @@ def _lost(world: World, people: People, judged: Run) -> Counter[str]:
 
 
 def _doubled(people: People, judged: Run) -> Counter[str]:
-    from annotation.models import Check, UnitJudgment, Verdict
+    from annotation.models import Check, CoverageJudgment, Verdict
 
     doubled: Counter[str] = Counter()
     verdicts = Verdict.objects.filter(run=judged)
     doubled["verdicts"] += verdicts.count() - Check.objects.filter(verdicts__run=judged).distinct().count()
     for desk in people.assessors:
-        rows = UnitJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
-        doubled["acts"] += rows.count() - rows.values("note").distinct().count()
+        rows = CoverageJudgment.objects.filter(reading__assignment__public_id=desk.person["assignment"])
+        doubled["acts"] += rows.count() - rows.values("reason").distinct().count()
     for reviewer in people.reviewers:
         said = Verdict.objects.filter(person__username=reviewer.username)
         doubled["answers"] += said.count() - said.values("check_row").distinct().count()

@@ -6,14 +6,15 @@ who looks, and the row. The page that explains a score names everybody.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
-from annotation.models import Check, Claim, Project, UnitJudgment, Verdict
+from annotation.models import Check, Claim, CoverageJudgment, Project, Verdict
 from annotation.models.judgment import COUNTING
 from annotation.scoring.judge_percents import judge_percents
 
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 
     from annotation.models import Comparison, Dispute, Unit
 
+    Named = tuple[str, "NamelessAnswer"]
+    """The row that an answer comes from, and the answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class NamelessAnswer:
     """One answer without its name. `evidence` are the numbers of the units that it points to."""
 
-    order: str
     label: str | None
     percent: int | None
     reason: str
@@ -41,54 +44,41 @@ class NamelessAnswer:
 
 
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
-    """The answers that a dispute is about, as this adjudicator sees them."""
+    """The answers that a dispute is about, as this adjudicator sees them.
+
+    On a check: each reviewer's latest answer. On a unit: each submitted percent. Where the project counts it, also the
+    deciding judge's answer; its share of yes in the steps of the percent scale.
+    """
     place = dispute.place
     if isinstance(place, Check):
-        return answers_on_check(place, person)
-    return answers_on_unit(place, dispute.unit_judged, person)
+        name, said = f"check {place.public_id}", _on_check(place)
+    else:
+        unit = dispute.unit_judged
+        name, said = f"unit {place.public_id} {unit.public_id}", _on_unit(place, unit)
+
+    def order(each: Named) -> str:
+        return salted_hmac("coverdict.answer", f"{name} {person.pk} {each[0]}").hexdigest()
+
+    shuffled = sorted(said, key=order)
+    return tuple(replace(answer, letter=_letter(number)) for number, (_, answer) in enumerate(shuffled))
 
 
-def answers_on_check(check: Check, person: User) -> tuple[NamelessAnswer, ...]:
-    """Each reviewer's latest answer to a check and, if the project counts it, the deciding judge's."""
+def _on_check(check: Check) -> Iterator[Named]:
     project = check.project
-    rows = Verdict.objects.filter(check_row=check, withdrawn_at=None, label__isnull=False).order_by("pk")
-    latest: dict[object, Verdict] = {}
-    for verdict in rows:
-        if verdict.source == Verdict.Source.REVIEWER:
-            latest[verdict.person_id or verdict.origin_name] = verdict
-        elif (
-            project.dispute_answers == Project.DisputeAnswers.JUDGE
-            and verdict.judge_id == project.deciding_judge_id
-        ):
-            latest["judge", verdict.judge_id] = verdict
-    name = f"check {check.public_id}"
-    return _lettered(
-        NamelessAnswer(
-            order=_order(name, person, verdict.public_id),
-            label=verdict.label,
-            percent=None,
-            reason=verdict.reason,
-            error_type=verdict.error_type,
-            evidence=tuple(verdict.evidence),
-        )
-        for verdict in latest.values()
-    )
+    counted = Q(role=Verdict.Role.REVIEWER)
+    if project.dispute_answers == Project.DisputeAnswers.JUDGE:
+        counted |= Q(role=Verdict.Role.JUDGE, judge=project.deciding_judge_id)
+    rows = Verdict.objects.filter(counted, check_row=check, withdrawn_at=None, label__isnull=False)
+    latest = {
+        (row.role, row.judge_id or row.person_id or row.origin_name): row for row in rows.order_by("pk")
+    }
+    return map(_nameless, latest.values())
 
 
-def answers_on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> tuple[NamelessAnswer, ...]:
-    """Each submitted percent of a unit and, where the project counts it, the deciding judge's share of yes in the
-    steps of the percent scale."""
-    return _lettered(_on_unit(comparison, unit, person))
-
-
-def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> Iterator[NamelessAnswer]:
-    name = f"unit {comparison.public_id} {unit.public_id}"
+def _on_unit(comparison: Comparison, unit: Unit | Claim) -> Iterator[Named]:
     project = comparison.peer.document_set.project
     place: dict[str, Any] = {"claim": unit} if isinstance(unit, Claim) else {"unit": unit}
-    judgments = UnitJudgment.objects.filter(COUNTING, **place, reading__comparison=comparison)
-    for judgment in judgments.order_by("pk"):
-        order = _order(name, person, judgment.public_id)
-        yield _percent(judgment.percent or 0, order=order, marks=judgment.marks, note=judgment.note)
+    yield from map(_nameless, CoverageJudgment.objects.filter(COUNTING, **place, comparison=comparison))
     if project.dispute_answers == Project.DisputeAnswers.JUDGE and project.deciding_judge is not None:
         for share in judge_percents([comparison.peer_id]):
             if (share.comparison_id, share.unit_id) == (comparison.pk, unit.public_id) and (
@@ -96,22 +86,12 @@ def _on_unit(comparison: Comparison, unit: Unit | Claim, person: User) -> Iterat
             ):
                 # As an assessor could have given it: 33 % would tell that it is the judge's.
                 percent = project.percent_step * round(share.percent / project.percent_step)
-                yield _percent(percent, order=_order(name, person, f"judge {share.at}"), marks=share.marks)
+                yield f"judge {share.at}", NamelessAnswer(None, percent, "", "", share.marks)
 
 
-def _percent(percent: float, *, order: str, marks: Iterable[int], note: str = "") -> NamelessAnswer:
-    return NamelessAnswer(
-        order=order, label=None, percent=round(percent), reason=note, error_type="", evidence=tuple(marks)
-    )
-
-
-def _order(name: str, person: User, row: str) -> str:
-    return salted_hmac("coverdict.answer", f"{name} {person.pk} {row}").hexdigest()
-
-
-def _lettered(answers: Iterable[NamelessAnswer]) -> tuple[NamelessAnswer, ...]:
-    shuffled = sorted(answers, key=lambda answer: answer.order)
-    return tuple(replace(answer, letter=_letter(place)) for place, answer in enumerate(shuffled))
+def _nameless(row: Verdict | CoverageJudgment) -> Named:
+    label, percent = (row.label, None) if isinstance(row, Verdict) else (None, row.percent)
+    return row.public_id, NamelessAnswer(label, percent, row.reason, row.error_type, tuple(row.evidence))
 
 
 def _letter(place: int) -> str:

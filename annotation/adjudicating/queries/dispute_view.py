@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from annotation.adjudicating.queries.answers import NamelessAnswer, answers_on
 from annotation.adjudicating.queries.disputes import decisions_on, held_by, kind_of, set_of, text_of
-from annotation.models import Adjudication, Check, Claim, Dispute
+from annotation.models import (
+    Check,
+    Claim,
+    CoverageJudgment,
+    Dispute,
+    Verdict,
+)
 from annotation.texts.queries import check_text
 from annotation.texts.queries.check_text import ContextUnit, texts_around
 
@@ -44,13 +50,13 @@ class DisputeView:
     context: tuple[ContextUnit, ...]
     passages: tuple[LitPassage, ...]
     answers: tuple[NamelessAnswer, ...]
-    decisions: tuple[Adjudication, ...]
+    decisions: tuple[Verdict | CoverageJudgment, ...]
     document_set: str
     summary_id: str
     held_by: str
 
     @property
-    def standing(self) -> Adjudication | None:
+    def standing(self) -> Verdict | CoverageJudgment | None:
         return next((made for made in reversed(self.decisions) if made.withdrawn_at is None), None)
 
     @property
@@ -93,7 +99,7 @@ def dispute_view(dispute: Dispute, person: User) -> DisputeView:
             for unit in units
         ),
         answers=answers,
-        decisions=tuple(decisions_on(dispute).select_related("decided_by").order_by("pk")),
+        decisions=tuple(decisions_on(dispute).select_related("person").order_by("pk")),
         document_set=set_of(dispute).external_id,
         summary_id=place.peer.public_id if place.peer else "",
         held_by=held_by(dispute, person),

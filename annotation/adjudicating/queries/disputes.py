@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 from django.utils import timezone
@@ -11,7 +11,16 @@ from django.utils import timezone
 from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer
 from annotation.core.permissions import Verb
 from annotation.core.refusals import NotFound
-from annotation.models import Adjudication, Check, Claim, Dispute, DocumentSet, Project
+from annotation.models import (
+    Answer,
+    Check,
+    Claim,
+    CoverageJudgment,
+    Dispute,
+    DocumentSet,
+    Project,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,36 +65,36 @@ def dispute_of(project: Project, public_id: str) -> Dispute:
     return dispute
 
 
-def decision_of(project: Project, public_id: str) -> Adjudication:
+def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment:
     """The decision of that public id in the project. Raises NotFound."""
-    rows = Adjudication.objects.select_related(
-        "check_row__project",
-        "check_row__peer",
-        "comparison__peer__document_set__project",
-        "unit",
-        "claim",
+    on_check = Verdict.objects.select_related("check_row__project", "check_row__peer").filter(
+        check_row__project=project
     )
-    of_project = Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
-    found = rows.filter(of_project, public_id=public_id).first()
+    on_unit = CoverageJudgment.objects.select_related(
+        "comparison__peer__document_set__project", "unit", "claim"
+    ).filter(comparison__peer__document_set__project=project)
+    wanted = Q(role=Answer.Role.ADJUDICATOR, public_id=public_id)
+    found = on_check.filter(wanted).first() or on_unit.filter(wanted).first()
     if found is None:
         raise NotFound("There is no such decision in this project.")
     return found
 
 
-def about(decision: Adjudication) -> QuerySet[Dispute]:
+def about(decision: Verdict | CoverageJudgment) -> QuerySet[Dispute]:
     """The dispute that a decision settles, if there is one."""
     return Dispute.objects.filter(_on_the_same(decision))
 
 
-def decisions_on(row: Dispute | Adjudication) -> QuerySet[Adjudication]:
+def decisions_on(row: Dispute | Verdict | CoverageJudgment) -> QuerySet[Any]:
     """Every decision that was ever made on what a dispute, or another decision, is about."""
-    return Adjudication.objects.filter(_on_the_same(row))
+    kind = Verdict if isinstance(row.place, Check) else CoverageJudgment
+    return kind._default_manager.filter(_on_the_same(row), role=Answer.Role.ADJUDICATOR)
 
 
-def _on_the_same(row: Dispute | Adjudication) -> Q:
-    if row.check_row_id is not None:
-        return Q(check_row=row.check_row_id)
-    return Q(comparison=row.comparison_id, unit=row.unit_id, claim=row.claim_id)
+def _on_the_same(row: Any) -> Q:
+    if isinstance(row.place, Check):
+        return Q(check_row=row.place)
+    return Q(comparison=row.place, unit=row.unit_id, claim=row.claim_id)
 
 
 def text_of(dispute: Dispute) -> str:

@@ -5,26 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.adjudicating.queries.disputes import about, decisions_on
-from annotation.core.events import log
 from annotation.core.guidelines import current_id
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import (
-    Adjudication,
+    Answer,
     Check,
     Claim,
     Comparison,
+    CoverageJudgment,
     Dispute,
     ErrorType,
     Label,
     Project,
     Summary,
     Unit,
+    Verdict,
 )
-from annotation.reviewing.services.review import NOT_LOOKED, check_reason
+from annotation.reviewing.services.review import NOT_LOOKED, check_reason, log_answer
 from annotation.scoring.records import hold_scored
 from annotation.scoring.rescore import rescore_now
 from evaluation.judging import LABELS_IN_WORDS
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.contrib.auth.models import User
+
+    Decision = Verdict | CoverageJudgment
 
 
 def settle(
@@ -44,7 +46,7 @@ def settle(
     reason: str = "",
     error_type: str = "",
     seen: str = NOT_LOOKED,
-) -> Adjudication:
+) -> Decision:
     """Decide what is disputed: a check by a label, a unit by a percent. Raises as `decide_check` and `decide_unit`."""
     place = dispute.place
     if isinstance(place, Check):
@@ -67,7 +69,7 @@ def settle(
 @transaction.atomic
 def decide_check(
     *, check: Check, by: User, label: str, reason: str = "", error_type: str = "", seen: str = NOT_LOOKED
-) -> Adjudication:
+) -> Decision:
     """Decide a check: the label stands above every verdict and every earlier decision until it is withdrawn.
 
     The scores follow in the same transaction. `seen` is the public id of the decision that `by` had on screen ("" for
@@ -84,7 +86,7 @@ def decide_check(
             "The claim was reworded or removed after you opened the page, so it is no longer checked.",
             code="newer_claim",
         )
-    decision = Adjudication(check_row=check, label=label, reason=reason.strip(), error_type=error_type)
+    decision = Verdict(check_row=check, label=label, reason=reason.strip(), error_type=error_type)
     return _keep(decision, check.project, held, by, seen)
 
 
@@ -98,7 +100,7 @@ def decide_unit(
     reason: str = "",
     error_type: str = "",
     seen: str = NOT_LOOKED,
-) -> Adjudication:
+) -> Decision:
     """Decide how much of a model unit the peer summary expresses, 0 to 100.
 
     `unit` is a claim where claims stand in for units. The percent stands above every assessor's until it is
@@ -114,7 +116,7 @@ def decide_unit(
         raise Invalid("That unit does not belong to the model summary of this comparison.", field="unit")
     held = hold_scored(comparison)
     _check_cut(unit)
-    decision = Adjudication(
+    decision = CoverageJudgment(
         comparison=comparison,
         unit=unit if isinstance(unit, Unit) else None,
         claim=unit if isinstance(unit, Claim) else None,
@@ -125,32 +127,7 @@ def decide_unit(
     return _keep(decision, project, held, by, seen)
 
 
-@transaction.atomic
-def withdraw_decision(*, decision: Adjudication, by: User) -> Adjudication:
-    """Take a decision back; what stood before it stands again. Twice changes nothing."""
-    place = decision.place
-    project = place.project if isinstance(place, Check) else place.peer.document_set.project
-    require(by, project, Verb.ADJUDICATE)
-    held = hold_scored(place)
-    decision.refresh_from_db()
-    if decision.withdrawn_at is not None:
-        return decision
-    decision.withdrawn_at = timezone.now()
-    decision.save(update_fields=["withdrawn_at"])
-    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
-    log(
-        project=project,
-        actor=by,
-        verb="withdraw decision",
-        target=place,
-        data={"decision": decision.public_id},
-    )
-    return decision
-
-
-def _keep(
-    decision: Adjudication, project: Project, held: Sequence[Summary], by: User, seen: str
-) -> Adjudication:
+def _keep(decision: Decision, project: Project, held: Sequence[Summary], by: User, seen: str) -> Decision:
     """Write a decision; the scores of the summaries that are held follow, and the lease of its dispute ends."""
     newest = decisions_on(decision).filter(withdrawn_at=None).order_by("-pk").first()
     if seen not in (NOT_LOOKED, newest.public_id if newest else ""):
@@ -158,34 +135,18 @@ def _keep(
             "This was decided or withdrawn after you opened it. Your decision is kept here. Compare both, then "
             "decide again.",
             code="newer_decision",
-            details={
-                "yours": {"label": decision.label, "percent": decision.percent, "reason": decision.reason},
-                "theirs": newest
-                and {"label": newest.label, "percent": newest.percent, "reason": newest.reason},
-            },
+            details={"yours": _in_details(decision), "theirs": newest and _in_details(newest)},
         )
-    decision.guideline_id = current_id(project)
-    decision.decided_by = by
+    decision.role, decision.person, decision.guideline_id = Answer.Role.ADJUDICATOR, by, current_id(project)
     decision.save()
-    place = decision.place
     rescore_now(project=project, summary_ids=[peer.pk for peer in held])
     about(decision).filter(lease_until__isnull=False).update(leased_to=None, lease_until=None)
-    answer: dict[str, object] = {"label": decision.label}
-    if decision.label is None:
-        answer = {"unit": decision.unit_judged.public_id, "percent": decision.percent}
-    log(
-        project=project,
-        actor=by,
-        verb="adjudicate",
-        target=place,
-        data={
-            "decision": decision.public_id,
-            **answer,
-            "reason": decision.reason,
-            "error_type": decision.error_type,
-        },
-    )
+    log_answer(decision, verb="adjudicate", project=project, by=by, reason=decision.reason)
     return decision
+
+
+def _in_details(decision: Decision) -> dict[str, object]:
+    return {name: getattr(decision, name, None) for name in ("label", "percent", "reason")}
 
 
 def _check_words(reason: str, error_type: str) -> None:

@@ -25,7 +25,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.words import ANSWERS
 from annotation.models import Dispute, ErrorType
-from annotation.reviewing.services.review import NOT_LOOKED
+from annotation.reviewing.services.review import NOT_LOOKED, withdraw_answer
 from annotation.scoring.score_changes import score_changes, scores_now
 from annotation.scoring.words import in_words
 from annotation.web.htmx import Request, page_or_fragment
@@ -87,7 +87,7 @@ def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse
 def withdraw_decision(request: Request, slug: str, decision_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     decision = decision_of(room.project, decision_id)
-    service.withdraw_decision(decision=decision, by=request.user)
+    withdraw_answer(answer=decision, by=request.user)
     messages.success(request, "Decision withdrawn.")
     found = about(decision).values_list("public_id", flat=True).first()
     return redirect("dispute", slug, found) if found else redirect("adjudicate", slug)

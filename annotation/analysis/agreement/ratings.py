@@ -19,9 +19,9 @@ from django.db.models import Q
 from annotation.models import (
     SIDE_SCORES,
     Check,
+    CoverageJudgment,
     Criterion,
     Rating,
-    UnitJudgment,
     Verdict,
 )
 from annotation.models.document import cluster_of
@@ -106,7 +106,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
     return Verdict.objects.filter(
         # What an import brought and took away again was never said; what a person took back was.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
-        source=Verdict.Source.REVIEWER,
+        role=Verdict.Role.REVIEWER,
         had_seen=False,
         label__isnull=False,
         check_row__project=project,
@@ -119,7 +119,7 @@ def touched_count(project: Project) -> int:
     """Number of current answers left out because their author had seen others' answers. One query."""
     touched = Verdict.objects.filter(
         had_seen=True,
-        source=Verdict.Source.REVIEWER,
+        role=Verdict.Role.REVIEWER,
         withdrawn_at__isnull=True,
         check_row__project=project,
         check_row__is_current=True,
@@ -177,17 +177,17 @@ def percent_ratings(project: Project) -> list[RatedItem]:
     An item is `comparison:unit`, or `comparison:claim` where claims stand in for units: a key and a public id.
     Claims that were removed since are left out.
     """
-    said = UnitJudgment.objects.filter(
-        COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, reading__comparison__peer__document_set__project=project
+    said = CoverageJudgment.objects.filter(
+        COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, comparison__peer__document_set__project=project
     ).order_by("pk")
     rows = said.values_list(
-        "reading__comparison_id",
+        "comparison_id",
         "unit__public_id",
         "claim__public_id",
-        "reading__assignment__assessor__username",
+        "person__username",
         "percent",
-        "reading__comparison__peer__document_set__external_id",
-        "reading__comparison__peer__document_set__group",
+        "comparison__peer__document_set__external_id",
+        "comparison__peer__document_set__group",
         "created_at",
     )
     return [

@@ -11,7 +11,14 @@ from django.db.models.functions import Cast, Coalesce
 
 from annotation.core.lists import Column, Filter, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
-from annotation.models import Check, DocumentSet, Label, Score, Summary, UnitJudgment
+from annotation.models import (
+    Check,
+    CoverageJudgment,
+    DocumentSet,
+    Label,
+    Score,
+    Summary,
+)
 from annotation.models.claim import OF_CLAIMS
 from annotation.models.judgment import COUNTING
 
@@ -107,8 +114,8 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
             )
             for claim, text in texts.items()
         ),
-        has_percents=UnitJudgment.objects.filter(
-            COUNTING, reading__comparison__peer__document_set=document_set
+        has_percents=CoverageJudgment.objects.filter(
+            COUNTING, comparison__peer__document_set=document_set
         ).exists(),
     )
 

@@ -1,6 +1,6 @@
 """What everybody said of one summary, in the order in which they said it, taken back or not.
 
-A statement on a check is a verdict or a decision; one on a unit is a percent or a decision.
+A statement on a check is a verdict, one on a unit is a percent; an adjudicator's is a decision.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q
 
 from annotation.models import (
-    Adjudication,
+    Answer,
+    CoverageJudgment,
     Dispute,
-    UnitJudgment,
     Verdict,
 )
 from annotation.models.judgment import COUNTING
@@ -91,7 +93,7 @@ class Statements:
 
     @classmethod
     def of(cls, summary: Summary, checks: Sequence[int]) -> Statements:
-        """Eight queries, however much was said."""
+        """Four queries, however much was said."""
         disputes = list(_disputes(summary, checks))
         return cls(
             answers=answers_on(check_row__in=checks),
@@ -102,134 +104,59 @@ class Statements:
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """What was said of the checks that this names by their path from an answer, by key. Three queries."""
+    """What was said of the checks that this names by their path from an answer, by key. One query."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
-    for check, answer in (*_verdicts(checks), *_decisions_on_checks(checks)):
-        answers[check].append(answer)
-    # Stable, so that those of one moment keep the order of their rows.
-    return {check: tuple(sorted(said, key=lambda each: each.at)) for check, said in answers.items()}
-
-
-def _verdicts(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]]:
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
-    for verdict in rows.order_by("pk"):
-        yield (
-            verdict.check_row_id,
+    for verdict in rows.order_by("created_at", "pk"):
+        is_imported = verdict.role == Verdict.Role.REVIEWER and verdict.person_id is None
+        answers[verdict.check_row_id].append(
             ExplainedAnswer(
-                answer_id=verdict.public_id,
-                who=_author(verdict),
-                kind=_kind(verdict),
+                **_in_common(verdict),
+                who=verdict.author,
+                kind="import" if is_imported else verdict.role,
                 label=verdict.label,
-                reason=verdict.reason,
-                at=verdict.created_at,
                 probability=verdict.probability,
                 confidence=verdict.confidence,
-                error=verdict.get_error_type_display() if verdict.error_type else "",
                 evidence=tuple(verdict.evidence),
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
                 # Nobody knows what those who answered elsewhere had seen.
-                had_seen=verdict.had_seen if verdict.person_id else None,
-                guideline=verdict.guideline.version if verdict.guideline else None,
-                is_withdrawn=verdict.withdrawn_at is not None,
-            ),
+                had_seen=verdict.had_seen
+                if verdict.role == Verdict.Role.REVIEWER and verdict.person_id
+                else None,
+            )
         )
-
-
-def _decisions_on_checks(checks: dict[str, object]) -> Iterator[tuple[int, ExplainedAnswer]]:
-    rows = Adjudication.objects.filter(**checks).select_related(*_DECISION)
-    for decision in rows.order_by("pk"):
-        assert decision.check_row_id is not None, "the filter asks for decisions on checks"
-        yield (
-            decision.check_row_id,
-            ExplainedAnswer(
-                answer_id=decision.public_id,
-                who=decision.decided_by.username,
-                kind="adjudicator",
-                label=decision.label,
-                reason=decision.reason,
-                at=decision.created_at,
-                error=decision.get_error_type_display() if decision.error_type else "",
-                guideline=decision.guideline.version if decision.guideline else None,
-                is_withdrawn=decision.withdrawn_at is not None,
-            ),
-        )
-
-
-_DECISION = (
-    "decided_by",
-    "guideline",
-    "unit",
-    "claim",
-)
-
-
-def _author(verdict: Verdict) -> str:
-    if verdict.judge is not None:
-        return verdict.judge.name
-    return verdict.person.username if verdict.person else verdict.origin_name
-
-
-def _kind(verdict: Verdict) -> str:
-    if verdict.judge_id is not None:
-        return "judge"
-    return "reviewer" if verdict.person_id else "import"
-
-
-def _assessor(judgment: UnitJudgment) -> str:
-    return judgment.reading.assignment.assessor.username
+    return {check: tuple(said) for check, said in answers.items()}
 
 
 def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]:
+    """Those of closed assignments, then decisions."""
     percents: dict[UnitPlace, list[ExplainedPercent]] = defaultdict(list)
-    said = (*_submitted(summary), *_decisions_on_units(summary))
-    for place, percent in said:
-        percents[place].append(percent)
+    rows = CoverageJudgment.objects.filter(
+        COUNTING | Q(role=Answer.Role.ADJUDICATOR), comparison__peer=summary
+    ).select_related("person", "unit", "claim", "guideline")
+    for judgment in rows.order_by("-role", "pk"):
+        assert judgment.person is not None, "the database holds a judgment to a person"
+        percents[judgment.comparison_id, judgment.unit_judged.public_id].append(
+            ExplainedPercent(
+                **_in_common(judgment),
+                who=judgment.person.username,
+                kind=judgment.role,
+                percent=judgment.percent or 0,
+                marks=tuple(judgment.evidence),
+            )
+        )
     return {place: tuple(of_unit) for place, of_unit in percents.items()}
 
 
-def _submitted(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]:
-    rows = UnitJudgment.objects.filter(COUNTING, reading__comparison__peer=summary).select_related(
-        "reading__assignment__assessor", "unit", "claim", "guideline"
-    )
-    for judgment in rows.order_by("pk"):
-        comparison_id = judgment.reading.comparison_id
-        assert comparison_id is not None, "units are judged in comparisons only"
-        assert judgment.percent is not None, "the filter asks for percents"
-        yield (
-            (comparison_id, _unit_id(judgment)),
-            ExplainedPercent(
-                answer_id=judgment.public_id,
-                who=_assessor(judgment),
-                kind="assessor",
-                percent=judgment.percent,
-                marks=tuple(judgment.marks),
-                reason=judgment.note,
-                at=judgment.created_at,
-                guideline=judgment.guideline.version if judgment.guideline else None,
-            ),
-        )
-
-
-def _decisions_on_units(summary: Summary) -> Iterator[tuple[UnitPlace, ExplainedPercent]]:
-    rows = Adjudication.objects.filter(comparison__peer=summary).select_related(*_DECISION)
-    for decision in rows.order_by("pk"):
-        assert decision.comparison_id is not None, "the filter asks for decisions on comparisons"
-        assert decision.percent is not None, "the database holds such a decision to a percent"
-        yield (
-            (decision.comparison_id, _unit_id(decision)),
-            ExplainedPercent(
-                answer_id=decision.public_id,
-                who=decision.decided_by.username,
-                kind="adjudicator",
-                percent=decision.percent,
-                marks=(),
-                reason=decision.reason,
-                at=decision.created_at,
-                error=decision.get_error_type_display() if decision.error_type else "",
-                guideline=decision.guideline.version if decision.guideline else None,
-                is_withdrawn=decision.withdrawn_at is not None,
-            ),
-        )
+def _in_common(answer: Verdict | CoverageJudgment) -> dict[str, Any]:
+    return {
+        "answer_id": answer.public_id,
+        "reason": answer.reason,
+        "at": answer.created_at,
+        "error": answer.get_error_type_display() if answer.error_type else "",
+        "guideline": answer.guideline.version if answer.guideline else None,
+        "is_withdrawn": answer.withdrawn_at is not None,
+    }
 
 
 def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | UnitPlace, ToldDispute]]:
@@ -249,10 +176,4 @@ def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | U
         if row.check_row_id is not None:
             yield row.check_row_id, told
         elif row.comparison_id is not None:
-            yield (row.comparison_id, _unit_id(row)), told
-
-
-def _unit_id(row: UnitJudgment | Adjudication | Dispute) -> str:
-    place = row.unit or row.claim
-    assert place is not None, "the database holds it to a unit or a claim"
-    return place.public_id
+            yield (row.comparison_id, row.unit_judged.public_id), told

@@ -162,7 +162,7 @@ def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
     """What each version of each judge said of the checks that people answered; its latest usable answer to each."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Verdict.objects.filter(
-        source=Verdict.Source.JUDGE, check_row__in=answered, withdrawn_at__isnull=True
+        role=Verdict.Role.JUDGE, check_row__in=answered, withdrawn_at__isnull=True
     ).order_by("pk")
     said: dict[VersionKey, dict[int, str | None]] = defaultdict(dict)
     columns = ("judge_id", "origin_name", "check_row_id", "label")
@@ -193,9 +193,7 @@ def names_of(project: Project, versions: Sequence[VersionKey]) -> dict[VersionKe
     Versions are numbered by their first verdict, so that a number stays with its version whoever answers what.
     """
     judges = Judge.objects.in_bulk([judge for judge, _ in versions])
-    verdicts = Verdict.objects.filter(
-        source=Verdict.Source.JUDGE, check_row__project=project, judge__in=judges
-    )
+    verdicts = Verdict.objects.filter(role=Verdict.Role.JUDGE, check_row__project=project, judge__in=judges)
     rows = verdicts.order_by().values_list("judge_id", "origin_name").annotate(first=Min("pk"))
     of_judge: dict[int, list[str]] = defaultdict(list)
     for judge, signature, _ in sorted(rows, key=lambda row: row[2]):

@@ -198,7 +198,7 @@ class _Answered(NamedTuple):
 def _pool(project: Project, judge: Judge) -> list[_Answered]:
     """The checks in force that people have decided, with the judge's latest answer. One query."""
     rows = Verdict.objects.filter(
-        source=Verdict.Source.JUDGE,
+        role=Verdict.Role.JUDGE,
         judge=judge,
         label__isnull=False,
         withdrawn_at__isnull=True,
@@ -247,7 +247,7 @@ def _told(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str
         .values_list("document_set_id", "text")
     ):
         sources.setdefault(document_set, []).append(text)
-    given = Verdict.objects.filter(check_row__in=rows, source=Verdict.Source.REVIEWER, withdrawn_at=None)
+    given = Verdict.objects.filter(check_row__in=rows, role=Verdict.Role.REVIEWER, withdrawn_at=None)
     reasons = {
         check: reason
         for check, label, reason in given.order_by("pk").values_list("check_row_id", "label", "reason")

@@ -20,7 +20,16 @@ from annotation.assessing.queries.progress import (
 )
 from annotation.core.refusals import NotFound
 from annotation.core.unit_lists import unit_list
-from annotation.models import Assignment, Claim, Criterion, Document, Project, Reading, Unit, UnitJudgment
+from annotation.models import (
+    Assignment,
+    Claim,
+    CoverageJudgment,
+    Criterion,
+    Document,
+    Project,
+    Reading,
+    Unit,
+)
 from annotation.scoring.records import target_of
 from evaluation.text import count_length
 
@@ -419,7 +428,7 @@ def _judged_units(reading: Reading) -> Iterable[JudgedUnit]:
     model = reading.comparison.model
     said = {
         (judgment.unit_id, judgment.claim_id): judgment
-        for judgment in UnitJudgment.objects.filter(reading=reading, is_current=True)
+        for judgment in CoverageJudgment.objects.filter(reading=reading, is_current=True)
     }
     units: Sequence[Unit | Claim] = unit_list(model)
     for number, unit in enumerate(units, start=1):
@@ -430,8 +439,8 @@ def _judged_units(reading: Reading) -> Iterable[JudgedUnit]:
             number=number,
             text=model.text[unit.start : unit.end].strip() if isinstance(unit, Unit) else unit.text,
             percent=judgment.percent if judgment else None,
-            marks=tuple(judgment.marks) if judgment else (),
-            note=judgment.note if judgment else "",
+            marks=tuple(judgment.evidence) if judgment else (),
+            note=judgment.reason if judgment else "",
             version=judgment.version if judgment else 0,
         )
 

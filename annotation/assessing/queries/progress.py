@@ -15,7 +15,12 @@ from typing import Literal, NamedTuple
 from annotation.assessing import sql
 from annotation.core import by_hand
 from annotation.core.criteria import asked_of_people
-from annotation.models import Criterion, Project, Rating, UnitJudgment
+from annotation.models import (
+    CoverageJudgment,
+    Criterion,
+    Project,
+    Rating,
+)
 from annotation.models.judgment import ASKED_AT_PRESENT
 
 SHORT_TARGET = 10
@@ -58,6 +63,7 @@ class JudgedComparison:
     key: int
     reading_id: str
     state: str
+    comparison_id: int
     model_id: int
     summary: SummaryState
     total: int = 0
@@ -213,6 +219,7 @@ class AssessingProgress:
                 key=row.key,
                 reading_id=row.reading_id,
                 state=row.state,
+                comparison_id=row.comparison_id,
                 model_id=row.model_id,
                 summary=summary,
                 total=row.model_units if row.model_claims is None else row.model_claims,
@@ -239,19 +246,23 @@ class AssessingProgress:
 
     def load_marks(self, summaries: Iterable[SummaryState]) -> None:
         """Which peer units are marked anywhere in these readings; no query for none."""
-        pieces = {piece.key: piece for summary in summaries for piece in summary.pieces}
-        marked: dict[int, set[int]] = {key: set() for key in pieces}
+        pieces = by_reading(summaries)
+        marked: dict[int | None, set[int]] = {key: set() for key in pieces}
         for said in standing_judgments(pieces):
-            marked[said.reading_id].update(said.marks)
+            marked[said.reading_id].update(said.evidence)
         for key, numbers in marked.items():
             pieces[key].marked = frozenset(numbers)
 
 
-def standing_judgments(pieces: Mapping[int, JudgedComparison]) -> list[UnitJudgment]:
+def by_reading(summaries: Iterable[SummaryState]) -> dict[int | None, JudgedComparison]:
+    return {piece.key: piece for summary in summaries for piece in summary.pieces}
+
+
+def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[CoverageJudgment]:
     """The current judgments in these comparisons of all that is in their lists of units today; no query for none."""
     if not pieces:
         return []
-    rows = UnitJudgment.objects.filter(reading__in=pieces, is_current=True)
+    rows = CoverageJudgment.objects.filter(reading__in=pieces, is_current=True)
     if any(piece.has_claims_as_units for piece in pieces.values()):
         rows = rows.filter(ASKED_AT_PRESENT)
     return [row for row in rows if (row.claim_id is not None) == pieces[row.reading_id].has_claims_as_units]
@@ -263,12 +274,12 @@ def slips_in(project: Project, assignment_id: int) -> list[int]:
     It gives a percent although no peer unit is marked, or 0 % although one is.
     """
     progress = AssessingProgress.read(project, [assignment_id])
-    pieces = {piece.key: piece for summary in progress.summaries() for piece in summary.pieces}
+    pieces = by_reading(progress.summaries())
     slips = []
     for said in standing_judgments(pieces):
         summary = pieces[said.reading_id].summary
         # Marks may be left on peer units that a later import took away.
-        is_marked = any(mark <= summary.peer_units for mark in said.marks)
+        is_marked = any(mark <= summary.peer_units for mark in said.evidence)
         if said.percent is not None and (said.percent > 0) != is_marked:
             slips.append(summary.number)
     return sorted(slips)
@@ -279,6 +290,7 @@ class _ProgressRow(NamedTuple):
     key: int
     reading_id: str
     state: str
+    comparison_id: int
     peer_id: int
     model_id: int
     target_words: int | None

@@ -18,13 +18,22 @@ from annotation.assessing.queries.progress import (
     Gates,
     JudgedComparison,
     SummaryState,
+    by_reading,
     standing_judgments,
 )
 from annotation.assessing.services.acts import Act, RatingAct, UnitAct
 from annotation.assessing.services.open_assignment import check_open, enter, lease_end
 from annotation.core.guidelines import current_id
 from annotation.core.refusals import Conflict, Invalid, NotFound, Refusal
-from annotation.models import Assignment, Claim, Criterion, Rating, Reading, Unit, UnitJudgment
+from annotation.models import (
+    Assignment,
+    Claim,
+    CoverageJudgment,
+    Criterion,
+    Rating,
+    Reading,
+    Unit,
+)
 from evaluation.metrics import Marks
 
 if TYPE_CHECKING:
@@ -94,11 +103,11 @@ def judge_unit(
     marks: Sequence[int] = (),
     note: str = "",
     follows: int | None = None,
-) -> UnitJudgment:
+) -> CoverageJudgment:
     """Save one judgment of a model unit by itself and return its row. Raises what is wrong with it."""
     act = UnitAct(reading.public_id, unit_id, percent, tuple(marks), note, follows=follows)
     save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
-    rows = UnitJudgment.objects.filter(reading=reading, is_current=True)
+    rows = CoverageJudgment.objects.filter(reading=reading, is_current=True)
     return rows.get(Q(unit__public_id=unit_id) | Q(claim__public_id=unit_id))
 
 
@@ -124,7 +133,7 @@ class _Place(NamedTuple):
     number: int
 
 
-_Key = tuple[int, int | None, int | None]
+_Key = tuple[int | None, int | None, int | None]
 """Reading, unit, claim."""
 
 
@@ -136,10 +145,10 @@ class _Saving:
     here: AssignmentProgress
     touched: tuple[SummaryState, ...]
     places: Mapping[str, _Place]
-    standing: dict[_Key, UnitJudgment]
+    standing: dict[_Key, CoverageJudgment]
     slips: dict[str, str] = field(default_factory=dict)
     outdated: list[int] = field(default_factory=list)
-    judgments: list[UnitJudgment] = field(default_factory=list)
+    judgments: list[CoverageJudgment] = field(default_factory=list)
     ratings: list[Rating] = field(default_factory=list)
     begun: set[int] = field(default_factory=set)
     versions: dict[object, int] = field(default_factory=dict)
@@ -150,7 +159,7 @@ class _Saving:
         here = AssessingProgress.read(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
         found = (here.pieces.get(act.reading_id) for act in acts)
         touched = tuple(dict.fromkeys(piece.summary for piece in found if piece is not None))
-        pieces = {piece.key: piece for summary in touched for piece in summary.pieces}
+        pieces = by_reading(touched)
         return cls(
             assignment=assignment,
             here=here,
@@ -178,8 +187,8 @@ class _Saving:
 
     def store(self) -> None:
         """Write the rows: the last one on each thing is the current one, and those before it are kept."""
-        UnitJudgment.objects.filter(pk__in=self.outdated).update(is_current=False)
-        UnitJudgment.objects.bulk_create(self.judgments)
+        CoverageJudgment.objects.filter(pk__in=self.outdated).update(is_current=False)
+        CoverageJudgment.objects.bulk_create(self.judgments)
         Rating.objects.bulk_create(self.ratings)
         if self.begun:
             opened = Reading.objects.filter(pk__in=self.begun, state=Reading.State.OPEN)
@@ -202,13 +211,16 @@ class _Saving:
         if place is None or place.model_id != piece.model_id or is_claim != piece.has_claims_as_units:
             raise NotFound("This model unit is no longer in this comparison. Reload the page.")
         _check_percent(act.percent, self.assignment.document_set.project.percent_step)
-        row = UnitJudgment(
+        row = CoverageJudgment(
+            role=CoverageJudgment.Role.ASSESSOR,
+            person_id=self.assignment.assessor_id,
+            comparison_id=piece.comparison_id,
             reading_id=piece.key,
             unit_id=place.unit_id,
             claim_id=place.claim_id,
             percent=act.percent,
-            marks=_clean_marks(act.marks, piece.summary),
-            note=_clean_note(act.note),
+            evidence=_clean_marks(act.marks, piece.summary),
+            reason=_clean_note(act.note),
             active_ms=act.active_ms,
             guideline_id=self.assignment.guideline_id,
         )
@@ -227,7 +239,7 @@ class _Saving:
         self.slips[act.unit_id] = _slip(place.number, row, piece.summary.peer_units)
         return row.version
 
-    def _follow(self, before: UnitJudgment | None) -> None:
+    def _follow(self, before: CoverageJudgment | None) -> None:
         if before is None:
             return
         before.is_current = False
@@ -236,9 +248,9 @@ class _Saving:
 
     def _count_marks(self) -> None:
         """Bring the marks of the readings that are touched up to this point of the acts."""
-        marked: dict[int, set[int]] = {}
+        marked: dict[int | None, set[int]] = {}
         for row in self.standing.values():
-            marked.setdefault(row.reading_id, set()).update(row.marks)
+            marked.setdefault(row.reading_id, set()).update(row.evidence)
         for summary in self.touched:
             for piece in summary.pieces:
                 piece.marked = frozenset(marked.get(piece.key, ()))
@@ -305,10 +317,10 @@ def _places(names: Iterable[str], pieces: Iterable[JudgedComparison]) -> dict[st
     return places
 
 
-def _said(row: UnitJudgment | None) -> dict[str, object]:
+def _said(row: CoverageJudgment | None) -> dict[str, object]:
     if row is None:
         return {"percent": None, "marks": [], "note": ""}
-    return {"percent": row.percent, "marks": row.marks, "note": row.note}
+    return {"percent": row.percent, "marks": row.evidence, "note": row.reason}
 
 
 def _in_words(said: Mapping[str, object]) -> str:
@@ -342,8 +354,8 @@ def _clean_note(note: str) -> str:
     return note
 
 
-def _slip(number: int, row: UnitJudgment, peer_units: int) -> str:
-    made = Marks.of({number: row.marks}, model_units=number, peer_units=peer_units)
+def _slip(number: int, row: CoverageJudgment, peer_units: int) -> str:
+    made = Marks.of({number: row.evidence}, model_units=number, peer_units=peer_units)
     warnings = made.warnings([*[None] * (number - 1), row.percent])
     return warnings[0].message if warnings else ""
 

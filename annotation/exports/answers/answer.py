@@ -8,13 +8,11 @@ from datetime import datetime
 
 # The kinds of answers:
 #
-# unit                        an assessor's percent and marks; a judge's as one more assessor's
+# unit                        an assessor's percent and marks, or an adjudicator's; a judge's as one more assessor's
 #                             (the share of yes over its verdicts on the unit's claims, and their evidence)
-# check, question             a verdict of a judge or reviewer on a claim, or on a closed question from the summary or,
-#                             without a system, from the source
+# check, question             a verdict of a judge, a reviewer or an adjudicator on a claim, or on a closed
+#                             question from the summary or, without a system, from the source
 # vote                        what one of several raters said, of a verdict that a file brought with their votes
-# unit_adjudication,
-# check_adjudication          an adjudicator's decision
 # rating                      what a person or a judge answered to a criterion about a summary as a whole
 
 

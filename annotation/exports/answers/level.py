@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, number
 from annotation.exports.answers.answer import ExportedAnswer
 from annotation.exports.answers.in_assignments import judge_shares, unit_judgments
-from annotation.exports.answers.of_checks import answers_on_checks, unit_adjudications
+from annotation.exports.answers.of_checks import answers_on_checks
 from annotation.exports.answers.of_wholes import ratings
 from annotation.exports.peers import peer_batches
 
@@ -94,7 +94,6 @@ def _row(head: TableRow, judgment: ExportedAnswer) -> TableRow:
 def _judgments(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
     yield from unit_judgments(peer_ids, people)
     yield from judge_shares(peer_ids)
-    yield from unit_adjudications(peer_ids, people)
     yield from answers_on_checks({"check_row__peer_id__in": peer_ids}, people)
     yield from ratings(peer_ids, people)
 

@@ -1,15 +1,14 @@
-"""Verdicts on checks for the level `answers`, and adjudicators' decisions on checks and units."""
+"""Verdicts on checks for the level `answers`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from annotation.exports.answers.answer import ExportedAnswer, standing_among
 from annotation.exports.statements import rater, reference_of
 from annotation.models import (
-    Adjudication,
     Check,
     SampledCheck,
     Verdict,
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
 
 def answers_on_checks(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer]:
     """What was said of the checks that this names by their path from an answer."""
-    yield from _verdicts(checks, people)
-    yield from _decisions(checks, people)
-
-
-def _verdicts(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer]:
     given = (
         Verdict.objects.filter(**checks)
         .order_by("pk")
@@ -33,7 +27,7 @@ def _verdicts(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer
             "pk",
             "check_row_id",
             *_OF_CHECK,
-            "source",
+            "role",
             "judge_id",
             "judge__name",
             "person_id",
@@ -52,7 +46,11 @@ def _verdicts(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer
     standing = standing_among(
         (
             row.pk,
-            (row.check_row_id, row.source, row.judge_id or row.person_id or row.origin_name),
+            (
+                row.check_row_id,
+                row.role,
+                row.role != Verdict.Role.ADJUDICATOR and (row.judge_id or row.person_id or row.origin_name),
+            ),
             bool(row.label),
         )
         for row in given
@@ -61,7 +59,8 @@ def _verdicts(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer
     sampled = _given_in_samples(checks)
     for row in given:
         selected_by, probability = sampled.get(row.pk, (None, None))
-        by = "import" if row.person_id is None else "reviewer"
+        is_of_reviewer = row.role == Verdict.Role.REVIEWER and row.person_id is not None
+        is_imported = row.role == Verdict.Role.REVIEWER and row.person_id is None
         said = ExportedAnswer(
             peer_id=row.check_row__peer_id or 0,
             document_id=row.check_row__document_set__external_id,
@@ -78,7 +77,7 @@ def _verdicts(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer
                 judge=row.judge__name,
                 origin_name=row.origin_name,
             ),
-            rater_kind="judge" if row.source == Verdict.Source.JUDGE else by,
+            rater_kind="import" if is_imported else row.role,
             value=row.label,
             evidence=row.evidence,
             submitted_at=row.created_at,
@@ -86,10 +85,10 @@ def _verdicts(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer
             inclusion_probability=probability,
             superseded=row.pk not in standing,
             guideline_version=row.guideline__version,
-            blind=not row.had_seen if row.source == Verdict.Source.REVIEWER and row.person_id else None,
+            blind=not row.had_seen if is_of_reviewer else None,
         )
         yield said
-        if row.source == Verdict.Source.REVIEWER:
+        if row.role == Verdict.Role.REVIEWER:
             for name, vote in row.votes:
                 who = f"{row.origin_name} {people.rater(name)}"
                 yield replace(said, kind="vote", rater=who, value=vote, evidence=())
@@ -115,81 +114,3 @@ def _given_in_samples(checks: dict[str, Any]) -> dict[int, tuple[str, float]]:
         for verdict_id, method, probability in sampled.order_by("sample_id").values_list(*columns)
         if verdict_id is not None
     }
-
-
-def _decisions(checks: dict[str, Any], people: People) -> Iterator[ExportedAnswer]:
-    decisions = (
-        Adjudication.objects.filter(**checks)
-        .order_by("pk")
-        .values_list(
-            "pk",
-            "check_row_id",
-            *_OF_CHECK,
-            "withdrawn_at",
-            "decided_by_id",
-            "decided_by__username",
-            "label",
-            "created_at",
-            "guideline__version",
-            named=True,
-        )
-    )
-    standing = {row.check_row_id: row.pk for row in decisions if row.withdrawn_at is None}
-    for row in decisions:
-        yield ExportedAnswer(
-            peer_id=row.check_row__peer_id or 0,
-            document_id=row.check_row__document_set__external_id,
-            kind="check_adjudication",
-            reference_id=reference_of(
-                row.check_row__side, row.check_row__claim__claim_set__summary__external_id
-            ),
-            unit=row.check_row__claim__unit__position,
-            claim_id=row.check_row__claim__public_id,
-            rater=people.name(row.decided_by_id, row.decided_by__username),
-            rater_kind="adjudicator",
-            value=row.label,
-            submitted_at=row.created_at,
-            superseded=not row.check_row__is_current or standing.get(row.check_row_id) != row.pk,
-            guideline_version=row.guideline__version,
-        )
-
-
-def unit_adjudications(peer_ids: Sequence[int], people: People) -> Iterator[ExportedAnswer]:
-    decisions = (
-        Adjudication.objects.filter(comparison__peer_id__in=peer_ids)
-        .order_by("pk")
-        .values_list(
-            "pk",
-            "comparison_id",
-            "unit_id",
-            "claim_id",
-            "withdrawn_at",
-            "comparison__peer_id",
-            "comparison__model__external_id",
-            "unit__position",
-            "claim__position",
-            "claim__public_id",
-            "decided_by_id",
-            "decided_by__username",
-            "percent",
-            "created_at",
-            "guideline__version",
-            named=True,
-        )
-    )
-    # The comparison, and the unit or the claim that stands in for one.
-    standing = {row[1:4]: row.pk for row in decisions if row.withdrawn_at is None}
-    for row in decisions:
-        yield ExportedAnswer(
-            peer_id=row.comparison__peer_id,
-            kind="unit_adjudication",
-            reference_id=row.comparison__model__external_id or None,
-            unit=row.claim__position if row.claim__public_id else row.unit__position,
-            claim_id=row.claim__public_id,
-            rater=people.name(row.decided_by_id, row.decided_by__username),
-            rater_kind="adjudicator",
-            value=str(row.percent),
-            submitted_at=row.created_at,
-            superseded=standing.get(row[1:4]) != row.pk,
-            guideline_version=row.guideline__version,
-        )

@@ -212,7 +212,7 @@ def write_verdicts(
     Verdict.objects.bulk_create(
         Verdict(
             check_row_id=checks[pair],
-            source=Verdict.Source.JUDGE,
+            role=Verdict.Role.JUDGE,
             judge=by.judge,
             run=by.run,
             origin_name=by.signature,

@@ -31,7 +31,7 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
         if project.deciding_judge_id == judge.pk:
             return
         decide(project, judge, by)
-        is_stale = Verdict.objects.filter(check_row__project=project, source=Verdict.Source.JUDGE).exists()
+        is_stale = Verdict.objects.filter(check_row__project=project, role=Verdict.Role.JUDGE).exists()
         if is_stale:
             mark_due(project)
     if is_stale:

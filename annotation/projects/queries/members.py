@@ -14,14 +14,14 @@ from django.utils import timezone
 from annotation.core.lists import Choices, Column, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
 from annotation.models import (
-    Adjudication,
+    Answer,
     Assignment,
     Comment,
+    CoverageJudgment,
     Invitation,
     Membership,
     Project,
     Role,
-    UnitJudgment,
     Verdict,
 )
 
@@ -173,7 +173,9 @@ INVITATIONS = List(
 
 def _answers(project: Project, people: Sequence[int]) -> dict[int, Answers]:
     """The answers of some people to checks, each check once: their latest that is not withdrawn."""
-    rows = Verdict.objects.filter(check_row__project=project, person__in=people, withdrawn_at=None)
+    rows = Verdict.objects.filter(
+        check_row__project=project, person__in=people, role=Verdict.Role.REVIEWER, withdrawn_at=None
+    )
     columns = ("person_id", "check_row_id", "label", "check_row__judge_label", "active_ms")
     latest = {(person, check): rest for person, check, *rest in rows.order_by("pk").values_list(*columns)}
     by_person: dict[int, list[tuple[str, str | None, int]]] = defaultdict(list)
@@ -203,21 +205,20 @@ def what_stays(membership: Membership) -> Left:
     assignments = Assignment.objects.filter(
         assessor=person, document_set__project=project, unassigned_at__isnull=True
     )
-    of_project = Q(check_row__project=project) | Q(comparison__peer__document_set__project=project)
+    own = Q(person=person, withdrawn_at=None)
+    verdicts = Verdict.objects.filter(own, check_row__project=project)
+    judgments = CoverageJudgment.objects.filter(
+        own, comparison__peer__document_set__project=project, is_current=True
+    )
+    decision = Q(role=Answer.Role.ADJUDICATOR)
     return Left(
-        judgments=_capped(
-            UnitJudgment.objects.filter(
-                reading__assignment__assessor=person,
-                reading__assignment__document_set__project=project,
-                is_current=True,
-            )
-        ),
+        judgments=_capped(judgments.exclude(decision)),
         closed_sets=_capped(assignments.filter(closed_at__isnull=False)),
         open_sets=_capped(assignments.filter(closed_at__isnull=True)),
-        verdicts=_capped(
-            Verdict.objects.filter(person=person, check_row__project=project, withdrawn_at=None)
+        verdicts=_capped(verdicts.exclude(decision)),
+        decisions=min(
+            _capped(verdicts.filter(decision)) + _capped(judgments.filter(decision)), COUNTED_UP_TO
         ),
-        decisions=_capped(Adjudication.objects.filter(of_project, decided_by=person, withdrawn_at=None)),
         comments=_capped(Comment.objects.filter(project=project, author=person, withdrawn_at=None)),
         invitations=_capped(
             project.invitations.filter(

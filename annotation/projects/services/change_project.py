@@ -20,12 +20,12 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.core.words import listed
 from annotation.judging.queries.judges import is_of
 from annotation.models import (
+    CoverageJudgment,
     Membership,
     Project,
     Role,
     Sample,
     SampledCheck,
-    UnitJudgment,
     Verdict,
 )
 from annotation.models.assignment import AWAITED
@@ -223,7 +223,7 @@ def _clean(project: Project) -> None:
 def _check_scale(project: Project) -> None:
     """Refuse a scale on which percents that were given would not lie."""
     step = project.percent_step
-    percents = UnitJudgment.objects.filter(
+    percents = CoverageJudgment.objects.filter(
         reading__assignment__document_set__project=project, is_current=True, percent__isnull=False
     )
     off = percents.annotate(off=Mod("percent", Value(step))).filter(off__gt=0).count()
@@ -258,5 +258,5 @@ def _plain(value: object) -> object:
 def _is_judged(project: Project) -> bool:
     return (
         Verdict.objects.filter(check_row__project=project).exists()
-        or UnitJudgment.objects.filter(reading__assignment__document_set__project=project).exists()
+        or CoverageJudgment.objects.filter(reading__assignment__document_set__project=project).exists()
     )

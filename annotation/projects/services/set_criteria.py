@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.core.criteria import asked_of_people
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Criterion, UnitJudgment
+from annotation.models import CoverageJudgment, Criterion
 from evaluation.metrics import JUDGED
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _check(project: Project, rows: Sequence[Criterion]) -> None:
                 f"“{row.name}” is only rated by judges. Choose another name or scale.", field="criteria"
             )
     is_new_before = any(row._state.adding and row.asked == Criterion.Asked.BEFORE for row in rows)
-    started = UnitJudgment.objects.filter(
+    started = CoverageJudgment.objects.filter(
         reading__assignment__document_set__project=project,
         reading__assignment__closed_at__isnull=True,
         reading__assignment__unassigned_at__isnull=True,

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -23,13 +23,17 @@ from annotation.api.access import READ_CONTENT, ApiView, only, read
 from annotation.api.errors import ErrorBody, error_of
 from annotation.api.fields import LabelField, NamedChoice, RowsField, ShareField, WordChoice
 from annotation.api.lists import operation_of, shape_of
-from annotation.api.rows import AdjudicationRow
 from annotation.api.schema import operation
 from annotation.core.by_hand import Part
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb, project_verbs_and
 from annotation.core.refusals import Invalid, Refusal
-from annotation.models import Adjudication, Check, ErrorType, Project, Verdict
+from annotation.models import (
+    Check,
+    ErrorType,
+    Project,
+    Verdict,
+)
 from annotation.reviewing.queries.check_view import of_project
 from annotation.reviewing.queries.review_queue import checks_list
 from annotation.reviewing.queries.sight import keeps_back, with_known
@@ -40,7 +44,7 @@ from annotation.reviewing.services.review import (
     NOT_LOOKED,
     GivenAnswer,
     override,
-    withdraw_verdict,
+    withdraw_answer,
 )
 
 _CHECK = Part(Check, "beside")
@@ -65,8 +69,13 @@ CheckRow = shape_of(CHECKS, "CheckRow")
 
 class VerdictRow(serializers.Serializer[Verdict]):
     id = serializers.CharField(source="public_id")
-    source: Any = WordChoice(choices=Verdict.Source.choices)
-    by = serializers.SerializerMethodField(help_text="The judge, the person, or where it was imported from.")
+    role: Any = WordChoice(
+        choices=[Verdict.Role.JUDGE, Verdict.Role.REVIEWER, Verdict.Role.ADJUDICATOR],
+        help_text="adjudicator: a decision; the latest that is not withdrawn stands above all other answers.",
+    )
+    by = serializers.CharField(
+        source="author", help_text="The judge, the person, or where it was imported from."
+    )
     label: Any = LabelField(allow_null=True, help_text="Null: no usable answer by the judge.")
     probability = serializers.FloatField(allow_null=True)
     confidence = serializers.FloatField(allow_null=True)
@@ -78,28 +87,17 @@ class VerdictRow(serializers.Serializer[Verdict]):
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
-    def get_by(self, verdict: Verdict) -> str:
-        if verdict.judge:
-            return verdict.judge.name
-        return verdict.person.get_username() if verdict.person else verdict.origin_name
-
 
 class CheckDetail(CheckRow):  # type: ignore[misc,valid-type]
     """A check with everything said about it, oldest first. Withdrawn answers stay in the list."""
 
     verdicts = serializers.SerializerMethodField()
-    adjudications = serializers.SerializerMethodField()
 
     @extend_schema_field(VerdictRow(many=True))
     def get_verdicts(self, check: Any) -> Any:
         viewer: Viewer = self.context["viewer"]
         said: Any = [one for one in check.said if check.is_known or one.person_id == viewer.person.pk]
         return VerdictRow(said, many=True).data
-
-    @extend_schema_field(AdjudicationRow(many=True))
-    def get_adjudications(self, check: Any) -> Any:
-        decided: Any = check.decided if check.is_known else []
-        return AdjudicationRow(decided, many=True).data
 
 
 class NewVerdict(serializers.Serializer[Any]):
@@ -284,8 +282,8 @@ class OneVerdict(ApiView):
         keeps it as the caller's first answer, since they have seen by now what the judge says.
         """
         project = self.enter(Verb.REVIEW)
-        verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row")
-        withdraw_verdict(verdict=only(verdicts, public_id, "verdict"), by=self.person)
+        verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row__project")
+        withdraw_answer(answer=only(verdicts, public_id, "verdict"), by=self.person)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -305,19 +303,13 @@ def _check(project: Project, public_id: str) -> Check:
     return only(Check.objects.filter(project=project).select_related("project"), public_id, "check")
 
 
-def _decisions() -> QuerySet[Adjudication]:
-    return Adjudication.objects.select_related("decided_by").order_by("pk")
-
-
 def _detail(viewer: Viewer, public_id: str) -> dict[str, Any]:
     said = Verdict.objects.select_related("judge", "person").order_by("pk")
     of_project = Check.objects.filter(project=viewer.project)
     checks = (
         with_known(of_project, viewer.person, is_kept_back=keeps_back(viewer))
         .select_related("project__deciding_judge", "claim", "peer__system", "document_set")
-        .prefetch_related(
-            Prefetch("verdicts", said, "said"), Prefetch("adjudications", _decisions(), "decided")
-        )
+        .prefetch_related(Prefetch("verdicts", said, "said"))
     )
     check = only(checks, public_id, "check")
     return dict(CheckDetail(check, context={"viewer": viewer}).data)
@@ -328,5 +320,4 @@ def _detail_of(given: GivenAnswer, viewer: Viewer) -> dict[str, Any]:
     check: Any = given.check
     check.document_set = check.peer.document_set
     check.is_known, check.said = True, (*given.before.said, given.verdict)
-    check.decided = list(_decisions().filter(check_row=check)) if given.before.is_decided else []
     return dict(CheckDetail(check, context={"viewer": viewer}).data)

@@ -15,16 +15,15 @@ from annotation.reviewing.queries import sql
 
 _PROJECT, _CHECK = Part(Project, "project"), Part(Check, "annotation_check")
 _CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(CheckLook, "look"), Part(Verdict, "verdict")
-_FACTS = 5
+_FACTS = 4
 """So many columns stand before those of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class BeforeAnswer:
-    """A check with its project and claim, what its reader was shown, and all verdicts on it, oldest first.
+    """A check with its project and claim, what its reader was shown, and all answers to it, oldest first.
 
-    `guideline_id` is the version in force; `is_sampled` tells that a random sample waits for the check and
-    `is_decided` that an adjudicator ever decided it.
+    `guideline_id` is the version in force; `is_sampled` tells that a random sample waits for the check.
     """
 
     check: Check
@@ -32,7 +31,12 @@ class BeforeAnswer:
     said: tuple[Verdict, ...]
     guideline_id: int | None
     is_sampled: bool
-    is_decided: bool
+
+    def answers_of(self, person: User) -> list[Verdict]:
+        """What the person answered as a reviewer."""
+        return [
+            said for said in self.said if said.person_id == person.pk and said.role == Verdict.Role.REVIEWER
+        ]
 
 
 def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
@@ -51,7 +55,7 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     found = rows(statement, {**standing_values(person, check.project), "check": check.pk})
     if not found:
         raise NotFound("There is no such check in this project.")
-    roles, is_blind, guideline_id, is_sampled, is_decided = found[0][:_FACTS]
+    roles, is_blind, guideline_id, is_sampled = found[0][:_FACTS]
     require_as_read(person, check.project, verb, roles, is_blind)
     rest = [iter(row[_FACTS:]) for row in found]
     said = [_verdict(values) for values in rest]
@@ -66,7 +70,6 @@ def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
         said=tuple(verdict for verdict in said if verdict.pk),
         guideline_id=guideline_id,
         is_sampled=bool(is_sampled),
-        is_decided=bool(is_decided),
     )
 
 

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, OuterRef
-
 from annotation.core.refusals import NotFound
 from annotation.models import (
-    Adjudication,
     Check,
-    Comparison,
+    CoverageJudgment,
     Label,
     Project,
-    UnitJudgment,
     Verdict,
 )
+from annotation.models.answer import STANDING_DECISION
 from annotation.models.judgment import COUNTING
 from annotation.reviewing.queries.sight import may_see
 from annotation.texts.queries.check_text import (
@@ -184,7 +181,9 @@ def of_project(check: Check | None, project: Project) -> Check:
 def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
     """The person's own verdict of that public id on the check. Raises NotFound."""
     verdict = (
-        Verdict.objects.filter(check_row=check, person=person, public_id=public_id)
+        Verdict.objects.filter(
+            check_row=check, person=person, role=Verdict.Role.REVIEWER, public_id=public_id
+        )
         .select_related("check_row__project")
         .first()
     )
@@ -244,7 +243,7 @@ def outcome_of(check: Check, person: User) -> Outcome:
     said = list(Verdict.objects.filter(check_row=check).select_related("person").order_by("pk"))
     is_known = may_see(check, person, said=said)
     judge = _judge_answer(check, _judges_verdict(check, said)) if is_known else None
-    people = tuple(_answer(one, person) for one in said if one.source == Verdict.Source.REVIEWER)
+    people = tuple(_answer(one, person) for one in said if one.role == Verdict.Role.REVIEWER)
     people = tuple(one for one in people if is_known or one.is_own)
     is_told = is_known or check.final_source == Check.Decider.RULE
     return Outcome(
@@ -255,7 +254,7 @@ def outcome_of(check: Check, person: User) -> Outcome:
         is_judge_shown=is_known,
         people=people,
         own=_newest(one for one in people if one.is_own),
-        decision=_decision(check, _newest(people), judge) if is_told else None,
+        decision=_decision(check, said, judge) if is_told else None,
         is_disputed=is_known and check.is_disputed,
         is_settled=check.final_source == Check.Decider.ADJUDICATOR,
         coverage_stays_because=_why_coverage_stays(check) if is_known else "",
@@ -265,7 +264,7 @@ def outcome_of(check: Check, person: User) -> Outcome:
 def _answer(verdict: Verdict, person: User) -> PersonAnswer:
     return PersonAnswer(
         verdict_id=verdict.public_id,
-        who=verdict.person.username if verdict.person else verdict.origin_name,
+        who=verdict.author,
         is_own=verdict.person_id == person.pk,
         label=verdict.label or "",
         reason=verdict.reason,
@@ -313,24 +312,16 @@ def _newest(people: Iterable[PersonAnswer]) -> PersonAnswer | None:
     return next((said for said in reversed(list(people)) if not said.is_withdrawn), None)
 
 
-def _decision(check: Check, newest: PersonAnswer | None, judge: JudgeAnswer | None) -> Decision | None:
-    who = reason = ""
-    match check.final_source:
-        case Check.Decider.ADJUDICATOR:
-            decided = Adjudication.objects.filter(check_row=check, withdrawn_at=None).select_related(
-                "decided_by"
-            )
-            if settled := decided.order_by("-pk").first():
-                who, reason = settled.decided_by.username, settled.reason
-        case Check.Decider.REVIEWER:
-            who, reason = (newest.who, newest.reason) if newest else ("", "")
-        case Check.Decider.RULE:
-            pass
-        case _ if judge is None:
+def _decision(check: Check, said: Sequence[Verdict], judge: JudgeAnswer | None) -> Decision | None:
+    source, who, reason = check.final_source, "", ""
+    if source in (Check.Decider.ADJUDICATOR, Check.Decider.REVIEWER):
+        standing = [one for one in said if one.role == source and one.withdrawn_at is None]
+        who, reason = (standing[-1].author, standing[-1].reason) if standing else ("", "")
+    elif source != Check.Decider.RULE:
+        if judge is None:
             return None
-        case _:
-            who, reason = judge.judge, judge.reason if check.final_label else check.unscored_reason
-    return Decision(label=check.final_label, source=check.final_source, who=who, reason=reason)
+        who, reason = judge.judge, judge.reason if check.final_label else check.unscored_reason
+    return Decision(label=check.final_label, source=source, who=who, reason=reason)
 
 
 def _passages(
@@ -372,12 +363,13 @@ def _why_coverage_stays(check: Check) -> str:
         return ""
     claim = check.claim
     place: dict[str, Any] = {"unit": claim.unit_id} if claim.unit_id else {"claim": claim.pk}
-    decided = Adjudication.objects.filter(comparison=OuterRef("pk"), withdrawn_at=None, **place)
-    judged = UnitJudgment.objects.filter(COUNTING, reading__comparison=OuterRef("pk"), **place)
-    settled = Comparison.objects.filter(peer=check.peer_id, model=model).values_list(
-        Exists(decided), Exists(judged)
+    counted = CoverageJudgment.objects.filter(
+        COUNTING | STANDING_DECISION,
+        comparison__peer=check.peer_id,
+        comparison__model=model,
+        **place,
     )
-    is_adjudicated, has_percents = settled.first() or (False, False)
-    if is_adjudicated:
+    roles = set(counted.order_by().values_list("role", flat=True))
+    if CoverageJudgment.Role.ADJUDICATOR in roles:
         return "adjudicated"
-    return "percents" if has_percents and check.project.blend == Project.Blend.HUMAN_FIRST else ""
+    return "percents" if roles and check.project.blend == Project.Blend.HUMAN_FIRST else ""

@@ -229,7 +229,9 @@ def _labelled(is_hidden: Sight) -> Callable[[Viewer, Any], Q]:
 def _answered_by(viewer: Viewer, username: str) -> Q:
     if username != viewer.person.username and not sees_scores(viewer):
         raise NotAllowed("Only those who may view scores can filter by what another reviewer answered.")
-    said = Verdict.objects.filter(person__username=username, withdrawn_at=None, check_row=OuterRef("pk"))
+    said = Verdict.objects.filter(
+        person__username=username, role=Verdict.Role.REVIEWER, withdrawn_at=None, check_row=OuterRef("pk")
+    )
     return Q(Exists(said))
 
 

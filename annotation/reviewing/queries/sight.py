@@ -38,7 +38,8 @@ def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
     `said` are the verdicts on the check. A look does not count: it may be one at an earlier wording.
     """
     is_shown = check.project.reveal == Project.Reveal.SHOWN
-    return is_shown or any(verdict.person_id == person.pk for verdict in said)
+    reviewer = Verdict.Role.REVIEWER
+    return is_shown or any(one.person_id == person.pk and one.role == reviewer for one in said)
 
 
 def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> QuerySet[Any]:

@@ -5,14 +5,13 @@ Each claim that comes on screen asks them: they took longer to build as queries 
 
 from __future__ import annotations
 
-# All that an answer to a check goes by: a row for each verdict of everybody, the oldest first, or one without any.
+# All that an answer to a check goes by: a row for each answer of everybody, the oldest first, or one without any.
 # Defended by tests/bench/answering.py (answer).
 BEFORE_ANSWER = """
 SELECT
     {standing},
     (SELECT id FROM annotation_guideline WHERE project_id = project.id ORDER BY version DESC LIMIT 1),
     EXISTS (SELECT 1 FROM annotation_sampledcheck WHERE check_row_id = annotation_check.id AND verdict_id IS NULL),
-    EXISTS (SELECT 1 FROM annotation_adjudication WHERE check_row_id = annotation_check.id),
     (SELECT username FROM auth_user WHERE id = verdict.person_id),
     (SELECT name FROM annotation_judge WHERE id = verdict.judge_id),
     {verdict}, {project}, {check}, {claim}, {look}

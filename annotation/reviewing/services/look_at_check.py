@@ -25,7 +25,7 @@ def look_at(*, check: Check, by: User) -> CheckLook:
     """
     require(by, check.project, Verb.REVIEW)
     look, _ = CheckLook.objects.get_or_create(check_row=check, person=by)
-    own = Verdict.objects.filter(check_row=check, person=by)[:1]
+    own = Verdict.objects.filter(check_row=check, person=by, role=Verdict.Role.REVIEWER)[:1]
     return reveal(check=check, to=by, look=look) if may_see(check, by, said=own) else look
 
 

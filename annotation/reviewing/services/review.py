@@ -13,7 +13,9 @@ from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import (
+    Answer,
     Check,
+    CoverageJudgment,
     ErrorType,
     Label,
     SampledCheck,
@@ -30,6 +32,8 @@ from evaluation.judging import LABELS_IN_WORDS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+    from annotation.models import Project
 
 NOT_LOOKED = "not looked"
 LONGEST_REASON = 4000
@@ -88,7 +92,7 @@ def override(
     _refuse_stale(before, yours, by=by, seen=seen)
     verdict = Verdict.objects.create(
         check_row=check,
-        source=Verdict.Source.REVIEWER,
+        role=Verdict.Role.REVIEWER,
         person=by,
         label=label,
         confidence=confidence,
@@ -106,20 +110,15 @@ def override(
     records = rescore_held(project=check.project, held=held)
     if check.leased_to_id == by.pk:
         let_go(check=check, by=by)
-    log(
-        project=check.project,
-        actor=by,
+    log_answer(
+        verdict,
         verb="override",
-        target=check,
-        data={
-            "verdict": verdict.public_id,
-            "label": verdict.label,
-            "reason": verdict.reason,
-            "had_seen": verdict.had_seen,
-            **({"error_type": verdict.error_type} if verdict.error_type else {}),
-            "final_before": check.final_label,
-            "final_source_before": check.final_source,
-        },
+        project=check.project,
+        by=by,
+        reason=verdict.reason,
+        had_seen=verdict.had_seen,
+        final_before=check.final_label,
+        final_source_before=check.final_source,
     )
     return GivenAnswer(verdict, _as_scored(check, records), before)
 
@@ -135,34 +134,47 @@ def _as_scored(check: Check, records: Sequence[SummaryRecord]) -> Check:
 def _had_seen(before: BeforeAnswer, by: User) -> bool:
     """Whether the person had seen others' answers before this answer."""
     look = before.look
-    has_answered = any(said.person_id == by.pk for said in before.said)
-    return has_answered or (look is not None and look.revealed_at is not None)
+    return bool(before.answers_of(by)) or (look is not None and look.revealed_at is not None)
 
 
 @transaction.atomic
-def withdraw_verdict(*, verdict: Verdict, by: User) -> Verdict:
-    """Take back one's own verdict; the one before it stands again.
+def withdraw_answer(*, answer: Verdict | CoverageJudgment, by: User) -> None:
+    """Take back one's own verdict, or anybody's decision; what stood before it stands again.
 
     Withdrawing twice changes nothing. Raises NotAllowed for another person's verdict.
     """
-    check, held = verdict.check_row, hold_scored(verdict.check_row)
-    require(by, check.project, Verb.REVIEW)
-    if verdict.person_id != by.pk:
+    place = answer.place
+    project = place.project if isinstance(place, Check) else place.peer.document_set.project
+    is_decision = answer.role == Answer.Role.ADJUDICATOR
+    require(by, project, Verb.ADJUDICATE if is_decision else Verb.REVIEW)
+    if not is_decision and answer.person_id != by.pk:
         raise NotAllowed("Only the person who gave a verdict can withdraw it.")
-    verdict.refresh_from_db()
-    if verdict.withdrawn_at is not None:
-        return verdict
-    verdict.withdrawn_at = timezone.now()
-    verdict.save(update_fields=["withdrawn_at"])
-    rescore_now(project=check.project, summary_ids=[peer.pk for peer in held])
-    log(
-        project=check.project,
-        actor=by,
-        verb="withdraw verdict",
-        target=check,
-        data={"verdict": verdict.public_id, "label": verdict.label},
-    )
-    return verdict
+    held = hold_scored(place)
+    answer.refresh_from_db(fields=["withdrawn_at"])
+    if answer.withdrawn_at is not None:
+        return
+    answer.withdrawn_at = timezone.now()
+    answer.save(update_fields=["withdrawn_at"])
+    rescore_now(project=project, summary_ids=[peer.pk for peer in held])
+    log_answer(answer, verb=f"withdraw {_kind(answer)}", project=project, by=by)
+
+
+def log_answer(
+    answer: Verdict | CoverageJudgment, *, verb: str, project: Project, by: User, **more: object
+) -> None:
+    """Log what was done with a reviewer's or an adjudicator's answer, inside the transaction of the act."""
+    said: dict[str, object] = {_kind(answer): answer.public_id}
+    if isinstance(answer, Verdict):
+        said["label"] = answer.label
+    else:
+        said |= {"unit": answer.unit_judged.public_id, "percent": answer.percent}
+    if answer.error_type:
+        said["error_type"] = answer.error_type
+    log(project=project, actor=by, verb=verb, target=answer.place, data={**said, **more})
+
+
+def _kind(answer: Verdict | CoverageJudgment) -> str:
+    return "decision" if answer.role == Answer.Role.ADJUDICATOR else "verdict"
 
 
 def check_reason(reason: str) -> None:
@@ -203,7 +215,7 @@ def _check_units(check: Check, named: Sequence[int]) -> None:
 
 
 def _refuse_stale(before: BeforeAnswer, yours: dict[str, str], *, by: User, seen: str) -> None:
-    own = [said for said in before.said if said.person_id == by.pk]
+    own = before.answers_of(by)
     newest = next((said for said in reversed(own) if said.withdrawn_at is None), None)
     if seen in (NOT_LOOKED, newest.public_id if newest else ""):
         return

@@ -142,7 +142,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
     row = check_of(room.project, check_id)
     before = _scores_told(room, row)
     verdict = own_verdict(row, request.user, request.POST.get("verdict", ""))
-    service.withdraw_verdict(verdict=verdict, by=request.user)
+    service.withdraw_answer(answer=verdict, by=request.user)
     moved = _moved(before, row)
     if wants_fragment(request):
         row = check_of(room.project, check_id)

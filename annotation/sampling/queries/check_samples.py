@@ -32,7 +32,7 @@ def blind_answers(project: Project) -> QuerySet[Verdict]:
     """
     given = Verdict.objects.filter(
         check_row__project=project,
-        source=Verdict.Source.REVIEWER,
+        role=Verdict.Role.REVIEWER,
         person__isnull=False,
         had_seen=False,
     )

@@ -19,7 +19,7 @@ def seconds_per_check(project: Project) -> tuple[float | None, int]:
     times = Verdict.objects.filter(
         check_row__project=project,
         check_row__side__in=SIDE_SCORES,
-        source=Verdict.Source.REVIEWER,
+        role=Verdict.Role.REVIEWER,
         active_ms__gt=0,
     )
     newest = list(times.order_by("-pk").values_list("active_ms", flat=True)[:TIMED_AT_MOST])

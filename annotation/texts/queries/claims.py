@@ -14,16 +14,17 @@ from annotation.core.permissions import READ_CONTENT
 from annotation.core.refusals import NotFound
 from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
-    Adjudication,
     Check,
     Claim,
     ClaimOrigin,
     ClaimSet,
+    CoverageJudgment,
     DocumentSet,
     Summary,
     Unit,
-    UnitJudgment,
+    Verdict,
 )
+from annotation.models.answer import STANDING_DECISION
 from annotation.models.claim import QUESTIONS
 
 if TYPE_CHECKING:
@@ -230,9 +231,8 @@ def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
 
 def is_judged_as_unit(claim_set: ClaimSet) -> bool:
     """Whether claims of this list stand in for units, and somebody has judged one of them as such."""
-    judged = UnitJudgment.objects.filter(claim__claim_set=claim_set, is_current=True)
-    decided = Adjudication.objects.filter(claim__claim_set=claim_set, withdrawn_at=None)
-    return judged.exists() or decided.exists()
+    judged = CoverageJudgment.objects.filter(claim__claim_set=claim_set, is_current=True, withdrawn_at=None)
+    return judged.exists()
 
 
 def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
@@ -283,7 +283,7 @@ def _words(owner: ClaimOwner, unit: Unit) -> str:
 
 def _counts(claims: Sequence[Claim]) -> dict[int, tuple[int, int, int]]:
     """The number of checks, of answered ones and of waiting ones, by the key of the claim."""
-    decided = Adjudication.objects.filter(check_row=OuterRef("pk"), withdrawn_at=None)
+    decided = Verdict.objects.filter(STANDING_DECISION, check_row=OuterRef("pk"))
     rows = (
         Check.objects.filter(claim__in=claims)
         .annotate(is_decided=Exists(decided))

@@ -20,14 +20,13 @@ from annotation.core.lists import Column, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb, is_blind
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import (
-    Adjudication,
     Assignment,
+    CoverageJudgment,
     Job,
     Project,
     Rating,
     Summary,
     Unit,
-    UnitJudgment,
     Verdict,
 )
 
@@ -198,9 +197,7 @@ def token_of(units: Sequence[Unit]) -> str:
 
 _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (Verdict, ("check_row__peer", "check_row__claim__claim_set__summary")),
-    (Adjudication, ("check_row__peer", "check_row__claim__claim_set__summary")),
-    (Adjudication, ("comparison__peer", "comparison__model")),
-    (UnitJudgment, ("reading__comparison__peer", "reading__comparison__model")),
+    (CoverageJudgment, ("comparison__peer", "comparison__model")),
     (Rating, ("summary",)),
 )
 """What people and judges say, by how it leads to the summary that it is about or goes by."""

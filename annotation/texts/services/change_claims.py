@@ -23,7 +23,6 @@ from annotation.core.permissions import Verb, require, verbs_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
-    Adjudication,
     Check,
     CheckLook,
     Claim,
@@ -36,6 +35,7 @@ from annotation.models import (
     Unit,
     Verdict,
 )
+from annotation.models.answer import STANDING_DECISION
 from annotation.models.assignment import AWAITED
 from annotation.models.claim import has_number, new_queue_key
 from annotation.scoring.rescore import rescore_now
@@ -136,7 +136,7 @@ def _begin(claim: Claim, by: User | None, *, yours: str = "") -> tuple[ClaimOwne
             "A random sample waits for an answer to this claim, so it stays as it is until the sample is finished.",
             code="sampled",
         )
-    decided = Adjudication.objects.filter(check_row__claim=claim, withdrawn_at=None)
+    decided = Verdict.objects.filter(STANDING_DECISION, check_row__claim=claim)
     if by is not None and Verb.ADJUDICATE not in verbs_in(by, project) and decided.exists():
         raise NotAllowed(
             "An adjudicator resolved a dispute on this claim, so only adjudicators can change it.",
@@ -266,7 +266,9 @@ def _copy_looks(old: Claim, made: Claim) -> None:
     """Looks of the old checks are looks of the new ones, and so are answers: what comes later is not blind."""
     checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))
     looks = CheckLook.objects.filter(check_row__claim=old, revealed_at__isnull=False)
-    answers = Verdict.objects.filter(check_row__claim=old, person__isnull=False).order_by("pk")
+    answers = Verdict.objects.filter(
+        check_row__claim=old, role=Verdict.Role.REVIEWER, person__isnull=False
+    ).order_by("pk")
     seen: dict[tuple[int, int], datetime | None] = {}
     for peer, person, at in chain(
         looks.values_list("check_row__peer_id", "person_id", "revealed_at"),

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Adjudication, Dispute
+from annotation.models import Dispute
 from annotation.reviewing.services.review import override
+from tests.annotation.answering import decisions
 from tests.annotation.cast import add_imported_verdict
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def test_an_answer_of_another_kind_is_refused(
     dispute = dispute_on(world, 1)
     sent = client_of("cleo").post(f"{HERE}{dispute.public_id}/decisions/", answer, format="json")
     assert sent.status_code in (400, 422)
-    assert not Adjudication.objects.exists()
+    assert not decisions()
 
 
 def test_a_newer_decision_is_told_with_both(world: World, client_of: ApiDoor) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_check
-from annotation.models import Adjudication, Dispute, Event
+from annotation.models import Dispute, Event
 from annotation.reviewing.services.review import override
 from tests.annotation.admin.rows import address
+from tests.annotation.answering import decisions
 from tests.annotation.cast import World, add_imported_verdict
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ def test_an_adjudicator_decides_a_dispute(world: World, staff: StaffDoor) -> Non
     dispute = disputed(world, 2)
     decided = staff("cleo").post(page_of(dispute), {"label": "yes", "seen": ""})
     assert decided["Location"] == address(Dispute)
-    decision = Adjudication.objects.get()
-    assert (decision.label, decision.decided_by) == ("yes", world.cleo)
+    [decision] = decisions()
+    assert (decision.value, decision.person) == ("yes", world.cleo)
     dispute.refresh_from_db()
     assert dispute.state == Dispute.State.SETTLED
     # Unit 1 holds claims 1 and 2, both yes now, unit 2 claim 3, yes: (1 + 1) / 2.
@@ -81,7 +82,7 @@ def test_a_percent_of_a_unit_is_decided(world: World, staff: StaffDoor) -> None:
         queue_key=1,
     )
     staff("cleo").post(page_of(dispute), {"percent": "40", "reason": "In part.", "seen": ""})
-    assert Adjudication.objects.get().percent == 40
+    assert decisions()[0].value == 40
 
 
 def test_who_decides_after_somebody_else_is_told_and_decides_again(world: World, staff: StaffDoor) -> None:
@@ -92,17 +93,17 @@ def test_who_decides_after_somebody_else_is_told_and_decides_again(world: World,
     assert b"decided" in told.content
     assert b"It is there." in told.content
     assert b"Not mentioned." in told.content
-    assert list(Adjudication.objects.all()) == [theirs]
+    assert decisions() == [theirs]
     seen = told.context["form"]["seen"].value()
     client.post(page_of(dispute), {"label": "no", "reason": "Not mentioned.", "seen": seen})
-    assert Adjudication.objects.latest("pk").decided_by == world.cleo
+    assert decisions()[-1].person == world.cleo
 
 
 @pytest.mark.parametrize("name", ["mona", "vic", "rex", "ana", "dan"])
 def test_others_decide_nothing(world: World, staff: StaffDoor, name: str) -> None:
     dispute = disputed(world)
     staff(name).post(page_of(dispute), {"label": "yes", "reason": "x", "seen": ""})
-    assert not Adjudication.objects.exists()
+    assert not decisions()
 
 
 def test_a_list_cannot_be_filtered_by_what_lies_behind_a_relation(world: World, staff: StaffDoor) -> None:

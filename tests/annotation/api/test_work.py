@@ -8,7 +8,13 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.exports.services import request_export
-from annotation.models import Assignment, Event, Export, Run, UnitJudgment
+from annotation.models import (
+    Assignment,
+    CoverageJudgment,
+    Event,
+    Export,
+    Run,
+)
 from evaluation.metrics import Criterion
 from tests.annotation.cast import PEERS, World
 from tests.annotation.exports.doing import export_with_job, perform
@@ -100,7 +106,7 @@ def test_a_malformed_act_is_refused(
 ) -> None:
     sent = send(client_of("ana"), assignment, on_unit(world, assignment, **changes))
     assert (sent.status_code, sent.json()["error"]["field"]) == (422, field)
-    assert not UnitJudgment.objects.exists()
+    assert not CoverageJudgment.objects.exists()
 
 
 def test_criteria_come_before_the_model_summary(

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Adjudication, Assignment, Comparison, UnitJudgment, Verdict
+from annotation.models import Assignment, Comparison, CoverageJudgment, Verdict
 from tests.annotation.cast import World, finish
 
 LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
@@ -37,7 +37,7 @@ def assess_and_close(
 
 def long_ago() -> None:
     """Every answer given so far gets one known moment."""
-    for model in (Verdict, Adjudication, UnitJudgment):
+    for model in (Verdict, CoverageJudgment):
         model.objects.update(created_at=LONG_AGO)
 
 

@@ -9,7 +9,7 @@ from annotation.core.current_checks import put_in_force
 from annotation.core.tables.pseudonyms import pseudonym
 from annotation.exports.claims import judge_confidence
 from annotation.models import Check, Claim, ClaimSet, Verdict
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import LONG_AGO, long_ago
@@ -79,7 +79,7 @@ def test_an_adjudicator_stands_above_the_reviewer(world: World, tmp_path: Path) 
 
 def test_a_verdict_taken_back_no_longer_decides(world: World, tmp_path: Path) -> None:
     verdict = override(check=world.check("alder", 2), by=world.rex, label="yes", reason="It does.").verdict
-    withdraw_verdict(verdict=verdict, by=world.rex)
+    withdraw_answer(answer=verdict, by=world.rex)
     row = claims_of(world, "alder", tmp_path)[1]
     assert (row["human_label"], row["human_reason"], row["decided_by"]) == (None, None, "lexical")
 
@@ -88,7 +88,7 @@ def test_an_unscored_check_says_why_and_names_nobody(world: World, tmp_path: Pat
     check = world.check("alder", 1)
     check.verdicts.all().delete()
     Verdict.objects.create(
-        check_row=check, source="judge", judge=world.judge, origin_name="lexical|v:1", reason="reply cut off"
+        check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", reason="reply cut off"
     )
     rescore(project=world.project)
     row = claims_of(world, "alder", tmp_path)[0]
@@ -99,7 +99,7 @@ def test_an_unscored_check_says_why_and_names_nobody(world: World, tmp_path: Pat
 
 def test_an_imported_verdict_keeps_the_name_of_its_source(world: World, tmp_path: Path) -> None:
     Verdict.objects.create(
-        check_row=world.check("birch", 1), source="reviewer", origin_name="votes.jsonl", label="yes"
+        check_row=world.check("birch", 1), role="reviewer", origin_name="votes.jsonl", label="yes"
     )
     rescore(project=world.project)
     row = claims_of(world, "birch", tmp_path)[0]

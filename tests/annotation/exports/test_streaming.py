@@ -38,8 +38,8 @@ def add_systems(world: World, numbers: range) -> None:
                 document_set_id=peer.document_set_id,
                 side="reference",
             )
-            check.verdicts.create(source="judge", judge=world.judge, origin_name="lexical|v:1", label="yes")
-            check.verdicts.create(source="reviewer", person=world.rex, label="no")
+            check.verdicts.create(role="judge", judge=world.judge, origin_name="lexical|v:1", label="yes")
+            check.verdicts.create(role="reviewer", person=world.rex, label="no")
     rescore(project=world.project)
 
 

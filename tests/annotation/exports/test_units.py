@@ -143,7 +143,7 @@ def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World,
     check = Check.objects.create(
         project=world.project, claim=claim, peer=peer, document_set_id=peer.document_set_id, side="reference"
     )
-    check.verdicts.create(source="reviewer", person=world.rex, label="yes")
+    check.verdicts.create(role="reviewer", person=world.rex, label="yes")
     rescore(project=world.project)
     (row,) = units_of(world, "alder", tmp_path, document="bridge")
     assert (row["reference_id"], row["unit"], row["text"]) == (None, 1, "It costs money")

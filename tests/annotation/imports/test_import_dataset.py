@@ -15,11 +15,11 @@ from annotation.imports import services as service
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import ImportReport, import_new_project
 from annotation.models import (
-    Adjudication,
     Check,
     Claim,
     ClaimSet,
     Comparison,
+    CoverageJudgment,
     Document,
     DocumentSet,
     Event,
@@ -299,7 +299,7 @@ def test_document_that_claims_were_held_against_is_refused(world: World, tmp_pat
         document_set=world.sets["port"],
         side=Check.Side.PEER,
     )
-    Verdict.objects.create(check_row=check, source="judge", judge=world.judge, label="yes")
+    Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="yes")
     [problem] = _judged(world, tmp_path, document="Other.").problems
     assert problem.reason.startswith("the document of 'port' differs from the project's text")
 
@@ -316,11 +316,12 @@ def test_summary_with_a_draft_percent_is_refused(world: World, tmp_path: Path) -
 
 
 def test_adjudicated_summary_is_refused(world: World, tmp_path: Path) -> None:
-    Adjudication.objects.create(
+    CoverageJudgment.objects.create(
+        role="adjudicator",
         comparison=world.comparison("bridge", "birch"),
         unit=world.units("bridge")[0],
         percent=40,
-        decided_by=world.cleo,
+        person=world.cleo,
     )
     document = Document.objects.get(document_set=world.sets["bridge"]).text
     fields = {"document_id": "bridge", "document": document, "reference": world.models["bridge"].text}
@@ -496,7 +497,7 @@ def test_claims_without_a_reference_are_the_documents(project: Project, tmp_path
 def test_people_s_verdicts_name_their_file(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, nested())
     verdict = Verdict.objects.get(check_row__claim__position=1, check_row__peer__system__name="birch")
-    assert (verdict.source, verdict.person, verdict.judge, verdict.label) == ("reviewer", None, None, "yes")
+    assert (verdict.role, verdict.person, verdict.judge, verdict.label) == ("reviewer", None, None, "yes")
     assert verdict.origin_name == "import:data.jsonl"
     assert verdict.check_row.final_source == "reviewer"
     assert ClaimSet.objects.get().origin_name == "data.jsonl"

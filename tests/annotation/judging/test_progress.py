@@ -62,7 +62,7 @@ def test_why_answers_were_not_usable_is_told_the_commonest_first(world: World) -
     ):
         Verdict.objects.create(
             check_row=world.check(system, position),
-            source=Verdict.Source.JUDGE,
+            role=Verdict.Role.JUDGE,
             judge=world.judge,
             run=run,
             reason=reason,

@@ -31,13 +31,13 @@ from annotation.management.commands.verify_scores import differences
 from annotation.models import (
     SCORES,
     Comment,
+    CoverageJudgment,
     Event,
     Invitation,
     Job,
     Membership,
     Role,
     Score,
-    UnitJudgment,
     Verdict,
 )
 from annotation.privacy.erase_person import erase_person
@@ -114,7 +114,7 @@ def quill(world: World) -> User:
 
 
 STAYS_UNDER_THE_PSEUDONYM = {
-    "Adjudication.decided_by",
+    "CoverageJudgment.person",
     "Check.leased_to",
     "CheckLook.person",
     "Comment.author",
@@ -132,7 +132,7 @@ STAYS_UNDER_THE_PSEUDONYM = {
 }
 FREE_TEXTS_OF_PEOPLE = {
     # With `remove_texts`.
-    "Adjudication.reason",
+    "CoverageJudgment.reason",
     "Comment.text",
     "Verdict.reason",
     # With the account, or emptied.
@@ -303,8 +303,8 @@ def test_the_log_says_that_it_was_done_and_is_closed_again(world: World, quill: 
 
 
 def test_notes_of_assessors_go_with_the_texts(world: World, quill: User) -> None:
-    UnitJudgment.objects.filter(reading__assignment__assessor=quill).update(note="In my own words.")
+    CoverageJudgment.objects.filter(person=quill).update(reason="In my own words.")
     erase_person(person=quill, remove_texts=True)
-    said = UnitJudgment.objects.filter(reading__assignment__assessor=quill)
+    said = CoverageJudgment.objects.filter(person=quill)
     assert said.count() > 0
-    assert not said.exclude(note="").exists()
+    assert not said.exclude(reason="").exists()

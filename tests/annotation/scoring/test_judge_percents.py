@@ -37,7 +37,7 @@ def test_unsure_is_not_yes_and_an_unscored_claim_leaves_the_denominator(world: W
 def test_every_judge_has_its_own(world: World) -> None:
     other = Judge.objects.create(name="other", kind="lexical")
     check = world.check("alder", 3)
-    Verdict.objects.create(check_row=check, source="judge", judge=other, label="no", origin_name="x")
+    Verdict.objects.create(check_row=check, role="judge", judge=other, label="no", origin_name="x")
     assert ("other", 2, 0.0, ()) in said(world)
     assert ("lexical", 2, 100.0, (1,)) in said(world)
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.adjudicating.services.adjudicate import decide_check, withdraw_decision
+from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.models import Dispute
 from annotation.projects.services.change_project import change_project
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
@@ -93,14 +93,14 @@ def test_a_change_of_mind_ends_a_dispute(world: World) -> None:
 
 def test_an_answer_taken_back_ends_a_dispute(world: World) -> None:
     check = answered(world, "no", "yes")
-    withdraw_verdict(verdict=check.verdicts.get(person=world.olga), by=world.olga)
+    withdraw_answer(answer=check.verdicts.get(person=world.olga), by=world.olga)
     assert queue() == [("agreed", 0.0, 1)]
 
 
 def test_a_decision_settles_and_taking_it_back_opens_again(world: World) -> None:
     decision = decide_check(check=answered(world, "no", "yes"), by=world.cleo, label="no")
     assert queue() == [("settled", 1.0, 2)]
-    withdraw_decision(decision=decision, by=world.cleo)
+    withdraw_answer(answer=decision, by=world.cleo)
     assert queue() == [("open", 1.0, 2)]
 
 

@@ -200,7 +200,7 @@ def test_summarization_names_its_parts(world: World, alder: Summary) -> None:
         check = Check.objects.create(
             project=world.project, claim=claim, peer=alder, document_set_id=alder.document_set_id, side="peer"
         )
-        Verdict.objects.create(check_row=check, source="judge", judge=world.judge, label=label)
+        Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label=label)
     # Alignment 3 / 4, question coverage 1 / 2.
     assert formula(world, alder, "summarization") == (
         0.5,

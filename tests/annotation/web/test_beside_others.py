@@ -103,7 +103,7 @@ def beside_a_large_one(world: World) -> World:
     )
     _analyze()
     _insert(
-        Verdict(source="judge", judge=world.judge, origin_name="lexical", label="yes", probability=0.9),
+        Verdict(role="judge", judge=world.judge, origin_name="lexical", label="yes", probability=0.9),
         "annotation_check WHERE annotation_check.project_id = %(project)s",
         {"check_row_id": "annotation_check.id"},
         project=other.pk,

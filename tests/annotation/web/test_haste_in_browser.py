@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.models import Export, UnitJudgment
+from annotation.models import CoverageJudgment, Export
 from annotation.reviewing.services.review import override
 from tests.annotation.assessing.web.see_sets import saved
 from tests.annotation.laying import assign_part
@@ -51,7 +51,7 @@ def open_form(page: Page, world: World) -> None:
 
 def percents() -> dict[int, int | None]:
     """Percent by position of the unit, as it stands in the database."""
-    rows = UnitJudgment.objects.filter(is_current=True).values_list("unit__position", "percent")
+    rows = CoverageJudgment.objects.filter(is_current=True).values_list("unit__position", "percent")
     return {position: percent for position, percent in rows if position is not None}
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Error
 from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts
-from annotation.models import Assignment, UnitJudgment
+from annotation.models import Assignment, CoverageJudgment
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import OTHER_PEER, PEER, SECOND_MODEL, lay_set, open_set, saved
 from tests.annotation.gunicorn_server import Server
@@ -76,7 +76,7 @@ def leave_unheard(page: Page, assignment: Assignment, keys: str) -> None:
 
 def told(assignment: Assignment) -> list[tuple[int, int | None, list[int]]]:
     """Every judgment that was saved, in the order in which it came: position of the unit, percent, marks."""
-    rows = UnitJudgment.objects.filter(reading__assignment=assignment).order_by("pk")
+    rows = CoverageJudgment.objects.filter(reading__assignment=assignment).order_by("pk")
     return [
         (position or 0, percent, marks)
         for position, percent, marks in rows.values_list("unit__position", "percent", "marks")
@@ -84,7 +84,7 @@ def told(assignment: Assignment) -> list[tuple[int, int | None, list[int]]]:
 
 
 def standing(assignment: Assignment) -> dict[int, int | None]:
-    rows = UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True)
+    rows = CoverageJudgment.objects.filter(reading__assignment=assignment, is_current=True)
     return {position or 0: percent for position, percent in rows.values_list("unit__position", "percent")}
 
 

@@ -53,7 +53,7 @@ def grow(world: World) -> None:
                 side="reference",
             )
             Verdict.objects.create(
-                check_row=check, source="judge", judge=world.judge, origin_name="lexical|v:1", label="no"
+                check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", label="no"
             )
             override(check=check, by=world.cleo, label="yes")
     add_questions(world, MORE, first=2)

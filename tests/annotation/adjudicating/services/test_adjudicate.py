@@ -10,12 +10,12 @@ from annotation.adjudicating.services.adjudicate import (
     decide_check,
     decide_unit,
     settle,
-    withdraw_decision,
 )
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import Adjudication, Dispute, Event, Role, Score
-from annotation.reviewing.services.review import LONGEST_REASON, override
+from annotation.models import Dispute, Event, Role, Score
+from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_answer
 from annotation.scoring.rescore import rescore
+from tests.annotation.answering import decisions
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import assess_and_close
 
@@ -64,8 +64,8 @@ def test_a_decision_on_a_unit_beats_its_claims(world: World) -> None:
 def test_withdrawing_a_decision_restores_what_stood_before(world: World) -> None:
     decision = decide_check(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.")
     assert coverage(world) == pytest.approx(0.5)
-    withdraw_decision(decision=decision, by=world.cleo)
-    withdraw_decision(decision=decision, by=world.cleo)
+    withdraw_answer(answer=decision, by=world.cleo)
+    withdraw_answer(answer=decision, by=world.cleo)
     assert coverage(world) == pytest.approx(0.75)
     assert Event.objects.filter(verb="withdraw decision").count() == 1
 
@@ -88,7 +88,7 @@ def test_reviewers_do_not_adjudicate(world: World) -> None:
 
 def test_the_error_type_is_kept_and_logged(world: World) -> None:
     decide_check(check=disputed(world), by=world.cleo, label="no", error_type="wrong_entity")
-    decision = Adjudication.objects.get()
+    [decision] = decisions()
     assert decision.error_type == "wrong_entity"
     data = Event.objects.get(verb="adjudicate").data
     assert data["error_type"] == "wrong_entity"
@@ -136,9 +136,10 @@ def over_a_unit(world: World) -> Dispute:
 def test_a_dispute_is_settled_by_what_it_is_about(world: World) -> None:
     check = disputed(world)
     by_label = settle(dispute=check.disputes.get(), by=world.cleo, label="no")
-    assert (by_label.check_row, by_label.label, by_label.percent) == (check, "no", None)
-    by_percent = settle(dispute=over_a_unit(world), by=world.cleo, percent=20)
-    assert (by_percent.unit, by_percent.percent, by_percent.label) == (world.units("port")[0], 20, None)
+    assert (by_label.place, by_label.value) == (check, "no")
+    dispute = over_a_unit(world)
+    by_percent = settle(dispute=dispute, by=world.cleo, percent=20)
+    assert (by_percent.place, by_percent.value) == (dispute.comparison, 20)
 
 
 def test_a_check_takes_no_percent_and_a_unit_no_label(world: World) -> None:
@@ -149,7 +150,7 @@ def test_a_check_takes_no_percent_and_a_unit_no_label(world: World) -> None:
     with pytest.raises(Invalid) as refused:
         settle(dispute=over_a_unit(world), by=world.cleo, label="no", percent=20)
     assert refused.value.field == "label"
-    assert not Adjudication.objects.exists()
+    assert not decisions()
 
 
 def test_a_reason_has_an_end(world: World) -> None:

@@ -11,8 +11,9 @@ from django.db import connection
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit
 from annotation.adjudicating.services.take_dispute import take_next
 from annotation.core.refusals import Conflict
-from annotation.models import Adjudication, Dispute, Event, Membership, Role, Score
+from annotation.models import CoverageJudgment, Dispute, Event, Membership, Role, Score, Verdict
 from annotation.reviewing.services.review import override
+from tests.annotation.answering import decisions
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.exports.acts import assess_and_close
 
@@ -61,7 +62,7 @@ def test_of_two_decisions_on_a_check_one_stands_and_the_other_sees_both(world: W
         lambda: decide_check(check=check, by=world.cleo, label="yes", reason="Cleo's.", seen=""),
         lambda: decide_check(check=check, by=world.vic, label="no", reason="Vic's.", seen=""),
     )
-    made = [each for each in gave if isinstance(each, Adjudication)]
+    made = [each for each in gave if isinstance(each, Verdict)]
     met = [each for each in gave if isinstance(each, Conflict)]
     assert (len(made), len(met)) == (1, 1)
     words = {"Cleo's.", "Vic's."}
@@ -69,7 +70,7 @@ def test_of_two_decisions_on_a_check_one_stands_and_the_other_sees_both(world: W
     assert isinstance(yours, dict)
     assert isinstance(theirs, dict)
     assert (met[0].code, {yours["reason"], theirs["reason"]}) == ("newer_decision", words)
-    assert Adjudication.objects.count() == Event.objects.filter(verb="adjudicate").count() == 1
+    assert len(decisions()) == Event.objects.filter(verb="adjudicate").count() == 1
     # Unit 1: yes, no; unit 2 as decided: (.5 + 1) / 2 or (.5 + 0) / 2.
     expected = 0.75 if made[0].label == "yes" else 0.25
     assert Score.objects.get(summary=check.peer).coverage == pytest.approx(expected)
@@ -84,8 +85,9 @@ def test_of_two_decisions_on_a_unit_one_stands(world: World) -> None:
         lambda: decide_unit(**place, by=world.cleo, percent=20, seen=""),  # type: ignore[arg-type]
         lambda: decide_unit(**place, by=world.vic, percent=60, seen=""),  # type: ignore[arg-type]
     )
-    assert sorted(type(each).__name__ for each in gave) == ["Adjudication", "Conflict"]
-    [decision] = Adjudication.objects.all()
+    assert sorted(type(each).__name__ for each in gave) == ["Conflict", "CoverageJudgment"]
+    [decision] = decisions()
+    assert isinstance(decision, CoverageJudgment)
     assert decision.percent is not None
     # Unit 1 as decided, unit 2 80 %.
     expected = (decision.percent / 100 + 0.8) / 2

@@ -12,10 +12,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.adjudicating.queries.answers import answers_on_check as answers_on
+from annotation.adjudicating.queries.answers import answers_on
 from annotation.assessing.services.assign import assign
-from annotation.models import Adjudication, Check, Claim, Dispute, Membership, Role, Verdict
+from annotation.models import Check, Claim, Dispute, Membership, Role, Verdict
 from annotation.reviewing.services.review import override
+from tests.annotation.answering import decisions
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.conftest import HTMX
 from tests.annotation.exports.acts import assess_and_close
@@ -149,7 +150,7 @@ def test_letters_are_shuffled_for_each_adjudicator_and_stay(world: World) -> Non
     checks = [world.check("alder", number) for number in (1, 2, 3)]
 
     def order(person: User) -> list[str | None]:
-        return [answer.label for check in checks for answer in answers_on(check, person)]
+        return [answer.label for check in checks for answer in answers_on(Dispute(check_row=check), person)]
 
     assert order(world.cleo) == order(world.cleo)
     people = [world.cleo, world.olga, world.vic, world.mona, world.ben, world.ana, world.dan]
@@ -167,7 +168,7 @@ def test_evidence_is_lit_with_the_letters_of_who_points_to_it(world: World, cleo
         r'<mark class="lit (\w*)"\s*>([^<]*)<sup><span class="sr">evidence of </span>([A-B ]+)</sup>',
         html(cleo, at(dispute)),
     )
-    letters = {answer.label: answer.letter for answer in answers_on(check, world.cleo)}
+    letters = {answer.label: answer.letter for answer in answers_on(dispute, world.cleo)}
     assert lit == [
         ("shared", "The harbour of Lund closes in April.", "A B"),
         ("", "Ferries will use the southern quay.", letters["yes"]),
@@ -193,7 +194,7 @@ def test_without_scripts_a_decision_is_made_withdrawn_and_made_again(world: Worl
     dispute_on(world, 3, "no", "unsure")
     address = cleo.post(at(first, "decide/"), {"label": "no", "seen": ""})["Location"]
     assert "Resolved: no." in html(cleo, address)
-    decision = Adjudication.objects.get()
+    [decision] = decisions()
     undone = cleo.post(f"{ROOM}decisions/{decision.public_id}/withdraw/")
     assert undone["Location"] == at(first)
     assert "Withdrawn: no" in html(cleo, at(first))
@@ -216,13 +217,13 @@ def test_a_percent_that_is_none_is_refused(world: World, cleo: Client, percent: 
     assert (answer.status_code, answer["HX-Retarget"]) == (422, "#dispute-room")
     assert 'value="So."' in answer.content.decode()
     assert '<option value="not_checkable" selected>' in answer.content.decode()
-    assert not Adjudication.objects.exists()
+    assert not decisions()
 
 
 def test_a_typed_percent_counts_where_its_button_was_pressed(world: World, cleo: Client) -> None:
     dispute = percents_differ(world)
     cleo.post(at(dispute, "decide/"), {"own_percent": "35", "typed": "1", "reason": "A third.", "seen": ""})
-    assert Adjudication.objects.get().percent == 35
+    assert decisions()[0].value == 35
 
 
 def test_a_newer_decision_is_a_conflict_that_shows_both(
@@ -238,7 +239,7 @@ def test_a_newer_decision_is_a_conflict_that_shows_both(
     page = answer.content.decode()
     assert "Read it." in page
     assert 'value="It is there."' in page
-    assert Adjudication.objects.count() == 1
+    assert len(decisions()) == 1
 
 
 def test_an_adjudicator_with_open_assessor_work_sees_nothing(world: World, cleo: Client) -> None:

@@ -10,9 +10,10 @@ import pytest
 from django.core.management import call_command
 
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Adjudication, Dispute
+from annotation.models import Dispute
 from annotation.reviewing.services.review import override
 from tests.accessibility import violations
+from tests.annotation.answering import decisions
 from tests.annotation.cast import add_imported_verdict, finish
 from tests.annotation.laying import assign_part
 from tests.annotation.web.test_flow_in_browser import sign_in
@@ -107,7 +108,7 @@ def test_what_was_filled_in_is_there_again_until_it_is_decided(
     assert page.locator("#reason").input_value() == "So"
     press(page, "1")
     page.goto(here)
-    decision = Adjudication.objects.get()
+    [decision] = decisions()
     assert decision.reason == "So"
     assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft'))") == []
 
@@ -136,7 +137,7 @@ def test_units_and_claims_by_keyboard_alone(world: World, desk: Callable[[], Pag
             press(page, *keys)
             assert "Resolved" in told(page)
         decided += 1
-    assert (decided, Adjudication.objects.count(), Dispute.objects.filter(state="open").count()) == (
+    assert (decided, len(decisions()), Dispute.objects.filter(state="open").count()) == (
         10,
         10,
         0,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def answered(world: World) -> World:
     Verdict.objects.bulk_create(
-        Verdict(check_row=check, source="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
+        Verdict(check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
         for check in answer_fourteen(world)
     )
     return world

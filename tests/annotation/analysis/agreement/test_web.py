@@ -32,7 +32,7 @@ AGREEMENT, JUDGE = "/p/harbour/scores/agreement/", "/p/harbour/scores/judge/"
 def answered(world: World) -> World:
     """Rex and Cleo answered fourteen checks before they saw the judge's no to all of them."""
     Verdict.objects.bulk_create(
-        Verdict(check_row=check, source="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
+        Verdict(check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
         for check in answer_fourteen(world)
     )
     return world
@@ -70,9 +70,9 @@ def test_checks_that_the_judge_was_never_asked_are_told_apart(answered: World, s
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
     assert "<dt>Checks that people answered</dt>" in html
     # Of the fourteen, people are divided on three; the judge is taken back its answer to one of the eleven.
-    said = Verdict.objects.filter(source="reviewer").values_list("check_row", "label")
+    said = Verdict.objects.filter(role="reviewer").values_list("check_row", "label")
     both_yes = {key for key, _ in said if {label for check, label in said if check == key} == {"yes"}}
-    Verdict.objects.filter(source="judge", check_row=min(both_yes), origin_name="lexical|v:1").delete()
+    Verdict.objects.filter(role="judge", check_row=min(both_yes), origin_name="lexical|v:1").delete()
     Analysis.objects.all().delete()
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
     assert "<dt>Checks that people answered and it was asked</dt>" in html

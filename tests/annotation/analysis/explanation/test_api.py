@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.models import CheckLook
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 from tests.annotation.cast import add_imported_verdict
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def test_scores_come_with_their_formulas(world: World, client_of: ApiDoor) -> No
 def test_every_statement_names_its_author_in_order(world: World, client_of: ApiDoor) -> None:
     check = world.check("alder", 2)
     verdict = override(check=check, by=world.rex, label="yes", reason="it leans").verdict
-    withdraw_verdict(verdict=verdict, by=world.rex)
+    withdraw_answer(answer=verdict, by=world.rex)
     override(check=check, by=world.olga, label="yes")
     add_imported_verdict(check, "no")
     decide_check(check=check, by=world.cleo, label="unsure", reason="Neither")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.template.loader import render_to_string
 
-from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
+from annotation.adjudicating.services.adjudicate import decide_check, decide_unit
 from annotation.analysis.explanation.explanation import Explanation, explain
 from annotation.analysis.explanation.formulas import coverage_formula
 from annotation.assessing.services.assign import assign
@@ -16,7 +16,7 @@ from annotation.core.refusals import NotFound
 from annotation.core.summaries import summary_of
 from annotation.models import Check, Claim, ClaimSet, Comparison, Summary
 from annotation.reviewing.services.comment import comment_on_claim
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import ScoredComparison, ScoredSummary, ScoredUnit, score
 from tests.annotation.cast import add_imported_verdict, finish
@@ -180,7 +180,7 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
     check = world.check("alder", 2)
     first = override(check=check, by=world.rex, label="yes", reason="it leans", confidence=0.8).verdict
     override(check=check, by=world.rex, label="no", error_type="hallucination", evidence=[2])
-    withdraw_verdict(verdict=first, by=world.rex)
+    withdraw_answer(answer=first, by=world.rex)
     add_imported_verdict(check, "yes")
     judge, blind, seen, imported = claims_of_alder(world)[1].answers
     assert (judge.who, judge.kind, judge.label, judge.had_seen) == ("lexical", "judge", "no", None)
@@ -192,12 +192,12 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
 
 def test_decisions_taken_back_stay_in_sight(world: World) -> None:
     decision = decide_check(check=world.check("alder", 1), by=world.cleo, label="no", reason="It does not.")
-    withdraw_decision(decision=decision, by=world.cleo)
+    withdraw_answer(answer=decision, by=world.cleo)
     last = claims_of_alder(world)[0].answers[-1]
     assert (last.kind, last.label, last.is_withdrawn) == ("adjudicator", "no", True)
     place, comparison = world.units("port")[0], world.comparison("port", "alder")
     settled = decide_unit(comparison=comparison, unit=place, by=world.cleo, percent=80, reason="most of it")
-    withdraw_decision(decision=settled, by=world.cleo)
+    withdraw_answer(answer=settled, by=world.cleo)
     [percent] = explanation(world, world.peers["port", "alder"]).comparisons[0].units[0].percents
     assert (percent.percent, percent.is_withdrawn) == (80, True)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_check
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 from tests.accessibility import runs_off, violations
 from tests.annotation.cast import add_imported_verdict
 from tests.annotation.web.test_flow_in_browser import sign_in
@@ -27,7 +27,7 @@ def tell_a_story(world: World) -> str:
     check = world.check("alder", 1)
     first = override(check=check, by=world.rex, label="no", reason="Not in so many words.").verdict
     override(check=check, by=world.rex, label="yes", evidence=[1], confidence=0.8)
-    withdraw_verdict(verdict=first, by=world.rex)
+    withdraw_answer(answer=first, by=world.rex)
     add_imported_verdict(check, "no")
     decide_check(check=check, by=world.cleo, label="unsure", reason="It does not say when.")
     override(check=world.check("alder", 3), by=world.rex, label="no", error_type="wrong_entity")

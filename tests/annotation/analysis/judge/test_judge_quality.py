@@ -38,7 +38,7 @@ def judge_checks(
     Verdict.objects.bulk_create(
         Verdict(
             check_row=check,
-            source=Verdict.Source.JUDGE,
+            role=Verdict.Role.JUDGE,
             judge=judge,
             origin_name=signature,
             label=label,

@@ -106,7 +106,7 @@ def answer_sample(project: Project, label_of: Callable[[Check], str], size: int 
     ):
         row.verdict = Verdict.objects.create(
             check_row=row.check_row,
-            source=Verdict.Source.REVIEWER,
+            role=Verdict.Role.REVIEWER,
             person=rex,
             label=label_of(row.check_row),
         )
@@ -133,7 +133,7 @@ def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge)
     teach(project, llm_judge)
     found = reports(project)
     hearsay = Verdict.objects.filter(
-        source="reviewer", check_row__claim__text__contains="reportedly", check_row__project=project
+        role="reviewer", check_row__claim__text__contains="reportedly", check_row__project=project
     ).count()
     assert found["scripted"].accuracy.value == pytest.approx(1 - hearsay / 40)
     assert (found["scripted-examples"].scored, found["scripted-examples"].accuracy.value) == (

@@ -20,11 +20,11 @@ from annotation.models import (
     Claim,
     ClaimSet,
     Comparison,
+    CoverageJudgment,
     Project,
     Rating,
     Reading,
     Summary,
-    UnitJudgment,
 )
 from evaluation.metrics import PACKS, Criterion
 from tests.annotation.cast import World, add_units, finish
@@ -72,7 +72,7 @@ def versions(saved: Saved) -> list[int]:
 
 
 def percents() -> list[tuple[int, int | None, bool]]:
-    rows = UnitJudgment.objects.order_by("pk")
+    rows = CoverageJudgment.objects.order_by("pk")
     return [(row.version, row.percent, row.is_current) for row in rows]
 
 
@@ -86,8 +86,8 @@ def test_an_act_is_saved_with_all_that_was_said(world: World) -> None:
     assignment = sit(world)
     act = UnitAct(reading_of(assignment), world.units("port")[0].public_id, 60, [2, 1, 2], " half ", 4200)
     saved = send(world, assignment, act)
-    row = UnitJudgment.objects.get()
-    assert (row.percent, row.marks, row.note, row.active_ms) == (60, [1, 2], "half", 4200)
+    row = CoverageJudgment.objects.get()
+    assert (row.percent, row.evidence, row.reason, row.active_ms) == (60, [1, 2], "half", 4200)
     assert (row.version, row.is_current) == (1, True)
     assert (said(saved), versions(saved)) == ([SAVED], [1])
     assert reload(assignment).worked_at is not None
@@ -100,7 +100,7 @@ def test_equal_acts_are_saved_once(world: World) -> None:
     assert said(first) == said(again) == [SAVED] * 2
     assert versions(again) == [1, 1]
     assert (again.gates, again.slips) == (first.gates, first.slips)
-    assert UnitJudgment.objects.count() == 2
+    assert CoverageJudgment.objects.count() == 2
 
 
 def test_a_changed_answer_is_the_next_version(world: World) -> None:
@@ -172,7 +172,7 @@ def test_an_act_without_sense_is_refused_by_itself_and_does_not_hold_up_the_rest
     assignment = sit(world)
     bad = on_unit(world, assignment, **wrong)  # type: ignore[arg-type]
     assert said(send(world, assignment, bad, on_unit(world, assignment, 2))) == [(422, "invalid"), SAVED]
-    assert UnitJudgment.objects.count() == 1
+    assert CoverageJudgment.objects.count() == 1
 
 
 @pytest.mark.parametrize("note", ["x" * 4001, "zero \0", "half \ud83d"])
@@ -221,7 +221,7 @@ def test_a_set_that_is_over_takes_nothing(world: World, column: str, code: str) 
     with pytest.raises(Conflict) as refused:
         send(world, assignment, on_unit(world, assignment))
     assert refused.value.code == code
-    assert not UnitJudgment.objects.exists()
+    assert not CoverageJudgment.objects.exists()
 
 
 def test_a_set_that_is_unassigned_between_reading_and_saving_takes_nothing(world: World) -> None:
@@ -432,10 +432,10 @@ def test_a_plain_form_saves_all_or_nothing(world: World) -> None:
     with pytest.raises(Invalid) as refused:
         save_acts(assignment=reload(assignment), by=world.ana, acts=acts, all_or_none=True)
     assert refused.value.field == "percent"
-    assert not UnitJudgment.objects.exists()
+    assert not CoverageJudgment.objects.exists()
 
 
-def judge(world: World, assignment: Assignment, **changes: object) -> UnitJudgment:
+def judge(world: World, assignment: Assignment, **changes: object) -> CoverageJudgment:
     reading = assignment.readings.select_related("assignment__document_set__project").get()
     act = {"unit_id": world.units("port")[0].public_id, "percent": 20, "by": world.ana, **changes}
     return judge_unit(reading=reading, **act)  # type: ignore[arg-type]
@@ -469,7 +469,7 @@ def test_a_single_judgment_without_sense_raises(
     assignment = sit(world)
     with pytest.raises(kind):
         judge(world, assignment, **changes)
-    assert not UnitJudgment.objects.exists()
+    assert not CoverageJudgment.objects.exists()
 
 
 def test_a_single_judgment_of_somebody_else_or_in_a_closed_set_is_refused(world: World) -> None:
@@ -509,7 +509,7 @@ def test_the_same_act_from_two_threads_at_once_is_saved_once(world: World) -> No
     act = on_unit(world, assignment)
     outcomes = at_once(*(lambda: send(world, assignment, act) for _ in range(4)))
     assert [said(each) for each in outcomes if isinstance(each, Saved)] == [[SAVED]] * 4
-    assert UnitJudgment.objects.count() == 1
+    assert CoverageJudgment.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -519,7 +519,7 @@ def test_of_two_forms_at_once_one_is_shown_both_values(world: World) -> None:
     outcomes = at_once(*(lambda act=act: send(world, assignment, act) for act in acts))
     codes = [said(each)[0][1] for each in outcomes if isinstance(each, Saved)]
     assert sorted(codes) == ["", "newer"]
-    assert UnitJudgment.objects.get().percent == (20, 80)[codes.index("")]
+    assert CoverageJudgment.objects.get().percent == (20, 80)[codes.index("")]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -531,7 +531,7 @@ def test_a_save_and_a_close_at_once_leave_nothing_half_done(world: World) -> Non
         lambda: send(world, assignment, on_unit(world, assignment, percent=100, marks=(1, 2))),
     )
     assert isinstance(closing, Assignment)
-    first = UnitJudgment.objects.get(is_current=True, unit=world.units("port")[0])
+    first = CoverageJudgment.objects.get(is_current=True, unit=world.units("port")[0])
     if isinstance(saving, Conflict):
         assert (saving.code, first.percent) == ("closed", 20)
     else:

@@ -12,7 +12,7 @@ from annotation.assessing.services.queue import give_back, lapse_leases, pull, t
 from annotation.assessing.services.unassign import unassign
 from annotation.core.permissions import is_blind
 from annotation.core.refusals import Conflict, NotAllowed
-from annotation.models import Assignment, Event, Membership, Role, Score, UnitJudgment
+from annotation.models import Assignment, CoverageJudgment, Event, Membership, Role, Score
 from tests.annotation.assessing.services.test_queue import run_out
 from tests.annotation.laying import begin, judge_and_close, open_queue
 
@@ -37,7 +37,7 @@ def test_what_was_said_is_kept_and_counts_for_nothing(world: World) -> None:
     assert is_blind(world.ana, world.project)
     unassign(assignment=assignment, by=world.mona)
     assert not is_blind(world.ana, world.project)
-    assert UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True).count() == 1
+    assert CoverageJudgment.objects.filter(reading__assignment=assignment, is_current=True).count() == 1
     assert percent_ratings(world.project) == []
     assert Event.objects.get(verb="unassign").data == {"assessor": "ana", "document_set": "port"}
 

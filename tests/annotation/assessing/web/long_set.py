@@ -58,7 +58,7 @@ def add_long_set(world: World) -> DocumentSet:
                 queue_key=claim.position,
             )
             Verdict.objects.create(
-                check_row=check, source="judge", judge=world.judge, label=label, evidence=[claim.position]
+                check_row=check, role="judge", judge=world.judge, label=label, evidence=[claim.position]
             )
     rescore(project=world.project)
     return long_set

@@ -11,7 +11,11 @@ from django.utils import timezone
 
 from annotation.assessing.queries.assessment import own_work
 from annotation.assessing.services.assign import assign
-from annotation.models import Assignment, Rating, UnitJudgment
+from annotation.models import (
+    Assignment,
+    CoverageJudgment,
+    Rating,
+)
 from evaluation.metrics import Criterion
 from tests.annotation.rated import answers, ask, criterion
 
@@ -67,7 +71,7 @@ def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, assig
         "lease_until": None,
     }
     assert "no-store" in answer["Cache-Control"]
-    assert UnitJudgment.objects.filter(active_ms=1500).count() == 2
+    assert CoverageJudgment.objects.filter(active_ms=1500).count() == 2
 
 
 def test_somebody_signed_out_is_told_in_json(world: World, assignment: Assignment) -> None:
@@ -90,7 +94,7 @@ def test_only_posts_with_a_token_are_taken(world: World, ana: Client, assignment
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(world.ana, backend="django.contrib.auth.backends.ModelBackend")
     assert send(strict, assignment, on_unit(world, assignment)).status_code == 403
-    assert not UnitJudgment.objects.exists()
+    assert not CoverageJudgment.objects.exists()
 
 
 MALFORMED: list[tuple[object, str | None]] = [
@@ -134,7 +138,7 @@ def test_a_malformed_act_is_refused_with_its_place(
 ) -> None:
     answer = send(ana, assignment, {**on_unit(world, assignment), **changes})
     assert (answer.status_code, answer.json()["field"]) == (422, f"acts.0.{field}")
-    assert not UnitJudgment.objects.exists()
+    assert not CoverageJudgment.objects.exists()
 
 
 def test_what_is_no_json_is_refused(ana: Client, assignment: Assignment) -> None:
@@ -212,7 +216,7 @@ def test_a_plain_form_that_is_older_than_what_stands_is_refused_with_both_values
     late = ana.post(address, {"percent": "80", "follows": "0"})
     assert late.status_code == 409
     assert "There it is now: 60 %. Yours, not saved: 80 %." in late.content.decode()
-    assert UnitJudgment.objects.get().percent == 60
+    assert CoverageJudgment.objects.get().percent == 60
 
 
 def test_opening_the_form_or_saving_renews_the_lease(

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.queue import pull
-from annotation.models import Assignment, Reading, Score, UnitJudgment
+from annotation.models import Assignment, CoverageJudgment, Reading, Score
 from tests.annotation.conftest import HTMX
 from tests.annotation.laying import open_queue
 
@@ -78,8 +78,8 @@ def test_a_plain_form_saves_a_unit_and_comes_back_to_it(
     answer = ana.post(address, {"percent": "60", "marks": ["1", "2"], "note": "half of it"})
     unit = world.units("port")[0].public_id
     assert answer["Location"] == f"{form_of(first(assignment))}#unit-{unit}"
-    saved = UnitJudgment.objects.get()
-    assert (saved.percent, saved.marks, saved.note) == (60, [1, 2], "half of it")
+    saved = CoverageJudgment.objects.get()
+    assert (saved.percent, saved.evidence, saved.reason) == (60, [1, 2], "half of it")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_saved(
     assert ana.post(address, data).status_code == 422
     notice = ana.post(address, data, headers=HTMX)
     assert (notice.status_code, notice["HX-Retarget"]) == (422, "#notices")
-    assert not UnitJudgment.objects.exists()
+    assert not CoverageJudgment.objects.exists()
 
 
 def test_the_form_opens_on_the_first_unit_without_a_percent(

@@ -9,7 +9,9 @@ import pytest
 
 from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.save_acts import save_acts
-from annotation.models import UnitJudgment
+from annotation.models import (
+    CoverageJudgment,
+)
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import (
     MODEL,
@@ -58,12 +60,12 @@ def press(page: Page, keys: str) -> None:
 
 def percents(assignment: Assignment) -> list[int | None]:
     """Current percents of the assignment, in the order of its comparisons and their units."""
-    rows = UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True)
+    rows = CoverageJudgment.objects.filter(reading__assignment=assignment, is_current=True)
     return list(rows.order_by("reading__position", "unit__position").values_list("percent", flat=True))
 
 
 def marks(assignment: Assignment) -> list[list[int]]:
-    rows = UnitJudgment.objects.filter(reading__assignment=assignment, is_current=True)
+    rows = CoverageJudgment.objects.filter(reading__assignment=assignment, is_current=True)
     return list(rows.order_by("reading__position", "unit__position").values_list("marks", flat=True))
 
 
@@ -271,7 +273,7 @@ def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
     page.locator(".unit.now [name=note]").click()
     page.keyboard.type("half a thought")
     wait_until(
-        lambda: [row.note for row in UnitJudgment.objects.filter(is_current=True)] == ["half a thought"]
+        lambda: [row.reason for row in CoverageJudgment.objects.filter(is_current=True)] == ["half a thought"]
     )
     page.keyboard.type(", and a whole one")
     page.reload()
@@ -406,7 +408,7 @@ def test_time_is_taken_without_pauses(world: World, desk: Desk) -> None:
     page.keyboard.press("4")
     page.clock.run_for(10)
     saved(page)
-    spent = list(UnitJudgment.objects.order_by("pk").values_list("active_ms", flat=True))
+    spent = list(CoverageJudgment.objects.order_by("pk").values_list("active_ms", flat=True))
     assert [20_000 <= spent[0] < 23_000, 5_000 <= spent[1] < 8_000] == [True, True]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, withdraw_decision
+from annotation.adjudicating.services.adjudicate import decide_check, decide_unit
 from annotation.assessing.services.acts import Act, UnitAct
 from annotation.assessing.services.close_assignment import close_assignment
 from annotation.assessing.services.save_acts import save_acts
@@ -21,7 +21,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.projects.services.write_guidelines import write_guidelines
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.sampling.services.sample_checks import sample_checks
 from evaluation.metrics import Criterion
 from tests.annotation.cast import World
@@ -158,14 +158,14 @@ def test_a_reviewers_second_answer_supersedes_the_first(world: World, tmp_path: 
 def test_a_verdict_taken_back_is_superseded_and_the_one_before_stands(world: World, tmp_path: Path) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="no")
     second = override(check=world.check("alder", 1), by=world.rex, label="unsure").verdict
-    withdraw_verdict(verdict=second, by=world.rex)
+    withdraw_answer(answer=second, by=world.rex)
     rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
     assert [(row["value"], row["superseded"]) for row in rows] == [("no", False), ("unsure", True)]
 
 
 def test_a_judge_that_fails_later_does_not_take_its_answer_back(world: World, tmp_path: Path) -> None:
     Verdict.objects.create(
-        check_row=world.check("alder", 1), source="judge", judge=world.judge, origin_name="lexical|v:1"
+        check_row=world.check("alder", 1), role="judge", judge=world.judge, origin_name="lexical|v:1"
     )
     claim_id = world.check("alder", 1).claim.public_id
     rows = [
@@ -208,14 +208,14 @@ def test_the_guidelines_that_a_person_had(world: World, tmp_path: Path) -> None:
     for row in rows:
         versions[row["kind"], row["rater"]].append(row["guideline_version"])
     assert versions["check", "rex"] == [None, 1]
-    assert versions["check_adjudication", "cleo"] == versions["unit_adjudication", "cleo"] == [1]
+    assert versions["check", "cleo"] == versions["unit", "cleo"] == [1]
     assert versions["unit", "ana"] == [1, 1, 1, 1]
     assert set(versions["check", "lexical"]) == {None}
 
 
 def test_decisions_and_those_taken_back(world: World, tmp_path: Path) -> None:
-    withdraw_decision(
-        decision=decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It does."),
+    withdraw_answer(
+        answer=decide_check(check=world.check("alder", 2), by=world.cleo, label="yes", reason="It does."),
         by=world.cleo,
     )
     decide_unit(
@@ -225,10 +225,10 @@ def test_decisions_and_those_taken_back(world: World, tmp_path: Path) -> None:
         percent=20,
         reason="A trace.",
     )
-    rows = judgments(world, tmp_path, "check_adjudication", "unit_adjudication")
+    rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "adjudicator"]
     assert [(row["system"], row["kind"], row["unit"], row["value"], row["superseded"]) for row in rows] == [
-        ("alder", "check_adjudication", 1, "yes", True),
-        ("birch", "unit_adjudication", 2, "20", False),
+        ("alder", "check", 1, "yes", True),
+        ("birch", "unit", 2, "20", False),
     ]
 
 

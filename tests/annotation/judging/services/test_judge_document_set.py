@@ -113,7 +113,7 @@ def test_a_verdict_tells_its_judge_run_signature_and_evidence(project: Project) 
     )
     run = run_to_end(project, lexical())
     verdict = Verdict.objects.get()
-    assert (verdict.source, verdict.judge, verdict.run, verdict.person) == ("judge", lexical(), run, None)
+    assert (verdict.role, verdict.judge, verdict.run, verdict.person) == ("judge", lexical(), run, None)
     assert verdict.origin_name == lexical_signature()
     assert (verdict.label, verdict.evidence) == ("yes", [2])
     assert verdict.probability is not None

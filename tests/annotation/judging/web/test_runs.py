@@ -179,7 +179,7 @@ def failed_run(world: World, *, usable: int, unusable: int) -> Run:
     for number, check in enumerate(checks):
         said = {"label": "yes"} if number < usable else {"reason": "the reply holds no answer."}
         Verdict.objects.create(
-            check_row=check, source="judge", judge=judge, run=run, origin_name="mute", **said
+            check_row=check, role="judge", judge=judge, run=run, origin_name="mute", **said
         )
     JudgeCall.objects.create(
         judge=judge, run=run, key="k", step="extract", prompt_version="1", request="{}", reply="<b>Sorry</b>"

@@ -11,7 +11,12 @@ from annotation.assessing.services.acts import Act, UnitAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.open_assignment import open_assignment
 from annotation.assessing.services.save_acts import save_acts
-from annotation.models import Assignment, Rating, Reading, UnitJudgment
+from annotation.models import (
+    Assignment,
+    CoverageJudgment,
+    Rating,
+    Reading,
+)
 from annotation.projects.services.write_guidelines import write_guidelines
 from evaluation.metrics import PACKS
 from tests.annotation.rated import ask, on
@@ -48,7 +53,7 @@ def test_an_open_form_goes_by_what_it_was_opened_with(world: World, assignment: 
     open_assignment(assignment)
     guideline(world, "Two.")
     send(world, assignment, unit_act(world, assignment))
-    assert UnitJudgment.objects.get().guideline == seen
+    assert CoverageJudgment.objects.get().guideline == seen
 
 
 def test_opened_again_it_goes_by_the_new_ones(world: World, assignment: Assignment) -> None:
@@ -56,7 +61,7 @@ def test_opened_again_it_goes_by_the_new_ones(world: World, assignment: Assignme
     Assignment.objects.update(guideline=versions[0])
     open_assignment(assignment)
     send(world, assignment, unit_act(world, assignment))
-    assert UnitJudgment.objects.get().guideline == versions[1]
+    assert CoverageJudgment.objects.get().guideline == versions[1]
 
 
 def test_ratings_keep_it_too(world: World, assignment: Assignment) -> None:
@@ -79,4 +84,4 @@ def test_a_set_that_is_over_is_not_opened(world: World, assignment: Assignment) 
 def test_without_guidelines_there_is_none_to_keep(world: World, assignment: Assignment) -> None:
     open_assignment(assignment)
     send(world, assignment, unit_act(world, assignment))
-    assert UnitJudgment.objects.get().guideline is None
+    assert CoverageJudgment.objects.get().guideline is None

@@ -94,6 +94,7 @@ def test_before_somebody_goes_it_is_told_what_stays(olga: Client, world: World) 
     row = member(world, "rex")
     page = text_of(olga.get(f"{ROOM}{row.public_id}/remove/"))
     assert re.search(r"Verdicts on checks</dt><dd>1<", page)
+    assert "Decisions as adjudicator" not in page
     assert re.search(r"Comments</dt><dd>1<", page)
     olga.post(f"{ROOM}{row.public_id}/remove/")
     assert not Membership.objects.filter(pk=row.pk).exists()

@@ -190,11 +190,11 @@ def test_the_history_holds_everything_said(world: World, client_of: ApiDoor) -> 
     override(check=world.check("alder", 2), by=world.rex, label="yes", reason="There.")
     decide_check(check=world.check("alder", 2), by=world.cleo, label="unsure", reason="Hm.")
     shown = client_of("cleo").get(at(world, "alder", 2)).json()
-    assert [(v["source"], v["by"], v["label"]) for v in shown["verdicts"]] == [
-        ("judge", "lexical", "no"),
-        ("reviewer", "rex", "yes"),
+    assert [(v["role"], v["by"], v["label"], v["reason"]) for v in shown["verdicts"]] == [
+        ("judge", "lexical", "no", "no mention of: wall"),
+        ("reviewer", "rex", "yes", "There."),
+        ("adjudicator", "cleo", "unsure", "Hm."),
     ]
-    assert [(a["by"], a["label"], a["reason"]) for a in shown["adjudications"]] == [("cleo", "unsure", "Hm.")]
 
 
 class TestReveal:

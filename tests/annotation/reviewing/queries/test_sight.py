@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-def say(world: World, check: Check, who: str, *, withdrawn: bool = False) -> None:
+def say(world: World, check: Check, who: str, *, withdrawn: bool = False, role: str = "reviewer") -> None:
     withdrawn_at = timezone.now() if withdrawn else None
     Verdict.objects.create(
-        check_row=check, source="reviewer", person=getattr(world, who), label="no", withdrawn_at=withdrawn_at
+        check_row=check, role=role, person=getattr(world, who), label="no", withdrawn_at=withdrawn_at
     )
 
 
@@ -34,6 +34,7 @@ STORIES = {
     "was shown it": (lambda w, c: look(w, c, "rex", revealed=True), False),
     "answered": (lambda w, c: say(w, c, "rex"), True),
     "answered and withdrew": (lambda w, c: say(w, c, "rex", withdrawn=True), True),
+    "decided": (lambda w, c: say(w, c, "rex", role="adjudicator"), False),
     "another answered": (lambda w, c: say(w, c, "cleo"), False),
     "another was shown it": (lambda w, c: look(w, c, "cleo", revealed=True), False),
 }

@@ -22,7 +22,7 @@ from annotation.core.lists import Viewer
 from annotation.models import Check, Project
 from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.look_at_check import look_at
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -48,7 +48,7 @@ STORIES: dict[str, tuple[Act, ...]] = {
     "looked": (lambda w, c, r: look_at(check=c, by=r),),
     "answered": (lambda w, c, r: override(check=c, by=r, label="no"),),
     "answered, took it back": (
-        lambda w, c, r: withdraw_verdict(verdict=override(check=c, by=r, label="no").verdict, by=r),
+        lambda w, c, r: withdraw_answer(answer=override(check=c, by=r, label="no").verdict, by=r),
     ),
     "another answered": (lambda w, c, r: override(check=c, by=w.olga, label="yes"),),
     "two differ": (
@@ -94,8 +94,9 @@ def told_by_api(row: dict[str, Any]) -> str:
     words = [" ".join(str(row[name]) for name in names), *_with_value(row, "uncertainty", "is_hidden_yet")]
     words.append(f"disputed {row['is_disputed']}")
     if "verdicts" in row:
-        words.append(" ".join(f"{each['by']}:{each['label']}" for each in row["verdicts"]))
-        words.append(f"{len(row['adjudications'])} decisions")
+        said = [each for each in row["verdicts"] if each["role"] != "adjudicator"]
+        words.append(" ".join(f"{each['by']}:{each['label']}" for each in said))
+        words.append(f"{len(row['verdicts']) - len(said)} decisions")
     return ", ".join(words)
 
 

@@ -10,7 +10,7 @@ from annotation.assessing.services.assign import assign
 from annotation.core.refusals import NotAllowed
 from annotation.models import Check, CheckLook
 from annotation.reviewing.services.look_at_check import look_at, see_checks, see_summary
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def test_the_own_answer_reveals_and_knew_nothing(world: World) -> None:
 
 def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World) -> None:
     check = world.check("alder", 1)
-    withdraw_verdict(verdict=override(check=check, by=world.rex, label="no").verdict, by=world.rex)
+    withdraw_answer(answer=override(check=check, by=world.rex, label="no").verdict, by=world.rex)
     assert override(check=check, by=world.rex, label="yes").verdict.had_seen
 
 

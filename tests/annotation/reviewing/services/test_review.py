@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.adjudicating.queries.answers import answers_on_check
+from annotation.adjudicating.queries.answers import answers_on
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.models import (
@@ -17,7 +17,7 @@ from annotation.models import (
     Score,
     Verdict,
 )
-from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_verdict
+from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_answer
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import World
 
@@ -57,22 +57,22 @@ def test_a_confirmation_counts_as_a_persons_verdict(world: World) -> None:
 def test_withdrawing_restores_what_stood_before(world: World) -> None:
     verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     assert coverage(world, "alder") == pytest.approx(0.5)
-    withdraw_verdict(verdict=verdict, by=world.rex)
+    withdraw_answer(answer=verdict, by=world.rex)
     assert coverage(world, "alder") == pytest.approx(0.75)
     assert world.check("alder", 1).human_label is None
 
 
 def test_withdrawing_twice_changes_nothing(world: World) -> None:
     verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
-    withdraw_verdict(verdict=verdict, by=world.rex)
-    withdraw_verdict(verdict=verdict, by=world.rex)
+    withdraw_answer(answer=verdict, by=world.rex)
+    withdraw_answer(answer=verdict, by=world.rex)
     assert Event.objects.filter(verb="withdraw verdict").count() == 1
 
 
 def test_only_the_giver_withdraws(world: World) -> None:
     verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     with pytest.raises(NotAllowed):
-        withdraw_verdict(verdict=verdict, by=world.cleo)
+        withdraw_answer(answer=verdict, by=world.cleo)
 
 
 def test_reviewers_who_differ_make_a_dispute_and_the_latest_stands(world: World) -> None:
@@ -97,7 +97,7 @@ def test_another_persons_answer_is_no_conflict_and_both_stand(world: World) -> N
     check = world.check("alder", 1)
     assert (check.human_label, check.final_label, check.is_disputed) == ("yes", "yes", True)
     assert list(Dispute.objects.values_list("state", "answers")) == [("open", 2)]
-    answers = answers_on_check(check, world.cleo)
+    answers = answers_on(Dispute(check_row=check), world.cleo)
     assert sorted(answer.answer for answer in answers) == ["no", "yes"]
     decide_check(check=check, by=world.cleo, label="yes")
     assert list(Dispute.objects.values_list("state", "answers")) == [("settled", 2)]
@@ -109,7 +109,7 @@ def test_a_newer_answer_of_ones_own_is_a_conflict_that_shows_both(world: World) 
     override(check=check, by=world.cleo, label="unsure")
     with pytest.raises(Conflict) as answered:
         override(check=check, by=world.rex, label="yes", reason=" It is. ", seen="")
-    withdraw_verdict(verdict=own, by=world.rex)
+    withdraw_answer(answer=own, by=world.rex)
     with pytest.raises(Conflict) as withdrawn:
         override(check=check, by=world.rex, label="yes", seen=own.public_id)
     assert [refused.value.code for refused in (answered, withdrawn)] == ["newer_verdict"] * 2
@@ -132,7 +132,7 @@ def test_a_sample_that_has_its_answer_keeps_it(world: World) -> None:
 def test_who_saw_an_answer_that_is_not_theirs_is_asked_again_and_told_nothing(world: World) -> None:
     theirs = override(check=world.check("alder", 1), by=world.cleo, label="no", reason="Not said.").verdict
     elsewhere = override(check=world.check("alder", 2), by=world.rex, label="no").verdict
-    judges = Verdict.objects.get(check_row=world.check("alder", 1), source="judge")
+    judges = Verdict.objects.get(check_row=world.check("alder", 1), role="judge")
     for seen in ("made-up", theirs.public_id, elsewhere.public_id, judges.public_id):
         with pytest.raises(Invalid) as refused:
             override(check=world.check("alder", 1), by=world.rex, label="yes", seen=seen)

@@ -49,7 +49,7 @@ def test_two_people_who_answer_at_once_both_stand_and_make_a_dispute(world: Worl
         partial(override, check=check, by=world.rex, label="yes", seen=""),
         partial(override, check=check, by=world.cleo, label="unsure", seen=""),
     )
-    said = Verdict.objects.filter(check_row=check, source="reviewer", withdrawn_at=None, had_seen=False)
+    said = Verdict.objects.filter(check_row=check, role="reviewer", withdrawn_at=None, had_seen=False)
     assert said.count() == 2
     check.refresh_from_db()
     assert (check.is_disputed, check.final_label) == (True, said.latest("pk").label)
@@ -103,4 +103,4 @@ def test_of_two_blind_answers_to_a_sampled_check_one_is_that_of_the_sample(world
         lambda: override(check=check, by=world.cleo, label="no"),
     )
     sampled = SampledCheck.objects.get(check_row=check)
-    assert sampled.verdict == Verdict.objects.filter(check_row=check, source="reviewer").earliest("pk")
+    assert sampled.verdict == Verdict.objects.filter(check_row=check, role="reviewer").earliest("pk")

@@ -48,7 +48,7 @@ def at(check: Check) -> str:
 
 
 def newest(check: Check) -> Verdict:
-    return Verdict.objects.filter(check_row=check, source="reviewer").latest("pk")
+    return Verdict.objects.filter(check_row=check, role="reviewer").latest("pk")
 
 
 def reveal(world: World, mode: str) -> None:
@@ -342,7 +342,7 @@ def test_an_answer_that_makes_no_sense_is_refused_in_place(
     answer = rex.post(f"{at(check)}answer/", {**data, "seen": "", "reason": "kept"}, headers=HTMX)
     assert answer.status_code == 422
     assert b'value="kept"' in answer.content
-    assert not Verdict.objects.filter(check_row=check, source="reviewer").exists()
+    assert not Verdict.objects.filter(check_row=check, role="reviewer").exists()
 
 
 # From claim to claim

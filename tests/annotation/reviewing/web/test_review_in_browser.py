@@ -57,7 +57,7 @@ def check_of(world: World, system: str, thing: str) -> Check:
 
 
 def answers(check: Check) -> list[str | None]:
-    rows = Verdict.objects.filter(check_row=check, source="reviewer", withdrawn_at=None).order_by("pk")
+    rows = Verdict.objects.filter(check_row=check, role="reviewer", withdrawn_at=None).order_by("pk")
     return list(rows.values_list("label", flat=True))
 
 

@@ -14,7 +14,7 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Check, Event, Project, Sample, SampledCheck
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.queries.review_queue import SAMPLED
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.sampling.queries.check_samples import check_samples, open_samples
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.sampling.services.sample_checks import sample_checks
@@ -104,7 +104,7 @@ def test_an_answer_that_knew_is_not_and_the_check_waits_for_somebody_else(world:
 def test_the_samples_answer_stays_when_it_is_taken_back(world: World) -> None:
     sampled = sample(world, share=1.0)
     verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
-    withdraw_verdict(verdict=verdict, by=world.rex)
+    withdraw_answer(answer=verdict, by=world.rex)
     assert sampled.sampled_checks.get(check_row=verdict.check_row).verdict == verdict
 
 
@@ -119,7 +119,7 @@ def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world:
 
 def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew(world: World) -> None:
     back = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
-    withdraw_verdict(verdict=back, by=world.cleo)
+    withdraw_answer(answer=back, by=world.cleo)
     look(world.check("alder", 2), world.cleo)
     override(check=world.check("alder", 2), by=world.cleo, label="no")
     sampled = sample(world, share=1.0)

@@ -16,13 +16,12 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
-from annotation.adjudicating.services.adjudicate import decide_check, withdraw_decision
+from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.judging.services.kept_answers import Judged, Located, write
 from annotation.models import (
-    Adjudication,
     Check,
     CheckLook,
     Claim,
@@ -39,12 +38,12 @@ from annotation.models import (
 from annotation.reviewing.queries.check_view import outcome_of
 from annotation.reviewing.queries.sight import with_known
 from annotation.reviewing.services.look_at_check import look_at
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from annotation.texts.services.change_claims import add_claim, remove_claim, reword_claim
 from evaluation.judging.protocol import Verdict as Answer
-from tests.annotation.answering import look
+from tests.annotation.answering import decisions, look
 from tests.annotation.cast import add_imported_verdict, add_units
 from tests.annotation.imports.files import import_dataset, jsonl, nested
 from tests.annotation.judging.doing import run_to_end
@@ -103,7 +102,7 @@ def test_a_reworded_claim_is_checked_again_with_every_peer_and_the_old_words_kee
     override(check=check_of(world, "The wall is weak"), by=world.rex, label="no")
     assert coverage(world) == 0.75
     old.refresh_from_db()
-    assert (old.is_current, list(old.verdicts.filter(source="reviewer"))) == (False, [verdict])
+    assert (old.is_current, list(old.verdicts.filter(role="reviewer"))) == (False, [verdict])
     assert (old.final_label, old.final_source) == ("yes", "reviewer")
     assert is_sound(world.project)
 
@@ -132,7 +131,7 @@ def test_a_peers_own_claims_are_compared_with_its_sources(world: World) -> None:
     check = Check.objects.create(
         project=world.project, claim=own, peer=peer, document_set_id=peer.document_set_id, side="peer"
     )
-    Verdict.objects.create(check_row=check, source="judge", judge=world.judge, label="yes")
+    Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="yes")
     rescore(project=world.project)
     assert Score.objects.get(summary=peer).alignment == 1.0
     new = reword_claim(claim=own, by=world.rex, text="The harbour of Lund closes")
@@ -203,7 +202,7 @@ def test_who_answered_the_old_words_sees_nothing_of_the_new_ones_before_answerin
 
 def test_nor_is_who_took_the_answer_back_or_was_shown_what_others_said(world: World) -> None:
     check = world.check("alder", 2)
-    withdraw_verdict(verdict=override(check=check, by=world.rex, label="yes").verdict, by=world.rex)
+    withdraw_answer(answer=override(check=check, by=world.rex, label="yes").verdict, by=world.rex)
     look(check, world.cleo)
     reword(world)
     new = check_of(world, "The wall is weak")
@@ -300,7 +299,7 @@ def test_a_claim_on_which_a_decision_rests_is_changed_by_adjudicators_alone(worl
         with pytest.raises(NotAllowed) as refusal:
             act()
         assert refusal.value.code == "decided"
-    withdraw_decision(decision=Adjudication.objects.get(), by=world.cleo)
+    withdraw_answer(answer=decisions()[0], by=world.cleo)
     reword_claim(claim=check.claim, by=world.rex, text="The wall is weak")
     decide_check(check=check_of(world, "The wall is weak"), by=world.cleo, label="yes", reason="so")
     reword(world, text="The wall is old")

@@ -53,7 +53,7 @@ def test_a_claim_is_answered_before_it_is_changed_or_the_answer_is_refused(world
         lambda: override(check=check, by=world.rex, label="yes"),
     )
     assert tuple(said) in {("", ""), ("", "claim_changed")}
-    answered = Verdict.objects.filter(source="reviewer")
+    answered = Verdict.objects.filter(role="reviewer")
     assert list(answered.values_list("check_row", flat=True)) == [check.pk] * (said[1] == "")
     assert not not_as_their_claims(Check.objects.all()).exists()
     assert Claim.objects.filter(text="The wall is weak").count() == 1

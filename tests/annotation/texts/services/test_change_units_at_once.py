@@ -11,7 +11,7 @@ from django.db import connection
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import Refusal
-from annotation.models import UnitJudgment
+from annotation.models import CoverageJudgment
 from annotation.texts.queries.unit_texts import current_units, token_of
 from annotation.texts.services.change_units import join_units, split_unit
 
@@ -70,7 +70,7 @@ def test_a_unit_is_either_judged_or_joined(world: World) -> None:
         lambda: judge_unit(reading=reading, by=world.ana, unit_id=unit_id, percent=40, marks=[1]),
     )
     assert tuple(said) in {("", "not_found"), ("judged", "")}
-    judged = UnitJudgment.objects.filter(is_current=True)
+    judged = CoverageJudgment.objects.filter(is_current=True)
     assert [judgment.unit for judgment in judged] == current_units(model)[: len(judged)]
 
 
@@ -86,5 +86,5 @@ def test_a_peer_unit_is_either_marked_or_joined(world: World) -> None:
         lambda: judge_unit(reading=reading, by=world.ana, unit_id=unit_id, percent=40, marks=[2]),
     )
     assert tuple(said) in {("", "not_found"), ("judged", "")}
-    marked = {mark for marks in UnitJudgment.objects.values_list("marks", flat=True) for mark in marks}
+    marked = {mark for marks in CoverageJudgment.objects.values_list("marks", flat=True) for mark in marks}
     assert marked <= {unit.position for unit in current_units(peer)}
