@@ -1,53 +1,29 @@
-// One thing to answer in the SEE form: a model unit, a quality question, or the question of the unmarked peer
-// units. Reads and writes its controls; knows nothing of saving.
+// One thing to answer in the SEE form: a model unit, a quality question, or the question of the unmarked peer units.
 class Item {
   static all(see) {
     return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see));
   }
 
-  // The comparisons of the peer summary on a page, in their order.
-  static comparisons(see) {
-    return see.dataset.comparisons.trim().split(" ");
-  }
-
   constructor(element, see) {
     this.element = element;
     this.reading = see.dataset.reading;
-    this.comparisons = Item.comparisons(see);
+    // Those of the peer summary, in their order.
+    this.comparisons = see.dataset.comparisons.trim().split(" ");
     this.kind = element.dataset.item;
     this.id = element.dataset.id;
     this.name = element.dataset.name;
-  }
-
-  // The same for all comparisons of a peer summary where it is asked once for them.
-  get key() {
-    return [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
-  }
-
-  // What has versions of its own: a unit; of all questions of a peer summary, the summary.
-  get place() {
-    return this.kind === "unit" ? this.key : this.comparisons[0];
-  }
-
-  // The version that came with the page.
-  get version() {
-    return Number((this.kind === "unit" ? this.element : this.element.closest("[data-see]")).dataset.version);
-  }
-
-  get typed() {
-    return this.element.querySelector("input[type=number]");
-  }
-
-  get radios() {
-    return [...this.element.querySelectorAll("input[type=radio]")];
-  }
-
-  get boxes() {
-    return [...this.element.querySelectorAll("[name=marks]")];
-  }
-
-  get note() {
-    return this.element.querySelector("[name=note]");
+    this.text = element.querySelector(".t").textContent.trim();
+    this.typed = element.querySelector("input[type=number]");
+    this.note = element.querySelector("[name=note]");
+    this.radios = [...element.querySelectorAll("input[type=radio]")];
+    this.boxes = [...element.querySelectorAll("[name=marks]")];
+    const isUnit = this.kind === "unit";
+    // The same for all comparisons of a peer summary where it is asked once for them.
+    this.key = [this.kind, isUnit ? this.reading : this.comparisons[0], this.id].join(" ");
+    // What has versions of its own: a unit; of all questions of a peer summary, the summary.
+    this.place = isUnit ? this.key : this.comparisons[0];
+    // The version that came with the page.
+    this.version = Number((isUnit ? element : element.closest("[data-see]")).dataset.version);
   }
 
   get #number() {
@@ -89,12 +65,12 @@ class Item {
     return { kind: this.kind, reading: this.reading, ...id, ...value };
   }
 
-  // Whether nothing is to be answered, because the rule of the protocol answers it: no peer unit is unmarked.
+  // Whether the protocol's rule answers it: no peer unit is unmarked.
   get #isByRule() {
     return this.kind === "unmarked" && this.element.dataset.gate === "rule";
   }
 
-  // What it says now, for the ear.
+  // What it says now, to be read out.
   get words() {
     if (this.#isByRule) return "0 percent by rule";
     if (!this.isAnswered) return this.kind === "quality" ? "no answer" : "no percent";
@@ -104,10 +80,6 @@ class Item {
   get #chosen() {
     const label = this.radios.find((radio) => radio.checked)?.closest("label");
     return label?.querySelector("span").textContent.trim() ?? "";
-  }
-
-  get text() {
-    return this.element.querySelector(".t").textContent.trim();
   }
 
   show() {
@@ -124,9 +96,7 @@ class Item {
     slip.classList.toggle("refused", isRefused);
     slip.replaceChildren();
     if (!message) return;
-    const sign = document.createElement("span");
-    sign.ariaHidden = "true";
-    sign.textContent = isRefused ? "✕" : "⚠︎";
+    const sign = make("span", { ariaHidden: "true" }, isRefused ? "✕" : "⚠︎");
     slip.append(sign, ` ${isRefused ? "Not saved: " : ""}${message}`);
   }
 }
