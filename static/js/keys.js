@@ -88,8 +88,7 @@
     event.preventDefault();
     const sheet = document.getElementById(link.dataset.sheet);
     sheet.togglePopover();
-    // What a page has put into a sheet beforehand is its only link's.
-    if (sheet.childElementCount > 0 && (sheet.dataset.shows ?? link.href) === link.href) return;
+    if (sheet.childElementCount > 0 && sheet.dataset.shows === link.href) return;
     sheet.replaceChildren();
     sheet.dataset.shows = link.href;
     htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" });

@@ -87,11 +87,6 @@
     return peers.numbers.filter((number) => !marked.has(number));
   }
 
-  const WHY = {
-    shut: "Available once every model unit of this peer has a percent.",
-    rule: "All peer units are marked, so there is nothing to answer.",
-  };
-
   function showUnmarked() {
     const item = unmarkedItem();
     if (!item || isClosed) return;
@@ -102,7 +97,6 @@
     else if (!unmarked().length) gate = "rule";
     item.element.dataset.gate = gate;
     item.element.querySelector("fieldset").disabled = gate === "shut" || gate === "rule";
-    item.element.querySelector("[data-why]").textContent = WHY[gate] ?? "";
     item.show();
   }
 

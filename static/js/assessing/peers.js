@@ -17,7 +17,8 @@ class Peers {
   // The marks of each model unit, in the order of the units.
   showChips(marks) {
     for (const [at, number] of this.numbers.entries()) {
-      const chips = marks.flatMap((marked, place) => (marked.includes(number) ? Peers.#chip(place + 1) : []));
+      const units = marks.flatMap((marked, place) => (marked.includes(number) ? place + 1 : []));
+      const chips = units.map((unit) => make("span", { className: "chip" }, make("span", { className: "sr" }, "marked for unit "), unit));
       this.#all[at].querySelector("[data-chips]").replaceChildren(...chips);
     }
   }
@@ -31,9 +32,5 @@ class Peers {
     const place = this.#all.indexOf(target.closest?.("[data-peer]"));
     if (place >= 0) this.#all[place + by]?.focus();
     return place >= 0;
-  }
-
-  static #chip(number) {
-    return make("span", { className: "chip" }, make("span", { className: "sr" }, "marked for unit "), String(number));
   }
 }
