@@ -41,8 +41,8 @@ NAME = "Harbour study"
 OPEN_SET = "news-ferry"
 PEOPLE = {person.username: person for person in (MONA, ANA, CLEO, BEN, DORA)}
 DESCRIPTION = (
-    "Twelve invented document sets, four summarisers and a person. Mark what each peer summary says of "
-    "the model summary, and put the judge right where it is wrong."
+    "Twelve invented document sets, four summarisers and a person. Mark what each summary says of "
+    "the reference, and correct the judge where it is wrong."
 )
 
 

@@ -673,7 +673,7 @@ class Migration(migrations.Migration):
                         default="reference",
                         help_text="What the project's files hold; pages go by it in what they propose.",
                         max_length=9,
-                        verbose_name="what its files hold",
+                        verbose_name="what to compare",
                     ),
                 ),
                 (

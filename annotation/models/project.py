@@ -70,7 +70,7 @@ class Project(PublicRow):
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
     compares = models.CharField(
-        "what its files hold",
+        "what to compare",
         max_length=9,
         choices=Compares,
         default=Compares.REFERENCE,

@@ -1,5 +1,5 @@
-// What is filled into a form with data-draft and not sent yet: kept in this browser under that name for the person who
-// filled it in, and back in its fields when the form is on screen again, however it was left.
+// What is filled into a form with data-draft and not sent is kept in this browser under that name, for this person,
+// and back in its fields when the form is on screen again. Where nothing may be kept, it lives as long as its page.
 class Drafts {
   static #PREFIX = "coverdict:draft:";
   static #FORGET_MS = 30 * 24 * 60 * 60 * 1000;
@@ -8,10 +8,10 @@ class Drafts {
   #person = document.body.dataset.person;
 
   constructor() {
-    this.#try(() => {
+    attempt(() => {
       for (const key of Object.keys(localStorage).filter((each) => each.startsWith(Drafts.#PREFIX))) {
         // What has no age fills no form.
-        const at = this.#try(() => JSON.parse(localStorage.getItem(key)).at);
+        const at = attempt(() => JSON.parse(localStorage.getItem(key)).at);
         if (!(at > Date.now() - Drafts.#FORGET_MS)) localStorage.removeItem(key);
       }
     });
@@ -36,32 +36,23 @@ class Drafts {
   }
 
   forget(form) {
-    if (form?.dataset.draft) this.#try(() => localStorage.removeItem(this.#key(form.dataset.draft)));
+    if (form?.dataset.draft) attempt(() => localStorage.removeItem(this.#key(form.dataset.draft)));
   }
 
   // Fields alone: neither tokens nor what the server says of the form.
   #keep(form, fields = new FormData(form)) {
     const names = new Set(Drafts.#fieldsOf(form).map((field) => field.name));
     const values = [...fields].filter(([name]) => names.has(name));
-    this.#try(() => localStorage.setItem(this.#key(form.dataset.draft), JSON.stringify({ values, at: Date.now() })));
+    attempt(() => localStorage.setItem(this.#key(form.dataset.draft), JSON.stringify({ values, at: Date.now() })));
   }
 
   #read(name) {
-    const kept = this.#try(() => JSON.parse(localStorage.getItem(this.#key(name))));
+    const kept = attempt(() => JSON.parse(localStorage.getItem(this.#key(name))));
     return Array.isArray(kept?.values) ? kept.values : null;
   }
 
   #key(name) {
     return `${Drafts.#PREFIX}${this.#person}:${name}`;
-  }
-
-  // Where nothing may be kept, a draft lives as long as its page.
-  #try(act) {
-    try {
-      return act();
-    } catch {
-      return null;
-    }
   }
 
   static #fieldsOf(form) {

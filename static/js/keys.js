@@ -1,7 +1,6 @@
-// Keys press what is on screen: an element with data-key="x" is clicked, or focused if it is typed into.
-// Several keys of one element stand side by side: data-key="1 0".
+// Keys press what is on screen: an element with data-key="x" (or "1 0") is clicked, or focused if it is typed into.
 // Off while typing and with modifiers; while a sheet is open only its own key works, and Escape.
-// Whoever works fast presses the next key before the next page is ready: it waits, and is not lost.
+// A key that is pressed before the next page is ready waits, and is not lost.
 (() => {
   const early = [];
   const CALM_MS = 400;
@@ -13,20 +12,12 @@
   let deafUntil = 0;
   const TYPED = "input:not([type=radio]):not([type=checkbox]), textarea, select, [contenteditable]";
 
-  const isVisible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
-
   function find(key) {
     const named = document.querySelectorAll(`[data-key~="${CSS.escape(key)}"]`);
-    return [...named].find((element) => !element.disabled && isVisible(element));
+    return [...named].find((element) => !element.disabled && element.checkVisibility());
   }
 
-  function openSheet() {
-    return document.querySelector(".sheet:popover-open");
-  }
-
-  function opens(element, sheet) {
-    return element.getAttribute("popovertarget") === sheet.id || element.dataset.sheet === sheet.id;
-  }
+  const opens = (element, sheet) => [element.getAttribute("popovertarget"), element.dataset.sheet].includes(sheet.id);
 
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
@@ -41,7 +32,7 @@
 
   function press(key) {
     const element = find(key);
-    const sheet = openSheet();
+    const sheet = document.querySelector(".sheet:popover-open");
     if (!element || (sheet && !opens(element, sheet))) return false;
     if (element.matches(TYPED)) {
       element.focus();
@@ -71,12 +62,10 @@
     return calmAt > 0;
   }
 
-  // For the eye alone: whoever hears the next claim read out is told enough.
+  // For the eye alone: a screen reader is reading out the next claim.
   function showDropped(key) {
-    const before = document.querySelector(".dropped");
-    const sign = Object.assign(document.createElement("p"), { className: "dropped", ariaHidden: "true" });
-    sign.append(Object.assign(document.createElement("b"), { textContent: key }), " came too soon: press it again.");
-    before?.remove();
+    document.querySelector(".dropped")?.remove();
+    const sign = make("p", { className: "dropped", ariaHidden: "true" }, make("b", {}, key), " came too soon: press it again.");
     document.body.append(sign);
     setTimeout(() => sign.remove(), SIGN_MS);
   }
@@ -99,8 +88,7 @@
     event.preventDefault();
     const sheet = document.getElementById(link.dataset.sheet);
     sheet.togglePopover();
-    // What a page has put into a sheet beforehand is its only link's.
-    if (sheet.childElementCount > 0 && (sheet.dataset.shows ?? link.href) === link.href) return;
+    if (sheet.childElementCount > 0 && sheet.dataset.shows === link.href) return;
     sheet.replaceChildren();
     sheet.dataset.shows = link.href;
     htmx.ajax("GET", link.href, { target: sheet, swap: "innerHTML" });

@@ -1,6 +1,4 @@
-// A way out that is taken while something is still being saved waits for it, so that nothing is left behind.
-// A page tells how its saving stands: document.dispatchEvent(new CustomEvent("saving", { detail })), where
-// detail is "busy", "done" or "failed". Links with data-waits wait; one whose saving failed is not taken.
+// Links with data-waits wait until what is being saved is saved (tellSaving in shared.js), and stay if it fails.
 (() => {
   let isBusy = false;
   let wanted = null;

@@ -1,16 +1,11 @@
 // A menu of the bar on top closes by Escape, which leads back to its name, and by a click elsewhere.
-(() => {
-  const OPEN = ".drop[open]";
-
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    for (const menu of document.querySelectorAll(OPEN)) {
+for (const sign of ["keydown", "click"]) {
+  document.addEventListener(sign, ({ key, target }) => {
+    if (sign === "keydown" && key !== "Escape") return;
+    for (const menu of document.querySelectorAll(".drop[open]")) {
+      if (sign === "click" && menu.contains(target)) continue;
       menu.open = false;
       if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
     }
   });
-
-  document.addEventListener("click", ({ target }) => {
-    for (const menu of document.querySelectorAll(OPEN)) if (!menu.contains(target)) menu.open = false;
-  });
-})();
+}

@@ -1,4 +1,4 @@
-// A form with data-once that is sent twice within a moment was pressed twice by a slip of the hand.
+// A form with data-once that is sent twice within a moment was pressed twice by mistake.
 (() => {
   const MOMENT_MS = 1000;
   let last = { action: "", at: -MOMENT_MS };

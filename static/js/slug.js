@@ -3,22 +3,13 @@ const field = document.querySelector("[data-slug-of]");
 const source = document.getElementById(field.dataset.slugOf);
 let isOwn = field.value !== "";
 
-const slugOf = (name) =>
-  name
-    .normalize("NFKD")
-    .toLowerCase()
-    .replace(/[^a-z0-9\s_-]/g, "")
-    .trim()
-    .replace(/[\s_-]+/g, "-")
-    .slice(0, 54);
+function follow() {
+  if (isOwn) return;
+  const words = source.value.normalize("NFKD").toLowerCase().replace(/[^a-z0-9\s_-]/g, "");
+  field.value = words.trim().replace(/[\s_-]+/g, "-").slice(0, 54);
+}
 
-const follow = () => {
-  if (!isOwn) field.value = slugOf(source.value);
-};
-
-field.addEventListener("input", () => {
-  isOwn = field.value !== "";
-});
+field.addEventListener("input", () => (isOwn = field.value !== ""));
 source.addEventListener("input", follow);
 // A name may have been typed before this was loaded.
 follow();

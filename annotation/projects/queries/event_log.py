@@ -30,6 +30,6 @@ EVENTS = List(
         Column("verb", head="Action", search=True),
         Column("target_kind", head="Object", search=True),
         Column("target_id", head="Id", search=True),
-        Column("data", _details, head="Details"),
+        Column("data", _details, head="Details", cell="projects/event_log/_details.html"),
     ),
 )

@@ -2,17 +2,13 @@
 (() => {
   const room = () => document.getElementById("dispute-room");
   const form = () => document.getElementById("decision");
-  const tellKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
   const drafts = new Drafts();
 
   // Only where the text scrolls by itself: on a phone the question stays on top.
   function showLit() {
     const text = room()?.querySelector(".text");
     const lit = text?.querySelector("mark.lit.shared") ?? text?.querySelector("mark.lit");
-    if (!lit || text.scrollHeight <= text.clientHeight || getComputedStyle(text).overflowY === "visible") return;
-    const { top, bottom } = lit.getBoundingClientRect();
-    const box = text.getBoundingClientRect();
-    if (top < box.top || bottom > box.bottom) text.scrollTop += top - box.top - box.height / 3;
+    if (text) scrollWithin(text, lit);
   }
 
   document.addEventListener("keydown", (event) => {

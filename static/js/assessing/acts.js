@@ -1,12 +1,8 @@
-// The acts of one assignment on their way to the server: each is kept in this browser's storage until the server has
-// it, whatever happens to the page, the line or the sign-in.
-//
-// An act sets a value and names the version that it follows, so it may arrive twice, and tabs may send each other's.
-// Of one item one act goes out at a time: what was sent and not acknowledged is sent again before the next. An act that follows an older version than the newest waits with both
+// The acts of one assignment: each is kept in this browser's storage until the server has saved it.
+// An act sets a value and names the version that it follows, so it may arrive twice. Of one item one act goes out at a
+// time, again and again until it is acknowledged. One that follows an older version than the newest waits with both
 // values until the assessor has chosen.
-//
-// Events: "change" (what waits, or the state), "saved" (detail: the server's answer, and `done`: pairs of entry and
-// result).
+// Events: "change" (what waits, or the state), "saved" (detail: the server's answer, and `done`: [entry, result] pairs).
 class Acts extends EventTarget {
   static #PREFIX = "coverdict:acts:";
   static #BATCH = 200;
@@ -23,8 +19,7 @@ class Acts extends EventTarget {
   #timer = 0;
   #isSending = false;
 
-  // "idle", "busy", "offline", "signed-out"; "hidden" (not there for the person signed in now) or "over" (takes no
-  // more), with the server's words.
+  // "idle", "busy", "offline", "signed-out"; with the server's words "hidden" (from the person signed in) or "over".
   state = "idle";
   message = "";
   // Whether what waits survives the page.
@@ -61,8 +56,7 @@ class Acts extends EventTarget {
     return this.#entries.findLast((entry) => entry.key === key);
   }
 
-  // `version` is that of the page; where a later one was acknowledged, the act follows that. One that was not sent
-  // yet is replaced.
+  // `version` is that of the page; a later one that was acknowledged comes first. An act not sent yet is replaced.
   push({ key, label, version, act }) {
     const before = this.#entries.findLast((entry) => entry.key === key && !entry.newer);
     const same = this.waiting(key);
@@ -73,7 +67,7 @@ class Acts extends EventTarget {
         : { id: Acts.#newId(), after: before?.id, key, label, act: { ...act, follows } };
     this.#entries = [...this.#entries.filter((each) => each.id !== entry.id), entry];
     this.#keep(entry);
-    this.#sendSoon(0);
+    this.#sendSoon();
     this.#tell("change");
   }
 
@@ -96,17 +90,10 @@ class Acts extends EventTarget {
   }
 
   // Resolves when nothing waits to go out, or it is clear that it does not go out now.
-  settled() {
-    const isSettled = () => !this.#batch().length || this.isFailing;
-    return new Promise((resolve) => {
-      const look = () => {
-        if (!isSettled()) return;
-        this.removeEventListener("change", look);
-        resolve();
-      };
-      this.addEventListener("change", look);
-      look();
-    });
+  async settled() {
+    while (this.#batch().length && !this.isFailing) {
+      await new Promise((resolve) => this.addEventListener("change", resolve, { once: true }));
+    }
   }
 
   async send() {
@@ -118,7 +105,7 @@ class Acts extends EventTarget {
     this.#isSending = false;
     if (answer.status === 200) this.#heedSaved(batch, answer.body);
     else this.#heedFailure(answer);
-    if (this.#batch().length && !this.needsPerson) this.#sendSoon(this.#pause());
+    if (this.#batch().length && !this.needsPerson) this.#sendSoon();
   }
 
   // All up to a second act on an item: the version that that one follows is known by the answer.
@@ -128,13 +115,10 @@ class Acts extends EventTarget {
     return free.slice(0, end < 0 ? Acts.#BATCH : Math.min(end, Acts.#BATCH));
   }
 
-  #sendSoon(delay) {
+  #sendSoon() {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.send(), Math.max(delay, this.#pause()));
-  }
-
-  #pause() {
-    return Acts.#RETRY_MS[Math.min(this.#failures, Acts.#RETRY_MS.length - 1)];
+    const pause = Acts.#RETRY_MS[Math.min(this.#failures, Acts.#RETRY_MS.length - 1)];
+    this.#timer = setTimeout(() => this.send(), pause);
   }
 
   // With what is under way already: whichever of the two comes first, each act is saved once.
@@ -209,33 +193,18 @@ class Acts extends EventTarget {
     this.#tell("change");
   }
 
-  // Keeping
-
   #keep(entry) {
-    try {
-      localStorage.setItem(this.#prefix + entry.id, JSON.stringify(entry));
-      this.isKept = true;
-    } catch {
-      this.isKept = false;
-    }
+    this.isKept = attempt(() => localStorage.setItem(this.#prefix + entry.id, JSON.stringify(entry))) !== null;
   }
 
   #drop(entry) {
     this.#entries = this.#entries.filter((each) => each.id !== entry.id);
-    try {
-      localStorage.removeItem(this.#prefix + entry.id);
-    } catch {
-      // It was not kept.
-    }
+    attempt(() => localStorage.removeItem(this.#prefix + entry.id));
   }
 
   #read() {
-    try {
-      const keys = Object.keys(localStorage).filter((key) => key.startsWith(this.#prefix));
-      return keys.sort().map((key) => JSON.parse(localStorage.getItem(key)));
-    } catch {
-      return [];
-    }
+    const keys = attempt(() => Object.keys(localStorage).filter((key) => key.startsWith(this.#prefix))) ?? [];
+    return keys.sort().map((key) => JSON.parse(localStorage.getItem(key)));
   }
 
   // In the order in which they are made.

@@ -1,5 +1,4 @@
-// The SEE form: one thing in progress, its marks lit in the peer summary, every act kept at once and on its way, undo
-// across the set, and one summary after the other without a new page.
+// The SEE form: one item in progress with its marks in the peer summary, acts saved at once, undo across the set.
 (() => {
   const see = () => document.getElementById("see");
   if (!see()) return;
@@ -37,8 +36,6 @@
   const mainItems = () => (stage() === "before" ? items : units());
   const isOpenItem = (item) => item.isOpen && !item.isAnswered;
 
-  // A page comes up
-
   function setUp() {
     items = Item.all(see());
     peers = new Peers(see());
@@ -58,8 +55,6 @@
     take(itemOf(asked) ?? items.find(isOpenItem) ?? items[0] ?? null);
     fetchAheadSoon();
   }
-
-  // Showing
 
   function take(item, { focus = false } = {}) {
     inHand = item;
@@ -99,8 +94,8 @@
   // What is asked after the units opens with the last of them.
   function showGates() {
     if (isClosed) return;
-    const isJudged =
-      units().every((unit) => unit.isAnswered) && items[0]?.comparisons.every((each) => each === here() || steps.isJudged(each));
+    const others = items[0]?.comparisons.filter((each) => each !== here()) ?? [];
+    const isJudged = units().every((unit) => unit.isAnswered) && others.every((each) => steps.is(each, "judged"));
     for (const item of items.filter(({ kind, isBefore }) => kind === "rating" && !isBefore)) {
       let gate = item.isAnswered ? "done" : "open";
       if (!isJudged) gate = "shut";
@@ -129,8 +124,6 @@
     showPeers();
     showUndo();
   }
-
-  // Saving
 
   function save(item, { isUndo = false } = {}) {
     const was = before.get(item.key);
@@ -166,7 +159,7 @@
   }
 
   acts?.addEventListener("saved", ({ detail: { done, gates, slips, lease_until: until } }) => {
-    Lease.show(until);
+    showLease(until);
     for (const [reading, gate] of Object.entries(gates)) steps.heed(reading, gate);
     for (const [entry, result] of done) heedResult(entry, result);
     for (const item of units()) if (item.id in slips && !acts.waiting(item.key)) item.warn(slips[item.id]);
@@ -232,7 +225,7 @@
     keeping.show();
     showUndo();
     const standing = acts.pending ? (acts.isFailing || acts.conflicts.length ? "failed" : "busy") : "done";
-    document.dispatchEvent(new CustomEvent("saving", { detail: standing }));
+    tellSaving(standing);
     const fails = acts.isFailing && acts.pending > 0;
     if (fails && !wasFailing) say(`Not saved yet: ${acts.pending}. It is kept in this browser and goes out by itself.`);
     wasFailing = fails;
@@ -244,12 +237,10 @@
     if (acts && !acts.isKept && acts.pending) event.preventDefault();
   });
 
-  // Undo
-
   // An answer that opened the model summary can be changed, but not taken back; and what is asked no more is gone.
   function isFinal({ reading, key, was, isBefore }) {
     if (!steps.numberOf(reading)) return true;
-    if (isBefore && was.value === null && steps.isRead(reading)) return true;
+    if (isBefore && was.value === null && steps.is(reading, "read")) return true;
     return reading === here() && !items.some((item) => item.key === key);
   }
 
@@ -290,27 +281,25 @@
   async function turn(id, { isHistory = false } = {}) {
     if (isTurning || !id) return false;
     isTurning = true;
-    holdKeys("hold");
+    tellKeys("hold");
     const isAnew = id === here();
     if (isAnew || !pages.has(id)) await acts?.settled();
     const page = await pages.bring(id);
     if (page) {
       pages.show(page);
-      if (!isHistory && !isAnew) goDown(id);
+      // The entries are marked as ours: htmx would fetch and swap the whole page when one of its own comes back.
+      if (!isHistory && !isAnew) {
+        history.replaceState(OURS, "", location.href);
+        history.pushState(OURS, "", pages.address(id));
+      }
       setUp();
       arrive();
     } else {
       notice("That summary cannot be shown now. You may be offline or signed out, or it has changed: reload the page.");
     }
     isTurning = false;
-    holdKeys(page && isAnew ? "settle" : "go");
+    tellKeys(page && isAnew ? "settle" : "go");
     return Boolean(page);
-  }
-
-  // The entries are marked as ours: htmx would fetch and swap the whole page when one of its own comes back.
-  function goDown(id) {
-    history.replaceState(OURS, "", location.href);
-    history.pushState(OURS, "", pages.address(id));
   }
 
   function arrive() {
@@ -319,8 +308,6 @@
     take(inHand, { focus: true });
     say(find("#heading").textContent.replace("Judge p", "P"));
   }
-
-  const holdKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
 
   function fetchAheadSoon() {
     clearTimeout(ahead);
@@ -336,8 +323,6 @@
     const from = pages.address(here());
     if (!(await turn(id, { isHistory: true }))) history.pushState(OURS, "", from);
   });
-
-  // Hands
 
   document.addEventListener("click", (event) => {
     const { target } = event;

@@ -1,48 +1,26 @@
-// One thing to answer in the SEE form: a model unit, or a criterion of the peer summary. Reads and writes its controls;
-// knows nothing of saving.
+// One thing to answer in the SEE form: a model unit, or a criterion of the peer summary.
 class Item {
   static all(see) {
     return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see));
   }
 
-  // The comparisons of the peer summary on a page, in their order.
-  static comparisons(see) {
-    return see.dataset.comparisons.trim().split(" ");
-  }
-
   constructor(element, see) {
     this.element = element;
     this.reading = see.dataset.reading;
-    this.comparisons = Item.comparisons(see);
+    // Those of the peer summary, in their order.
+    this.comparisons = see.dataset.comparisons.trim().split(" ");
     this.kind = element.dataset.item;
     this.id = element.dataset.id;
     this.name = element.dataset.name;
-  }
-
-  // The same for all comparisons of a peer summary where it is asked once for them.
-  get key() {
-    return [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
-  }
-
-  // The version that came with the page.
-  get version() {
-    return Number(this.element.dataset.version);
-  }
-
-  get typed() {
-    return this.element.querySelector("input[type=number]");
-  }
-
-  get radios() {
-    return [...this.element.querySelectorAll("input[type=radio]")];
-  }
-
-  get boxes() {
-    return [...this.element.querySelectorAll("[name=marks]")];
-  }
-
-  get note() {
-    return this.element.querySelector("[name=note]");
+    this.text = element.querySelector(".t").textContent.trim();
+    this.typed = element.querySelector("input[type=number]");
+    this.note = element.querySelector("[name=note]");
+    this.radios = [...element.querySelectorAll("input[type=radio]")];
+    this.boxes = [...element.querySelectorAll("[name=marks]")];
+    // The same for all comparisons of a peer summary where it is asked once for them.
+    this.key = [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
+    // The version that came with the page.
+    this.version = Number(element.dataset.version);
   }
 
   get #number() {
@@ -97,12 +75,12 @@ class Item {
     return this.kind === "unit" || "percentScale" in this.element.dataset;
   }
 
-  // Whether nothing is to be answered, because the rule of the protocol answers it: no peer unit is unmarked.
+  // Whether the protocol's rule answers it: no peer unit is unmarked.
   get #isByRule() {
     return this.element.dataset.gate === "rule";
   }
 
-  // What it says now, for the ear.
+  // What it says now, to be read out.
   get words() {
     if (this.#isByRule) return "0 percent by rule";
     if (!this.isAnswered) return this.#isPercent ? "no percent" : "no answer";
@@ -112,10 +90,6 @@ class Item {
   get #chosen() {
     const label = this.radios.find((radio) => radio.checked)?.closest("label");
     return label?.querySelector("span").textContent.trim() ?? "";
-  }
-
-  get text() {
-    return this.element.querySelector(".t").textContent.trim();
   }
 
   show() {
@@ -132,9 +106,7 @@ class Item {
     slip.classList.toggle("refused", isRefused);
     slip.replaceChildren();
     if (!message) return;
-    const sign = document.createElement("span");
-    sign.ariaHidden = "true";
-    sign.textContent = isRefused ? "✕" : "⚠︎";
+    const sign = make("span", { ariaHidden: "true" }, isRefused ? "✕" : "⚠︎");
     slip.append(sign, ` ${isRefused ? "Not saved: " : ""}${message}`);
   }
 }

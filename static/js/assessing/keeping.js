@@ -1,5 +1,4 @@
-// How saving stands, in two words on top, and above the form what needs a person: signed out, over, or changed
-// elsewhere, with both values to choose from.
+// The state of saving in the bar on top; above the form what needs a person: signed out, over, or changed elsewhere.
 class Keeping {
   static #SAID = {
     "signed-out": "You are signed out. Changes are kept in this browser and saved when you sign in again.",
@@ -13,7 +12,7 @@ class Keeping {
   #choose;
   #shown = "";
 
-  // `choose` hears of each conflict that the assessor has decided: the entry, and whether their own value stays.
+  // `choose` gets each conflict that the assessor has decided: the entry, and whether their own value stays.
   constructor(acts, choose) {
     this.#acts = acts;
     this.#choose = choose;
@@ -22,7 +21,7 @@ class Keeping {
   show() {
     this.#showSaved();
     const { state, message, pending, conflicts } = this.#acts;
-    // Told once, and not again with every act.
+    // Said once, and not again with every act.
     const standing = JSON.stringify([state, message, this.#acts.isFailing && pending, conflicts]);
     if (standing === this.#shown) return;
     this.#shown = standing;
@@ -49,37 +48,26 @@ class Keeping {
   #state() {
     const { state, message, pending } = this.#acts;
     const count = pending ? ` ${pending} change${pending === 1 ? " is" : "s are"} not saved yet.` : "";
-    const words = Keeping.#make("p", (Keeping.#SAID[state] ?? message) + count);
-    const ways = Keeping.#make("p", "", "actions");
-    if (state === "signed-out") ways.append(this.#link("Sign in in a new tab", this.#box.dataset.signIn, "_blank"));
-    else ways.append(this.#link("My work", this.#box.dataset.work));
-    if (state === "over") ways.append(Keeping.#button("Discard changes", () => this.#acts.discard()));
-    return [words, ways];
+    const { signIn, work } = this.#box.dataset;
+    const ways = [make("a", { className: "btn", href: work }, "My work")];
+    if (state === "signed-out") ways[0] = make("a", { className: "btn", href: signIn, target: "_blank" }, "Sign in in a new tab");
+    if (state === "over") ways.push(Keeping.#button("Discard changes", () => this.#acts.discard()));
+    return [make("p", {}, (Keeping.#SAID[state] ?? message) + count), make("p", { className: "actions" }, ...ways)];
   }
 
   #both(conflicts) {
     const words = "These answers were changed in another window or on another device. Which do you want to keep?";
-    const table = Keeping.#make("table", "", "both");
-    const head = table.createTHead().insertRow();
-    for (const name of ["Item", "There", "Here"]) {
-      const cell = Keeping.#make("th", name);
-      cell.scope = "col";
-      head.append(cell);
-    }
-    const body = table.createTBody();
-    for (const entry of conflicts) {
-      const row = body.insertRow();
-      row.insertCell().textContent = entry.label;
-      this.#offer(row, entry, entry.newer.theirs, "Keep that", false);
-      this.#offer(row, entry, entry.act, "Keep this", true);
-    }
-    return [Keeping.#make("p", words), table];
+    const heads = ["Item", "There", "Here"].map((name) => make("th", { scope: "col" }, name));
+    const rows = conflicts.map((entry) => {
+      const theirs = this.#offer(entry, entry.newer.theirs, "Keep that", false);
+      return make("tr", {}, make("td", {}, entry.label), theirs, this.#offer(entry, entry.act, "Keep this", true));
+    });
+    const head = make("thead", {}, make("tr", {}, ...heads));
+    return [make("p", {}, words), make("table", { className: "both" }, head, make("tbody", {}, ...rows))];
   }
 
-  #offer(row, entry, value, name, isMine) {
-    const cell = row.insertCell();
-    cell.append(Keeping.#make("p", this.#words(value)));
-    cell.append(Keeping.#button(name, () => this.#choose(entry, isMine)));
+  #offer(entry, value, name, isMine) {
+    return make("td", {}, make("p", {}, this.#words(value)), Keeping.#button(name, () => this.#choose(entry, isMine)));
   }
 
   #words({ percent, value, marks, note }) {
@@ -91,17 +79,9 @@ class Keeping {
     return parts.join(" · ");
   }
 
-  #link(text, href, target = "") {
-    return Object.assign(Keeping.#make("a", text, "btn"), { href, target });
-  }
-
   static #button(text, act) {
-    const button = Object.assign(Keeping.#make("button", text, "btn quiet"), { type: "button" });
+    const button = make("button", { type: "button", className: "btn quiet" }, text);
     button.addEventListener("click", act);
     return button;
-  }
-
-  static #make(name, textContent, className = "") {
-    return Object.assign(document.createElement(name), { textContent, className });
   }
 }

@@ -1,10 +1,8 @@
-// On the list of one's own sets: what was said in a set and was still on its way when its page was left goes out
-// from here. What does not is told before the set is closed, for closing it submits what the server has.
+// My work sends the acts that a set's page left unsaved, and warns of those that fail: closing submits what is saved.
 (() => {
   function say(panel, text) {
-    const link = Object.assign(document.createElement("a"), { href: panel.querySelector("a").href, textContent: "Open the set" });
-    const box = Object.assign(document.createElement("p"), { className: "notice warning" });
-    box.append(`${text} `, link);
+    const link = make("a", { href: panel.querySelector("a").href }, "Open the set");
+    const box = make("p", { className: "notice warning" }, `${text} `, link);
     const foot = panel.querySelector(".foot");
     if (foot) foot.before(box);
     else panel.append(box);

@@ -1,5 +1,4 @@
-// The pages of the summaries of a set, put in each other's place without a new load. The next one is fetched ahead of
-// its turn, so that it comes at once, and also while the server is away.
+// The summaries of a set without a page load each: the next one is fetched ahead, so it also comes while offline.
 class Pages {
   static #PARTS = ["trail", "heading", "see", "bar"];
   static #TIMEOUT_MS = 15_000;

@@ -1,30 +1,25 @@
-// The peer units of the page that is up: which are marked for the unit in progress, which are lit because they are
-// marked nowhere, and for which model units each of them is marked.
+// The peer units of a page: marked for the unit in progress, lit because they are marked nowhere, and their chips.
 class Peers {
   #all;
 
   constructor(see) {
     this.#all = [...see.querySelectorAll("[data-peer]")];
-  }
-
-  get numbers() {
-    return this.#all.map((peer) => Number(peer.dataset.peer));
+    this.numbers = this.#all.map((peer) => Number(peer.dataset.peer));
   }
 
   show({ marked, lit }) {
-    for (const peer of this.#all) {
-      const number = Number(peer.dataset.peer);
-      peer.setAttribute("aria-pressed", String(marked.includes(number)));
-      peer.classList.toggle("lit", lit.includes(number));
+    for (const [at, number] of this.numbers.entries()) {
+      this.#all[at].ariaPressed = String(marked.includes(number));
+      this.#all[at].classList.toggle("lit", lit.includes(number));
     }
   }
 
   // The marks of each model unit, in the order of the units.
   showChips(marks) {
-    for (const peer of this.#all) {
-      const number = Number(peer.dataset.peer);
-      const chips = marks.flatMap((marked, place) => (marked.includes(number) ? Peers.#chip(place + 1) : []));
-      peer.querySelector("[data-chips]").replaceChildren(...chips);
+    for (const [at, number] of this.numbers.entries()) {
+      const units = marks.flatMap((marked, place) => (marked.includes(number) ? place + 1 : []));
+      const chips = units.map((unit) => make("span", { className: "chip" }, make("span", { className: "sr" }, "marked for unit "), unit));
+      this.#all[at].querySelector("[data-chips]").replaceChildren(...chips);
     }
   }
 
@@ -37,15 +32,5 @@ class Peers {
     const place = this.#all.indexOf(target.closest?.("[data-peer]"));
     if (place >= 0) this.#all[place + by]?.focus();
     return place >= 0;
-  }
-
-  static #chip(number) {
-    const made = document.createElement("span");
-    const words = document.createElement("span");
-    made.className = "chip";
-    words.className = "sr";
-    words.textContent = "marked for unit ";
-    made.append(words, String(number));
-    return made;
   }
 }

@@ -1,13 +1,10 @@
 // Where one is in the set: how far each comparison is, and where the way on leads from here.
 class Steps {
   #pages;
+  #all = [...document.querySelectorAll("[data-step]")];
 
   constructor(pages) {
     this.#pages = pages;
-  }
-
-  get #all() {
-    return [...document.querySelectorAll("[data-step]")];
   }
 
   #of(reading) {
@@ -19,14 +16,9 @@ class Steps {
     return this.#of(reading)?.dataset.peerNumber;
   }
 
-  // Whether what is asked before it is answered, so that its model summary was shown.
-  isRead(reading) {
-    return "read" in (this.#of(reading)?.dataset ?? {});
-  }
-
-  // Whether all of its model units have their percent.
-  isJudged(reading) {
-    return "judged" in (this.#of(reading)?.dataset ?? {});
+  // Whether it is "read" (what is asked before is answered, so its model summary was shown) or "judged" (all percents).
+  is(reading, state) {
+    return state in (this.#of(reading)?.dataset ?? {});
   }
 
   begin(reading) {

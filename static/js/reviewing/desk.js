@@ -1,32 +1,27 @@
-// The way to the server: forms go out one after the other, each until it is heard; what comes back is a claim's room, a
-// strip that tells of an answer, or a notice.
+// Sends forms one after the other, each until it arrives; a reply is a claim's room, a strip or a notice.
 class Desk {
   static #TIMEOUT_MS = 15_000;
   static #RETRY_MS = [1_000, 2_000, 5_000, 10_000, 30_000];
 
   #last = Promise.resolve();
-  #waiting = 0;
+  waiting = 0;
   #onWait;
 
   // `onWait(isLost)` is told when something cannot be sent for now, and when it can again.
   constructor(onWait) {
     this.#onWait = onWait;
-    addEventListener("beforeunload", (event) => this.#waiting && event.preventDefault());
-  }
-
-  get isBusy() {
-    return this.#waiting > 0;
+    addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
   }
 
   // What must not be lost: in order, and again and again while the server cannot be reached.
   send(address, fields) {
-    this.#waiting += 1;
+    this.waiting += 1;
     const sent = this.#last.then(() => this.#until(address, fields));
-    this.#last = sent.catch(() => {}).finally(() => (this.#waiting -= 1));
+    this.#last = sent.catch(() => {}).finally(() => (this.waiting -= 1));
     return sent;
   }
 
-  // Once what was sent has been heard.
+  // Resolves once what was sent has arrived.
   settled() {
     return this.#last;
   }

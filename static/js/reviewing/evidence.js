@@ -1,8 +1,8 @@
 // Evidence without a mouse: a unit's number is typed, the numbers are walked by arrows.
 (() => {
-  const room = () => document.getElementById("claim-room");
-  const picks = () => [...(room()?.querySelectorAll(".pick input") ?? [])];
-  const pickOf = (number) => picks().find((pick) => pick.value === String(number));
+  const picks = () => [...document.querySelectorAll("#claim-room .pick input")];
+  const pickIn = ({ value }) => picks().find((pick) => pick.value === value.trim().replace(/^0+/, ""));
+  const unknown = () => document.querySelector("#problems [data-unknown-unit]");
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -40,33 +40,27 @@
     field.value = "";
   }
 
-  const pickIn = (field) => (/^\d+$/.test(field.value.trim()) ? pickOf(Number(field.value)) : undefined);
-
   function mark(pick, isMarked) {
     pick.checked = isMarked;
     pick.dispatchEvent(new Event("change", { bubbles: true }));
     pick.closest(".passage").scrollIntoView({ block: "nearest" });
   }
 
-  // On top of the page, where it stays in view though the answer goes out and the next claim comes: what is no unit's
-  // number must not hold up an answer.
-  const unknown = () => document.querySelector("#problems [data-unknown-unit]");
-
+  // On top of the page, where it stays while the next claim comes: a wrong number must not hold up an answer.
   function sayUnknown(field) {
     unknown()?.remove();
-    const box = Object.assign(document.createElement("div"), { className: "notice error" });
-    box.dataset.unknownUnit = "";
     const of = document.getElementById("claim").textContent;
     const words = `There is no unit ${field.value.trim()}: nothing was added to the evidence for “${of}”.`;
-    box.append(Object.assign(document.createElement("p"), { dir: "auto", textContent: words }));
+    const box = make("div", { className: "notice error" }, make("p", { dir: "auto" }, words));
+    box.dataset.unknownUnit = "";
     document.getElementById("problems").prepend(box);
   }
 
-  document.addEventListener("focusout", (event) => event.target.matches?.("[data-evidence]") && leave(event.target));
-  document.addEventListener("submit", () => leave(room()?.querySelector("[data-evidence]")), { capture: true });
-  document.addEventListener("input", (event) => event.target.matches("[data-evidence]") && unknown()?.remove());
+  document.addEventListener("focusout", ({ target }) => target.matches?.("[data-evidence]") && leave(target));
+  document.addEventListener("submit", () => leave(document.querySelector("#claim-room [data-evidence]")), { capture: true });
+  document.addEventListener("input", ({ target }) => target.matches("[data-evidence]") && unknown()?.remove());
 
-  // Before the key leaves the field, which would say it anew.
+  // Before the key leaves the field, which would say it again.
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !unknown()) return;
     unknown().remove();

@@ -1,5 +1,4 @@
-// Review: an answer is one key. The next claim, fetched ahead, is on screen at once; what the judge had said of the one
-// before comes in the strip below it. Undo brings that one back; an answer that was refused can be gone back to.
+// Review: one key answers and shows the next claim, which was fetched ahead; the strip below tells of the last answer.
 (() => {
   const ALIVE_MS = 120_000;
   const LINE_PX = 40;
@@ -7,15 +6,13 @@
   const UNREAD_MS = 300;
   const find = (selector) => document.querySelector(selector);
   const room = () => document.getElementById("claim-room");
-  const tell = (detail) => document.dispatchEvent(new CustomEvent("saving", { detail }));
-  const keys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
   const time = new ActiveTime();
-  const desk = new Desk((isLost) => (isLost ? say("Not saved yet: the server cannot be reached. Trying again…") : hush()));
+  const desk = new Desk((isLost) => (isLost ? notice("Not saved yet: the server cannot be reached. Trying again…") : hush()));
   const drafts = new Drafts();
   const leftOf = (page) => page.querySelector("[data-left]");
   // What went with each answer from this page, by its claim.
   const given = new Map();
-  // The strips of the answers before the last, newest last: undo goes on with them. One may wait to be heard still.
+  // The strips of the answers before the last, newest last: undo goes on with them. One may still be on its way.
   const earlier = [];
   const blank = find("#strip .line") ? null : find("#strip").cloneNode(true);
   // The next claim, while it is waited for; and the notice that it cannot be had.
@@ -26,11 +23,8 @@
   let isUndoing = false;
   let shownAt = performance.now();
   let undoneAt = -UNREAD_MS;
-  // How many claims are left, as the page said at first; counted down answer by answer, since one that is fetched
-  // ahead cannot know. "1000+" stays as it is.
+  // Claims left, counted down here: a claim that is fetched ahead cannot know. "1000+" stays as it is.
   let left = leftOf(room())?.textContent ?? "";
-
-  // The next claim
 
   // Tells the server also that the claim in view is in view, and keeps both for this reader.
   function fetchAhead() {
@@ -53,8 +47,7 @@
     return ahead;
   }
 
-  // Put a claim in the place of the one in view. What was ahead is kept for afterwards where something comes back.
-  // Neither a double click nor digits of a burst answer a claim that nobody has read yet; one that comes back has been.
+  // Shows a claim; `then` is the one after it where it comes back with the fields of its answer, `takenBack`.
   function turn(page, { then = null, takenBack = null } = {}) {
     room().replaceWith(page);
     unfetched?.remove();
@@ -71,7 +64,7 @@
     setUp(takenBack);
     // So that it is read out; keys work wherever the focus is.
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
-    keys(then ? "go" : "settle");
+    tellKeys(then ? "go" : "settle");
   }
 
   function showLeft(page) {
@@ -84,15 +77,12 @@
     if (leftOf(answered)?.dataset.countsDown !== undefined && /^\d+$/.test(left)) left = String(Math.max(0, left - 1));
   }
 
-  // `takenBack` is what went with an answer that is to be given anew.
   function setUp(takenBack = null) {
     document.getElementById("comments").replaceChildren();
     time.turnTo(room().dataset.check ?? "");
     drafts.restore(find("#answer"), takenBack);
     showFound();
   }
-
-  // Answering
 
   async function answer(form, submitter) {
     if (isTurning || performance.now() - shownAt < UNREAD_MS) return;
@@ -112,7 +102,7 @@
       if ("end" in page.dataset && (await sent)) tellEnd(page);
     } else if (await sent) {
       countDown(answered);
-      unfetched = say("Your answer is saved. The next claim cannot be fetched: press n to try again.");
+      unfetched = notice("Your answer is saved. The next claim cannot be fetched: press n to try again.");
     }
   }
 
@@ -124,17 +114,16 @@
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
   }
 
-  // The answer of the claim before is put otherwise, without going back to it.
+  // Changes the last answer without going back to its claim.
   function change(form) {
     const before = find("#strip");
     const fields = new FormData(form);
     save(form.action, fields, { strip: showSaving(fields.get("label")), before });
   }
 
-  // Whether it was kept. `answered` is the claim's room as it was filled in; `strip` tells that it is on its way, and
-  // gives way to what the server says, on screen or among the earlier ones; to `before` where it was not kept.
+  // Whether it was kept. `strip` says that it is on its way, and gives way to the server's, or to `before` if refused.
   async function save(address, fields, { strip, answered = null, before = null }) {
-    tell("busy");
+    tellSaving("busy");
     const reply = await desk.send(address, fields);
     if (reply.strip) {
       drafts.forget(answered?.querySelector("#answer"));
@@ -144,11 +133,10 @@
     if (!reply.strip && reply.room) showProblem(reply.room, reply.room.querySelector(".conflict").cloneNode(true).childNodes);
     else if (!reply.strip && answered) showProblem(answered, unsaved(reply));
     else if (!reply.strip) show(reply.notice);
-    desk.settled().then(() => desk.isBusy || tell(reply.strip ? "done" : "failed"));
+    desk.settled().then(() => desk.waiting || tellSaving(reply.strip ? "done" : "failed"));
     return Boolean(reply.strip);
   }
 
-  // A strip that waited gives way to what came of it, if anything did.
   function settle(strip, what) {
     const place = earlier.indexOf(strip);
     if (place >= 0) {
@@ -157,10 +145,9 @@
     else showEarlier();
   }
 
-  // The door was closed in the meantime: signed out, or no longer of this project.
+  // Signed out in the meantime, or no longer a member.
   function unsaved({ status, notice }) {
-    const not = document.createElement("p");
-    not.append(Object.assign(document.createElement("strong"), { textContent: "Not saved." }));
+    const not = make("p", {}, make("strong", {}, "Not saved."));
     if (status === 403 || status === 404) not.append(" Your roles in this project may have changed. Ask its owner.");
     return [not, ...notice.querySelectorAll(".notice > p")];
   }
@@ -181,11 +168,10 @@
     find("#strip").replaceWith(strip);
   }
 
-  // The answer met another one, made no sense, or is not let in: what was filled in waits in its room.
+  // The answer was refused: what was filled in waits in its room.
   function showProblem(page, what) {
     const problem = document.getElementById("problem").content.cloneNode(true);
-    const claim = Object.assign(document.createElement("p"), { className: "of" });
-    claim.textContent = page.querySelector("#claim").textContent;
+    const claim = make("p", { className: "of" }, page.querySelector("#claim").textContent);
     problem.querySelector("[data-what]").append(claim, ...what);
     const box = problem.firstElementChild;
     problem.querySelector("[data-return]").addEventListener("click", () => {
@@ -195,8 +181,6 @@
     find("#problems").append(problem);
   }
 
-  // Taking back
-
   async function undo(form) {
     if (isUndoing) return;
     if (isTurning) return undoSoon();
@@ -204,12 +188,12 @@
     const here = room();
     // On the claim's own page nothing went from here: what stands in its form is what was said, or is to be.
     const filledIn = find("#answer") && new FormData(find("#answer"));
-    keys("hold");
+    tellKeys("hold");
     const reply = await desk.send(form.action, new FormData(form));
     isTurning = isUndoing = false;
     undoneAt = performance.now();
     if (!reply.room) {
-      keys("go");
+      tellKeys("go");
       return show(reply.notice);
     }
     // Where another answer of one's own to this claim stands now, it is the one that undo is about.
@@ -222,18 +206,18 @@
       here.replaceWith(reply.room);
       showLeft(reply.room);
       setUp(filledIn);
-      keys("go");
+      tellKeys("go");
     } else turn(reply.room, { then: here, takenBack: given.get(check) });
   }
 
   // Pressed while the answer, or the claim after it, is still on its way: taken back when both have arrived.
   async function undoSoon() {
-    keys("hold");
+    tellKeys("hold");
     await desk.settled();
     if (isTurning) await coming;
     const form = find("#strip form.undo");
     if (form) form.requestSubmit();
-    else keys("go");
+    else tellKeys("go");
   }
 
   async function skip() {
@@ -243,24 +227,22 @@
     const page = await coming;
     isTurning = false;
     if (page) turn(page);
-    else unfetched = say("The next claim cannot be fetched. Try again.");
+    else unfetched = notice("The next claim cannot be fetched. Try again.");
   }
 
+  const ACTS = {
+    "#answer": (form, submitter) => submitter?.name === "label" && answer(form, submitter),
+    "#next": skip,
+    ".undo": undo,
+    "#strip .change": change,
+  };
+
   document.addEventListener("submit", (event) => {
-    const form = event.target;
-    if (form.id === "answer") {
-      event.preventDefault();
-      if (event.submitter?.name === "label") answer(form, event.submitter);
-    } else if (form.id === "next") {
-      event.preventDefault();
-      skip();
-    } else if (form.matches(".undo")) {
-      event.preventDefault();
-      undo(form);
-    } else if (form.matches("#strip .change")) {
-      event.preventDefault();
-      change(form);
-    }
+    const { target: form, submitter } = event;
+    const selector = Object.keys(ACTS).find((each) => form.matches(each));
+    if (!selector) return;
+    event.preventDefault();
+    ACTS[selector](form, submitter);
   });
 
   document.addEventListener("click", (event) => {
@@ -270,39 +252,19 @@
     if (isPointed && performance.now() - undoneAt < UNREAD_MS) event.preventDefault();
   });
 
-  // Saying
+  const hush = () => find("#notices").replaceChildren();
+  const show = (page) => find("#notices").replaceChildren(...page.childNodes);
 
-  function say(words) {
-    const box = Object.assign(document.createElement("div"), { className: "notice error" });
-    box.append(Object.assign(document.createElement("p"), { textContent: words }));
-    document.getElementById("notices").replaceChildren(box);
-    return box;
-  }
-
-  const hush = () => document.getElementById("notices").replaceChildren();
-
-  function show(notice) {
-    document.getElementById("notices").replaceChildren(...notice.childNodes);
-  }
-
-  // What decides the claim comes before the answer: the text is turned to it, and where the window is so low that the
-  // text still lies below it, the page too.
+  // Turns the text to the evidence; the page too, where the window is so low that the text lies below it.
   function showFound() {
     const text = find("#claim-room .text");
     if (!text) return;
     const found = text.querySelector("mark") ?? text.querySelector("[data-found]") ?? text.querySelector(".passage");
-    if (found && text.scrollHeight > text.clientHeight && getComputedStyle(text).overflowY !== "visible") {
-      const { top, bottom } = found.getBoundingClientRect();
-      const box = text.getBoundingClientRect();
-      if (top < box.top || bottom > box.bottom) text.scrollTop += top - box.top - box.height / 3;
-    }
-    const seen = (found ?? text).getBoundingClientRect();
-    if (seen.top + LINE_PX > find("#claim-room .verdicts").getBoundingClientRect().top && isOneColumn()) {
-      find("#claim-room .claim").scrollIntoView({ block: "start" });
-    }
+    scrollWithin(text, found);
+    const verdicts = find("#answer .verdicts");
+    const isHidden = (found ?? text).getBoundingClientRect().top + LINE_PX > verdicts.getBoundingClientRect().top;
+    if (isHidden && getComputedStyle(verdicts).position === "fixed") find("#claim-room .claim").scrollIntoView();
   }
-
-  const isOneColumn = () => getComputedStyle(find("#answer .verdicts")).position === "fixed";
 
   setInterval(() => {
     const { lookUrl } = room()?.dataset ?? {};
