@@ -13,7 +13,7 @@ from annotation.api.fields import ShareField, WordChoice
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.models import SIDE_SCORES, Sample
+from annotation.models import Check, Sample
 from annotation.sampling.queries.check_samples import CheckSample, check_samples
 from annotation.sampling.services.sample_checks import sample_checks
 from evaluation.statistics import Design
@@ -24,7 +24,9 @@ LARGEST_SEED = 2**63 - 1
 class NewSample(serializers.Serializer[Any]):
     method = WordChoice(choices=list(get_args(Design)), default=Sample.Method.ACTIVE)
     share = ShareField(help_text="Above 0 and up to 1.")
-    side = WordChoice(choices=list(SIDE_SCORES), default="", allow_blank=True)
+    side = WordChoice(
+        choices=Check.Side.choices, default="", allow_blank=True, help_text="reference or peer; empty: both."
+    )
     seed = serializers.IntegerField(default=None, allow_null=True, min_value=0, max_value=LARGEST_SEED)
 
 
