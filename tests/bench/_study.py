@@ -99,10 +99,11 @@ def fill(sets: int) -> Project:
 
 
 def _project() -> Project:
-    from annotation.models import Judge, Project, System
+    from annotation.models import Judge, System
+    from annotation.projects.services.change_project import create_project
 
     judge = Judge.objects.create(name="lexical", kind=Judge.Kind.LEXICAL)
-    project = Project.objects.create(slug=SLUG, name="Study", deciding_judge=judge)
+    project = create_project(slug=SLUG, name="Study", by=None, deciding_judge=judge)
     System.objects.bulk_create(System(project=project, name=f"s{number:02}") for number in range(SYSTEMS))
     return project
 

@@ -52,7 +52,7 @@ def test_harbour_holds_five_disputes_one_of_them_on_a_claim_and_can_be_removed(d
         for model in apps.get_app_config("annotation").get_models()
         if (count := model._base_manager.count())
     }
-    assert left == {"Project": 1, "Membership": 1, "Event": 1, "Judge": 1}
+    assert left == {"Project": 1, "Membership": 1, "Event": 1, "Judge": 1, "Criterion": 1}
     # And it comes again as it was.
     add_sample_project(by=maker)
 

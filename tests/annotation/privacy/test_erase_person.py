@@ -126,6 +126,7 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Invitation.accepted_by",
     "Invitation.by",
     "PromptVersion.created_by",
+    "Rating.person",
     "Run.started_by",
     "Assignment.assessor",
     "Verdict.person",
@@ -134,6 +135,7 @@ FREE_TEXTS_OF_PEOPLE = {
     # With `remove_texts`.
     "CoverageJudgment.reason",
     "Comment.text",
+    "Rating.reason",
     "Verdict.reason",
     # With the account, or emptied.
     "AccountEvent.note",

@@ -353,6 +353,19 @@ def test_nothing_unmarked_is_0_by_rule_and_a_later_act_opens_the_question_again(
     assert saved.gates[here].after == "open"
 
 
+def test_a_criterion_of_the_projects_own_comes_after_the_units(world: World) -> None:
+    ask(world.project, Criterion("told", "How much is told?", "percent", reads="reference", asked="after"))
+    assignment = sit(world)
+    here = reading_of(assignment)
+    early = send(world, assignment, on_unit(world, assignment), on(here, "told", 33))
+    assert said(early)[1] == (409, "units_first")
+    # Nothing is unmarked, which answers the other criterion by rule and not this one.
+    ready = send(world, assignment, on_unit(world, assignment, 2, marks=(2,)), on(here, "told", 101))
+    assert (said(ready)[1], ready.gates[here].after) == ((422, "invalid"), "open")
+    assert send(world, assignment, on(here, "told", 33)).gates[here].after == "done"
+    assert answers() == {"told": 33}
+
+
 def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None:
     assignment = sit(world)
     one, two = (unit.public_id for unit in world.units("port"))

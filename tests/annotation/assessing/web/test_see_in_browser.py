@@ -9,9 +9,8 @@ import pytest
 
 from annotation.assessing.services.acts import UnitAct
 from annotation.assessing.services.save_acts import save_acts
-from annotation.models import (
-    CoverageJudgment,
-)
+from annotation.models import CoverageJudgment
+from evaluation.metrics import Criterion
 from tests.accessibility import violations
 from tests.annotation.assessing.web.see_sets import (
     MODEL,
@@ -426,6 +425,22 @@ def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
     assert page.evaluate("document.activeElement.textContent") == "Model unit 2"
     press(page, "6")
     page.locator("#said", has_text="no peer unit is marked for it").wait_for(state="attached")
+
+
+def test_a_percent_of_the_summary_is_typed_at_the_end(world: World, desk: Desk) -> None:
+    told = Criterion("told", "How much is told?", "percent", reads="reference", asked="after")
+    page = ana(desk)
+    open_set(page, lay_set(world, models=[SECOND_MODEL], criteria=[told]))
+    press(page, "a4c1")
+    page.locator("[data-name='Question 1'].now").wait_for()
+    press(page, "3")
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    page.locator("[data-reads=unmarked].now").wait_for()
+    press(page, "2")
+    page.locator("#ahead a", has_text="Set complete").wait_for()
+    saved(page)
+    assert answers() == {"told": 33, "unmarked": 20}
 
 
 @pytest.mark.parametrize("viewport", [PHONE, TWICE, FOUR_TIMES], ids=["phone", "200 %", "400 %"])
