@@ -51,11 +51,9 @@ def interval_within_range(share: float, known: Precision, confidence: float) -> 
     are expected of as many independent ones as the mean is worth, Clopper and Pearson's interval of these, their number
     times (z / t)^2 for the spread's being estimated. A mean of 0 or 1, and values without spread, count as one answer a
     document: their mean can be no further off than the chance of a document that is not wholly like them.
-    A share outside the range, which only an uncentred estimate can be, counts as its nearer end.
     Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16, 2001.
     Example: .5 with an error of .05 at 19 degrees reaches 2.093 * .05 / .25 = .4186 on the logit scale: .397 to .603.
     """
-    share = min(max(share, 0.0), 1.0)
     reach = quantile(confidence, known.degrees)
     if known.is_spread and known.answers * min(share, 1 - share) >= FEWEST_EXPECTED:
         centre = math.log(share / (1 - share))

@@ -7,7 +7,7 @@ at the items: how often each cluster was drawn times the cluster's sums gives th
 """
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -270,18 +270,6 @@ def sums_by(places: Integers, width: int, rows: Floats) -> Floats:
     belongs = scipy.sparse.csr_array((np.ones(items), (places, np.arange(items))), shape=(width, items))
     sums: Floats = belongs @ rows
     return sums
-
-
-def places_in_clusters(names: Sequence[str], clusters: Mapping[str, str] | None) -> tuple[Integers, int]:
-    """The place of each name's cluster, in the order of the clusters' names, and how many clusters there are.
-
-    Without `clusters` each name is its own. Raises EvaluationError for a name that `clusters` does not hold.
-    """
-    cluster_of = dict(zip(names, names, strict=True)) if clusters is None else clusters
-    if missing := [name for name in names if name not in cluster_of]:
-        raise EvaluationError(f"{missing[0]!r} belongs to no cluster.")
-    places = {cluster: place for place, cluster in enumerate(sorted({cluster_of[name] for name in names}))}
-    return np.array([places[cluster_of[name]] for name in names], dtype=np.intp), len(places)
 
 
 def checked_finite(value: float) -> float:

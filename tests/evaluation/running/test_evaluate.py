@@ -325,17 +325,7 @@ def test_the_lexical_judge_evaluates_too() -> None:
     assert result.usage.calls == 0
 
 
-# Signature and usage
-
-
-def test_the_signature_tells_what_made_the_scores(judge: OpenAIJudge) -> None:
-    def signed(**options: Any) -> str:
-        return evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["alignment"], **options).signature
-
-    plain = signed()
-    assert judge.signature.replace("|", "%7C") in plain
-    changed = [signed(threshold=0.7), signed(custom_instruction="Be strict."), signed(questions=["A?"])]
-    assert len({plain, *changed}) == 4
+# Usage
 
 
 def test_usage_is_what_was_paid_now(judge_of: JudgeMaker) -> None:

@@ -132,9 +132,6 @@ def test_all_calls_about_a_document_begin_alike_up_to_its_end(
     assert "tells of town 29" in common_beginning(prompts)
 
 
-# What every step is told
-
-
 # One bad summary
 
 DOCUMENT, SUMMARY = "It rained on Monday. The mayor left.", "The mayor left."
