@@ -244,7 +244,7 @@ def _of_sample(viewer: Viewer, public_id: str) -> Q:
         raise Invalid(
             "This random sample was cancelled, so its claims are no longer in the queue.", field="sample"
         )
-    return Q(sampled__sample=sample, sampled__verdict__isnull=True) & ~knows(viewer.person)
+    return Q(sampled_verdict=None) & ~knows(viewer.person)
 
 
 def _shown(viewer: Viewer) -> list[tuple[str, str]]:
@@ -341,13 +341,24 @@ QUEUE = replace(
     within="queue",
     empty="No checks are waiting: all have a person's answer, or there are none yet. Start a run or import checks.",
 )
-SAMPLED = replace(QUEUE, order=RANDOM.by, orders=(), filters=(_by_side(), SAMPLE))
-"""What waits in a random sample. What was answered by somebody who was not blind is in it still."""
+
+
+def sampled(public_id: str) -> List:
+    """The queue of a random sample, in its order. What somebody answered who was not blind waits in it still."""
+
+    def rows(viewer: Viewer) -> QuerySet[Any]:
+        checks = QUEUE.rows(viewer).filter(sampled__sample__public_id=public_id)
+        placed: QuerySet[Any] = checks.annotate(
+            sampled_as=F("sampled__pk"), sampled_verdict=F("sampled__verdict")
+        )
+        return placed
+
+    return replace(QUEUE, rows=rows, order=("sampled_as",), orders=(), filters=(_by_side(), SAMPLE))
 
 
 def queue_of(given: Mapping[str, str]) -> List:
     """The queue that an address is about."""
-    return SAMPLED if given.get("sample") else QUEUE
+    return sampled(given["sample"]) if given.get("sample") else QUEUE
 
 
 class SampleFirst(NamedTuple):
@@ -363,7 +374,7 @@ def sample_first(viewer: Viewer) -> SampleFirst | None:
     Two queries where no sample is open.
     """
     for sample in open_samples(viewer.project, but=viewer.person):
-        if left := count(SAMPLED.look(viewer, {"sample": sample.sample_id})):
+        if left := count(sampled(sample.sample_id).look(viewer, {"sample": sample.sample_id})):
             return SampleFirst(sample, left)
     return None
 

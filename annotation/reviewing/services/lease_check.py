@@ -69,7 +69,10 @@ def let_go(*, check: Check, by: User) -> None:
 def _hand_out(look: Look, after: Check | None) -> Check | None:
     parts: tuple[QuerySet[Check], ...] = (look.found,)
     if after is not None:
-        parts = (*look.beyond(after), look.found.exclude(pk=after.pk))
+        # A check has its place in a sample from there. One that is not in it comes before all that are.
+        sampled = look.of.rows(look.viewer).filter(pk=after.pk).first() if "sample" in look.chosen else after
+        beyond = look.beyond(sampled) if sampled else (look.found,)
+        parts = (*beyond, look.found.exclude(pk=after.pk))
     taken = (leases.take(part, by=look.viewer.person, most=MOST_HELD) for part in parts)
     key = next((key for key in taken if key is not None), None)
     if key is None:

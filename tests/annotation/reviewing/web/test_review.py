@@ -477,9 +477,7 @@ def test_a_sample_is_made_and_answered(
     mona = signed_in(world.mona)
     mona.post(f"{QUEUE}samples/sample/", lot("50"))
     sample = Sample.objects.get()
-    sampled = list(
-        Check.objects.filter(sampled__sample=sample).order_by("queue_key").values_list("public_id", flat=True)
-    )
+    sampled = [row.check_row.public_id for row in sample.sampled_checks.select_related("check_row")]
     assert len(sampled) == 3
     query = f"?sample={sample.public_id}"
     assert "Random sample" in rex.get(QUEUE).content.decode()

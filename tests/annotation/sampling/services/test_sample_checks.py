@@ -13,7 +13,7 @@ from annotation.core.lists import Viewer
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import Check, Event, Project, Sample, SampledCheck
 from annotation.projects.services.change_project import change_project
-from annotation.reviewing.queries.review_queue import SAMPLED
+from annotation.reviewing.queries.review_queue import sampled as queue_of
 from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.sampling.queries.check_samples import check_samples, open_samples
 from annotation.sampling.services.cancel_sample import cancel_sample
@@ -35,7 +35,7 @@ def chances(sampled: Sample) -> list[float]:
 
 
 def waiting(world: World, sampled: Sample, person: User) -> list[str]:
-    look = SAMPLED.look(Viewer.now(person, world.project), {"sample": sampled.public_id})
+    look = queue_of(sampled.public_id).look(Viewer.now(person, world.project), {"sample": sampled.public_id})
     return [row.public_id for row in look.found]
 
 
