@@ -9,7 +9,7 @@ import pytest
 from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.ratings import check_answers
 from annotation.core.tables.pseudonyms import People, pseudonym
-from annotation.exports.answers.of_checks import verdicts
+from annotation.exports.answers.of_checks import answers_on_checks
 from annotation.models import Check, Project, Summary, Verdict
 from tests.annotation.imports.files import import_dataset, jsonl, nested
 
@@ -75,7 +75,10 @@ def test_votes_that_come_later_take_the_place_of_the_verdict_alone(project: Proj
 def test_each_vote_is_exported_beside_its_verdict(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, CLAIMS[:1])
     peers = list(Summary.objects.filter(is_peer=True).values_list("pk", flat=True))
-    rows = [(row.kind, row.rater, row.value) for row in verdicts(peers, People(project, named=True))]
+    rows = [
+        (row.kind, row.rater, row.value)
+        for row in answers_on_checks({"check_row__peer__in": peers}, People(project, named=True))
+    ]
     assert rows[:4] == [
         ("check", "import:votes.jsonl", "no"),
         ("vote", "import:votes.jsonl rater 1", "no"),
@@ -93,7 +96,11 @@ def test_raters_are_pseudonyms_unless_an_owner_asks(project: Project, tmp_path: 
     peers = list(Summary.objects.filter(is_peer=True).values_list("pk", flat=True))
 
     def raters(people: People) -> list[str]:
-        return [row.rater for row in verdicts(peers, people) if row.kind == "vote"]
+        return [
+            row.rater
+            for row in answers_on_checks({"check_row__peer__in": peers}, people)
+            if row.kind == "vote"
+        ]
 
     named = ["import:votes.jsonl anna.berg", "import:votes.jsonl rater 2"]
     assert raters(People(project, named=True)) == named

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.analysis.estimates.estimates import estimates
 from annotation.analysis.leaderboard.leaderboard import leaderboard
-from annotation.models import Check, Sample, SampledCheck, Score
+from annotation.models import SIDE_SCORES, Check, Sample, SampledCheck, Score
 from annotation.sampling.queries.check_samples import open_samples
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.judging.doing import judge_to_end
@@ -66,13 +66,11 @@ def test_one_sample_of_both_sides_gives_an_estimate_of_each(judged: World) -> No
     sampled = sample(judged, side="", share=0.6)
     answer_sample(judged, sampled)
     assert sides(sampled) == {"reference", "peer"}
-    coverage, alignment = (estimates(judged.project, side).at(20) for side in Check.Side)
+    coverage, alignment = (estimates(judged.project, side).at(20) for side in SIDE_SCORES)
     assert coverage.sample is not None
     assert alignment.sample is not None
     assert coverage.sample.sample_id == alignment.sample.sample_id
-    of_side = {
-        side: sampled.sampled_checks.filter(check_row__side=side).count() for side in Check.Side.values
-    }
+    of_side = {side: sampled.sampled_checks.filter(check_row__side=side).count() for side in SIDE_SCORES}
     assert coverage.sample is not None
     assert alignment.sample is not None
     assert (coverage.sample.answered, alignment.sample.answered) == (of_side["reference"], of_side["peer"])
