@@ -25,8 +25,8 @@ MOST_HELD = 3
 def hand_out(*, look: Look, after: Check | None = None) -> Check | None:
     """The queue's next check that nobody else is at, leased to the viewer; None where there is no other.
 
-    `after` is the check that they are at; after the queue's end it begins anew. Nobody else is handed the check until
-    five minutes have passed without a sign of its viewer. Raises as `require`.
+    `after` is the check that they are at; after the end of the queue, its top follows. Nobody else is handed the check
+    until five minutes have passed without a sign of its viewer. Raises as `require`.
     """
     require(look.viewer.person, look.viewer.project, Verb.REVIEW)
     return _hand_out(look, after)

@@ -71,7 +71,7 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
 def next_check(request: Request, slug: str) -> HttpResponse:
     """Hand out the queue's next claim; a script asks for it ahead of its turn, and tells which one is on screen.
 
-    Whoever comes to the address by a link or a reload is sent to the queue.
+    Somebody who comes to the address by a link or a reload is sent to the queue.
     """
     room = enter(request, slug, Verb.REVIEW, here="review")
     queue = _queue(request, room)
@@ -255,7 +255,7 @@ def _counted(queue: Look, here: Check | None) -> dict[str, object]:
     return {
         "left": min(left, CHECKS_COUNTED_UP_TO),
         "counts_down": is_counted,
-        # Whoever came by an address may answer a claim that does not wait here.
+        # Somebody who came by an address may answer a claim that does not wait here.
         "is_counted": is_counted and queue.found.filter(pk=here.pk).exists(),
         "is_left_counted_out": left <= CHECKS_COUNTED_UP_TO,
     }
@@ -281,7 +281,7 @@ def _after_answer(
 
 
 def _kept_by_a_sample(withdrawn: Verdict) -> str:
-    """What whoever takes an answer back is told, where a random sample keeps it; else nothing."""
+    """What is said to somebody who takes an answer back that a random sample keeps; else nothing."""
     if not is_kept_by_a_sample(withdrawn):
         return ""
     return "The random sample keeps your first answer because you have now seen the judge's verdict."
