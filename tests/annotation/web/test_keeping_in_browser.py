@@ -79,7 +79,7 @@ def told(assignment: Assignment) -> list[tuple[int, int | None, list[int]]]:
     rows = CoverageJudgment.objects.filter(reading__assignment=assignment).order_by("pk")
     return [
         (position or 0, percent, marks)
-        for position, percent, marks in rows.values_list("unit__position", "percent", "marks")
+        for position, percent, marks in rows.values_list("unit__position", "percent", "evidence")
     ]
 
 

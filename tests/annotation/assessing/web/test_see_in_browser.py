@@ -65,7 +65,7 @@ def percents(assignment: Assignment) -> list[int | None]:
 
 def marks(assignment: Assignment) -> list[list[int]]:
     rows = CoverageJudgment.objects.filter(reading__assignment=assignment, is_current=True)
-    return list(rows.order_by("reading__position", "unit__position").values_list("marks", flat=True))
+    return list(rows.order_by("reading__position", "unit__position").values_list("evidence", flat=True))
 
 
 def is_in_sight(page: Page, selector: str) -> bool:

@@ -86,5 +86,5 @@ def test_a_peer_unit_is_either_marked_or_joined(world: World) -> None:
         lambda: judge_unit(reading=reading, by=world.ana, unit_id=unit_id, percent=40, marks=[2]),
     )
     assert tuple(said) in {("", "not_found"), ("judged", "")}
-    marked = {mark for marks in CoverageJudgment.objects.values_list("marks", flat=True) for mark in marks}
+    marked = {mark for marks in CoverageJudgment.objects.values_list("evidence", flat=True) for mark in marks}
     assert marked <= {unit.position for unit in current_units(peer)}
