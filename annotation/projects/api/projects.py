@@ -60,6 +60,7 @@ class CriterionRow(serializers.ModelSerializer[Criterion]):
     """A question that people answer about each summary."""
 
     serializer_choice_field = WordChoice
+    name = serializers.CharField(max_length=40)
     points = serializers.ListField(child=PointField(), required=False)
 
     class Meta:
