@@ -318,6 +318,5 @@ def _detail(viewer: Viewer, public_id: str) -> dict[str, Any]:
 def _detail_of(given: GivenAnswer, viewer: Viewer) -> dict[str, Any]:
     """The check as `_detail` shows it, of what its answer has read and written."""
     check: Any = given.check
-    check.document_set = check.peer.document_set
     check.is_known, check.said = True, (*given.before.said, given.verdict)
     return dict(CheckDetail(check, context={"viewer": viewer}).data)

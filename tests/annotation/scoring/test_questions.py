@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from annotation.core.readers import CheckReader
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.analysis.explanation.explanation import ExplainedQuestion, Explanation, explain
 from annotation.analysis.explanation.questions import standing_of
-from annotation.core.permissions import verbs_in
+from annotation.core.lists import Viewer
 from annotation.core.summaries import summary_of
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.management.commands.verify_scores import differences
 from annotation.models import Check, Judge, Score, Summary
 from annotation.projects.queries.overview import check_counts, contents
-from annotation.reviewing.queries.review_queue import Filter, Only, queue
-from annotation.reviewing.services.review import override, withdraw_verdict
+from annotation.reviewing.queries.review_queue import QUEUE, count
+from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.sampling.queries.check_samples import eligible
 from annotation.scoring.questions import ratings_of
 from annotation.scoring.records import score_rules, summary_records
@@ -130,7 +129,7 @@ def test_people_correct_an_answer_of_the_source_for_all_summaries(world: World) 
     given = override(check=source, by=world.rex, label="yes")
     assert (given.check.final_label, given.check.final_source) == ("yes", "reviewer")
     assert coverages() == [1.0, 0.0]
-    withdraw_verdict(verdict=given.verdict, by=world.rex)
+    withdraw_answer(answer=given.verdict, by=world.rex)
     assert coverages() == [None, None]
 
 
@@ -145,13 +144,13 @@ def test_people_correct_an_answer_of_one_summary(world: World) -> None:
 
 def test_questions_are_no_claims(world: World) -> None:
     peer = world.peers["port", "alder"]
-    reader = CheckReader.holding(world.rex, verbs_in(world.rex, world.project))
+    viewer = Viewer.now(world.rex, world.project)
 
     def figures() -> list[object]:
         scores = Score.objects.filter(summary=peer).values(
             "claims", "claims_unscored", "coverage", "alignment"
         )
-        waiting = queue(world.project, reader, Filter(only=Only.ALL)).counted
+        waiting = count(QUEUE.look(viewer, {"only": "all"}))
         counts = (
             contents(world.project),
             check_counts(world.project),
@@ -167,7 +166,7 @@ def test_questions_are_no_claims(world: World) -> None:
         check = answer(question, "yes", judge=world.judge, summary=summary)
         assert check.impact == 0.0
     assert figures() == before
-    assert queue(world.project, reader, Filter(only=Only.ALL, side="question")).counted == 2
+    assert count(QUEUE.look(viewer, {"only": "all", "side": "question"})) == 2
 
 
 def test_an_empty_summary_answers_no_by_rule(world: World) -> None:

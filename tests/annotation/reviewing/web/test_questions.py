@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.adjudicating.services.adjudicate import settle, withdraw_decision
+from annotation.adjudicating.services.adjudicate import settle
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.models import CheckLook, Dispute, Score
-from annotation.reviewing.services.review import override
+from annotation.reviewing.services.review import override, withdraw_answer
 from tests.annotation.asking import answer
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_a_filter_of_the_queue_holds_them(world: World, signed_in: Callable[[Use
     client = signed_in(world.rex)
     assert "Does the port close?" not in client.get(DESK, {"only": "all"}).content.decode()
     for order, held in (("set", 2), ("impact", 2), ("uncertainty", 2), ("document", 1)):
-        page = client.get(DESK, {"side": "question", "order": order}).content.decode()
+        page = client.get(DESK, {"side": "question", "sort": order}).content.decode()
         # By summary there is only what a summary answers.
         assert page.count(">Does the port close?</a>") == held
 
@@ -94,7 +94,7 @@ def test_reviewers_who_differ_make_a_dispute_that_an_adjudicator_resolves(
     decision = settle(dispute=dispute, by=world.cleo, label="yes")
     assert coverage(world) == 0.0
     assert Dispute.objects.get().state == "settled"
-    withdraw_decision(decision=decision, by=world.cleo)
+    withdraw_answer(answer=decision, by=world.cleo)
     assert Dispute.objects.get().state == "open"
     retire_question(question=alder.claim, by=world.mona)
     assert not Dispute.objects.exists()
