@@ -152,10 +152,3 @@ class Rating(Answer):
 
     def __str__(self) -> str:
         return "unscored" if self.value is None else f"{self.value:g}"
-
-    @property
-    def author(self) -> str:
-        """The judge, the person, or where it was imported from."""
-        if self.judge is not None:
-            return self.judge.name
-        return self.person.get_username() if self.person else self.origin_name
