@@ -89,7 +89,7 @@ def mail_an_invitation(invitation_id: str, address: str) -> None:
 def let_people_go_first(**_: Any) -> None:
     """On a machine that also serves people, a worker takes what they leave of the processors.
 
-    Not on SQLite, where whoever writes keeps all others waiting, and must not be slow at it.
+    Not on SQLite, where anyone who writes keeps all others waiting, and must not be slow at it.
     """
     if connection.vendor != "sqlite":
         os.nice(NICENESS)

@@ -95,7 +95,7 @@ class PushResult:
 
 
 class Coverdict:
-    """A server by its address, for whoever the token is of.
+    """A server by its address, for the owner of the token.
 
     `timeout` are the seconds for one answer, `patience` those for which a request is repeated that gets none, or whose
     statistics are still being computed: at most 20 until the server has answered once. `frames` says what tables come

@@ -29,7 +29,7 @@ SETTINGS = "annotation.config.settings.test"
 
 
 def _own_folder() -> None:
-    """A var/ of the run's own: no test touches the data of whoever runs it."""
+    """A var/ of the run's own: no test touches the data of anyone who runs it."""
     folder = tempfile.mkdtemp(prefix="coverdict-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["COVERDICT_VAR"] = folder

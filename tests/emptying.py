@@ -1,6 +1,6 @@
 """Empties the database after a test that commits.
 
-Django's own way truncates every table and makes content types and permissions anew, which costs more than most
+Django's own way truncates every table and makes content types and permissions again, which costs more than most
 tests. Here only tables that hold rows are emptied, and what migrations filled stays.
 """
 

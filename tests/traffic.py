@@ -17,7 +17,7 @@ LONGEST_S = 60.0
 
 
 class Traffic:
-    """Counts the requests that this process answers, whoever sent them, for the length of a with block.
+    """Counts the requests that this process answers, anyone who sent them, for the length of a with block.
 
     At its end it waits until the last one is answered. Without that, a request that nobody waits for any more
     meets the emptying of the test's database: a deadlock, or a row that the next test finds.
@@ -30,7 +30,7 @@ class Traffic:
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
-        request_started.connect(self.begun)
+        request_started.connect(self.started)
         request_finished.connect(self.over)
         return self
 
@@ -40,7 +40,7 @@ class Traffic:
         try:
             self.come_to_rest()
         finally:
-            request_started.disconnect(self.begun)
+            request_started.disconnect(self.started)
             request_finished.disconnect(self.over)
 
     def come_to_rest(self) -> None:
@@ -55,7 +55,7 @@ class Traffic:
         with self._lock:
             return not self._under_way and time.monotonic() - self._last_change > QUIET_S
 
-    def begun(self, **_: Any) -> None:
+    def started(self, **_: Any) -> None:
         """A request has come."""
         self._count(1)
 

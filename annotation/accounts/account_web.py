@@ -196,7 +196,7 @@ def verify(request: Request, key: str) -> HttpResponse:
 class ForgottenPassword(PasswordResetView):
     """Ask for a link by mail; who to ask for one where the installation has no mail server.
 
-    A worker looks the address up and sends, so that the answer takes as long whoever has it.
+    A worker looks the address up and sends, so that the answer takes as long no matter who has it.
     """
 
     template_name = "accounts/forgotten.html"
@@ -222,7 +222,7 @@ class ForgottenPassword(PasswordResetView):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def reset(request: HttpRequest, key: str, token: str) -> HttpResponse:
-    """A new password for whoever holds the link that an administrator made."""
+    """A new password for anyone who holds the link that an administrator made."""
     refusal = None
     try:
         person = person_to_reset(key=key, token=token)

@@ -128,7 +128,7 @@ class LockOut(AxesHandler):  # type: ignore[misc]  # axes has no types
         request.device_cookie = cookie  # type: ignore[attr-defined]
         client = replace(client_of(request), device=device_of(cookie))
         note_account(kind=Kind.SIGN_IN, person=user, client=client, note=getattr(request, "came_in_by", ""))
-        # For the session's row, which is written anew whenever its data change.
+        # For the session's row, which is written again whenever its data change.
         began = {"address": client.address, "agent": client.agent, "at": timezone.now().isoformat()}
         request.session["client"] = began
 

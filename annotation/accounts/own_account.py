@@ -83,7 +83,7 @@ def ask_for_token(
     days: int = DAYS,
     request: HttpRequest,
 ) -> tuple[AuthToken, str]:
-    """As `make_token`, for whoever shows the person's second factor where they have one. Raises as `confirm`, too."""
+    """As `make_token`, for one who shows the person's second factor where they have one. Raises as `confirm`, too."""
     confirm(person=person, code=code, request=request)
     return make_token(person=person, days=days, client=client_of(request))
 

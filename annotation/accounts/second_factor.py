@@ -143,7 +143,7 @@ def show_code(*, person: User, code: str, request: HttpRequest) -> str:
 
 
 def confirm(*, person: User, code: str, request: HttpRequest) -> None:
-    """Make sure that whoever asks has the person's second factor: by this code, or one of the last ten minutes.
+    """Make sure that anyone who asks has the person's second factor: by this code, or one of the last ten minutes.
 
     Somebody without a second factor need not show a code. Raises as `show_code`; Invalid (code `code_needed`) without a
     code; NotAllowed (code `second_factor_needed`) where the operator asks for a factor that is not set up.

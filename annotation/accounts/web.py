@@ -81,7 +81,7 @@ def admin_door(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def setup(request: HttpRequest, secret: str) -> HttpResponse:
-    """The first account of an installation that has none. Open to whoever holds the link."""
+    """The first account of an installation that has none. Open to anyone who holds the link."""
     typed = {name: request.POST.get(name, "") for name in ("username", "full_name")}
     try:
         open_setup(secret)

@@ -33,7 +33,7 @@ FINGERPRINTED_RULES = (
 def fingerprint_of(project: Project, *extra: object) -> str:
     """The fingerprint of all that statistics are made from: scores, rules, samples and what `extra` names.
 
-    Every answer of a person or of the deciding judge writes the scores that it touches anew, and each writing
+    Every answer of a person or of the deciding judge writes the scores that it touches again, and each writing
     samples a new `Score.revision`: the sum over the project tells that something was said. 64 hexadecimal digits;
     equal where nothing has changed, and different but for a chance of some 2^-31 where anything has.
     """

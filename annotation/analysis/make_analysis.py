@@ -38,7 +38,7 @@ FAILED_SECONDS = 60
 WAITED_SECONDS = 2.0
 """After so long who waits for a worker is told to come again."""
 MADE_EVERY_SECONDS = 5
-"""While answers arrive, statistics are made anew no sooner than so long after the last ones,"""
+"""While answers arrive, statistics are made again no sooner than so long after the last ones,"""
 MADE_EVERY_TIMES = 10
 """nor sooner than so many times as long as making them took: a worker has other work, and so has the machine."""
 LOOK_EVERY_SECONDS = 0.2
@@ -67,7 +67,7 @@ class StatisticsRecipe:
 class StoredStatistics:
     """Stored statistics. `payload` is None where they were never made and a worker is at it.
 
-    `is_stale` tells that their inputs have changed since, and that a worker is making them anew; `failed_at` when it
+    `is_stale` tells that their inputs have changed since, and that a worker is making them again; `failed_at` when it
     failed to, if it did, and has not succeeded since.
     """
 

@@ -97,7 +97,7 @@ def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]
     """Django's settings for the cache that holds what is counted for a while: the Redis that `url` names, else the
     broker's, else a table of the database.
 
-    On SQLite it is the memory of each process: there every count would wait for whoever is writing. Raises
+    On SQLite it is the memory of each process: there every count would wait for anyone who is writing. Raises
     ImproperlyConfigured where `url` names no Redis.
     """
     if url and not url.startswith(REDIS):

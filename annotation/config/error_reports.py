@@ -52,7 +52,7 @@ def report_errors(dsn: str, *, environment: str) -> None:
 
 
 def only_what_may_be_told(event: Event, hint: Hint) -> Event:
-    """The event anew, of its parts that hold nothing that people wrote."""
+    """The event again, of its parts that hold nothing that people wrote."""
     known: dict[str, Any] = dict(event)
     told: dict[str, Any] = {name: known[name] for name in TOLD if name in known}
     raised = (known.get("exception") or {}).get("values") or ()

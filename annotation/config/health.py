@@ -14,7 +14,7 @@ from annotation.watching.queries import files_fault, missing_migrations
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers. For a supervisor, which would mend no database by starting it anew."""
+    """200 while this process answers. For a supervisor, which would mend no database by starting it again."""
     return HttpResponse("ok", content_type="text/plain")
 
 

@@ -60,7 +60,7 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
             # Django's own default handlers would print the same event twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
-            # Whoever asks by address or by a made-up name: Django tells of each with a trace.
+            # Anyone who asks by address or by a made-up name: Django tells of each with a trace.
             "django.security.DisallowedHost": {"filters": ["as warning"]},
             # httpx2 logs every request's address at INFO, and a judge's address may carry a secret.
             "httpx2": {"level": "WARNING"},

@@ -1,6 +1,7 @@
 """Sessions in the database, as Django keeps them, with whose they are, found in one statement by hand.
 
-Every request of everybody who is signed in begins with it, and building it anew as a query took most of its time. It is
+Every request of everybody who is signed in begins with it, and building it as a query each time took most of its time. It
+is
 read at each request: a session that was ended anywhere is over everywhere.
 """
 
@@ -18,7 +19,7 @@ from annotation.core.by_hand import kept_plan
 from annotation.models import AccountSession
 
 SEEN_EVERY = timedelta(minutes=5)
-"""How old the time of the last request may become before it is written anew."""
+"""How old the time of the last request may become before it is written again."""
 
 # Defended by tests/bench/answering.py, which sends whole requests.
 _FIND = "SELECT session_data, seen_at < %s FROM annotation_accountsession WHERE session_key = %s AND expire_date > %s"

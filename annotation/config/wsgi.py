@@ -24,5 +24,5 @@ def require_static_files() -> None:
 
 application = get_wsgi_application()
 require_static_files()
-# Else the first request would load them, in each process anew: `gunicorn --preload` loads them once for all.
+# Else the first request would load them, in each process again: `gunicorn --preload` loads them once for all.
 import_module(settings.ROOT_URLCONF)

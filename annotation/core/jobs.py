@@ -5,7 +5,7 @@ What is true stands in the Job rows:
 
 - `take` claims waiting jobs, many under one token, so that of many workers one gets each;
 - `Lease` is the heartbeat: it prolongs the claims and writes the progress as long as the process lives;
-- whoever writes results calls `hold` or `finish` inside the transaction of the writing: a worker whose job was
+- anyone who writes results calls `hold` or `finish` inside the transaction of the writing: a worker whose job was
   cancelled or given to another one writes nothing more;
 - `finish` and `try_later` end a claim, and only with its token;
 - `reap` gives the jobs of dead workers back, `cancel` ends open jobs, `again` lets ended ones wait once more.

@@ -1,6 +1,6 @@
 """A row of a queue that a person has in hand: nobody else is handed it until the lease has run out.
 
-Whoever has a row's address may open it all the same. Leases go by the database's clock.
+Anyone who has a row's address may open it all the same. Leases go by the database's clock.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEASE = timedelta(minutes=5)
 SPARE = timedelta(minutes=1)
-"""A lease is written so much longer than is promised: whoever goes on within it has nothing written again."""
+"""A lease is written so much longer than is promised: anyone who goes on within it has nothing written again."""
 
 Row = TypeVar("Row", bound=Model)
 

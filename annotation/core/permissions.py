@@ -109,7 +109,7 @@ ARCHIVED_VERBS = frozenset(
 
 
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
-"""Either verb opens summaries, claims and checks: whoever reviews them must read them."""
+"""Either verb opens summaries, claims and checks: anyone who reviews them must read them."""
 
 
 def roles_with(verb: Verb) -> frozenset[Role]:

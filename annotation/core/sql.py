@@ -1,4 +1,4 @@
-"""Statements by hand that every request begins with; building them anew as queries took longer than answering them."""
+"""Statements by hand that every request begins with; building them again as queries took longer than answering them."""
 
 # Defended by tests/bench/answering.py.
 ROLES_STATEMENT = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"

@@ -38,7 +38,7 @@ EXPORT_CONTENT_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class OpenedExport:
-    """A finished export, ready to be sent; whoever opened it closes the stream."""
+    """A finished export, ready to be sent; anyone who opened it closes the stream."""
 
     stream: File[bytes]
     name: str

@@ -1,5 +1,5 @@
 """Files that are kept until it is said how they are read; and large ones, that a worker checks or brings in while
-whoever sent them sees how far it is.
+anyone who sent them sees how far it is.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 FOLDER = "imports"
 """Among the kept files."""
 KEPT_FOR = timedelta(hours=24)
-"""How long files wait for whoever sent them."""
+"""How long files wait for anyone who sent them."""
 REJECTS = "rejects"
 """Among the choices: the name of the file of rejected rows, beside the files, as they were last read."""
 
@@ -99,7 +99,7 @@ def import_kept(
     """
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
-        # Of two requests at once the second one sees what the first has begun.
+        # Of two requests at once the second one sees what the first has started.
         if is_there := Import.objects.select_for_update().filter(pk=asked.pk).first() is not None:
             asked.refresh_from_db()
         if not is_there or not is_kept(asked) or asked.requested_by != by:
@@ -185,13 +185,13 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """Newest first, each with its job; not what somebody else has sent and not begun."""
+    """Newest first, each with its job; not what somebody else has sent and not started."""
     seen = Q(job__isnull=False) | Q(requested_by=person)
     return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
 
 
 def state_of(asked: Import) -> str:
-    """The state of its job; waiting where nobody has begun it."""
+    """The state of its job; waiting where nobody has started it."""
     return asked.job.state if asked.job else Job.State.WAITING
 
 
@@ -303,7 +303,7 @@ def _keep_rejects(asked: Import) -> None:
 
 
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or bring in the files. Whoever takes a job over begins anew: what was written before was never seen.
+    """Check or bring in the files. Anyone who takes a job over starts over: what was written before was never seen.
 
     Raises StoppedJob where it was cancelled; Refusal where it cannot be done.
     """

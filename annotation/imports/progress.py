@@ -1,4 +1,4 @@
-"""How far an import is, for whoever waits for it."""
+"""How far an import is, for anyone who waits for it."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def forked(work: Callable[[], object]) -> Process:
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     process.start()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
-    # Whoever comes first: the group must be there before anybody signals it.
+    # Anyone who comes first: the group must be there before anybody signals it.
     with contextlib.suppress(OSError):
         os.setpgid(process.pid or 0, process.pid or 0)
     return Fork(process)

@@ -4,7 +4,7 @@ PostgreSQL lets a removed project's entries go with it, and an erased person's e
 `coverdict.removed_project` and `coverdict.erased_person` for their transaction. On SQLite deleting is not refused,
 because Django empties tables by DELETE there.
 
-SQLite makes a table anew to alter a column, which drops its triggers: a migration that alters a column of events has to
+SQLite rebuilds a table to alter a column, which drops its triggers: a migration that alters a column of events has to
 call `guard` again.
 """
 

@@ -53,7 +53,7 @@ class Invitation(PublicRow):
 
 
 def administrators() -> models.QuerySet[User]:
-    """Whoever can sign in and may do everything."""
+    """Anyone who can sign in and may do everything."""
     return User.objects.filter(is_active=True, is_superuser=True)
 
 

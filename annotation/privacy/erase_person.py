@@ -181,9 +181,9 @@ def _remove_files(projects: list[Project], gone: dict[str, int], *, dry_run: boo
     """Exports with people's names, also those that a worker is writing from names that it has read before."""
     named = Export.objects.filter(project__in=projects, named_people=True)
     jobs = Job.objects.filter(export__in=named)
-    begun = set(jobs.filter(state__in=OPEN).values_list("export", flat=True))
+    started = set(jobs.filter(state__in=OPEN).values_list("export", flat=True))
     cancel(jobs)
-    found = list(named.filter(~Q(path="") | Q(pk__in=begun)))
+    found = list(named.filter(~Q(path="") | Q(pk__in=started)))
     gone["exported files"] = len(found)
     for export in [] if dry_run else found:
         remove_file(export)

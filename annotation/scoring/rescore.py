@@ -34,7 +34,7 @@ RESCORED_AT_ONCE = 50
 """Summaries that are locked, read and written together."""
 
 OVERDUE_AFTER = timedelta(minutes=10)
-"""Whoever changed a rule rescores at once, and is taken to have been cut short after this."""
+"""Anyone who changed a rule rescores at once, and is taken to have been cut short after this."""
 
 DERIVED = (
     "judge_label",
@@ -102,7 +102,7 @@ def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
 def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
     """As `rescore_now`, of summaries that `records.peers` has locked; returns what they were scored by.
 
-    Read the project after the lock: whoever changed its rules before that has passed these summaries already.
+    Read the project after the lock: anyone who changed its rules before that has passed these summaries already.
     """
     records = list(records_of(project, held))
     _store(project, records)

@@ -102,7 +102,7 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """What a form without a valid token gets. Whoever has lost all cookies has lost the token with the session."""
+    """What a form without a valid token gets. Anyone who has lost all cookies has lost the token with the session."""
     if wants_fragment(request) and not request.user.is_authenticated:
         return sign_in_first(request)
     return csrf_failure(request, reason)

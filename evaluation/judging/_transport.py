@@ -215,7 +215,7 @@ class Service:
             http_client=http_client or self._owned,
         )
         self._client.bearer = api_key
-        # Whole, because a path alone is parsed and joined anew for every call.
+        # Whole, because a path alone is parsed and joined again for every call.
         self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:

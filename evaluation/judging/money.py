@@ -1,4 +1,4 @@
-"""A cap on what calls cost, and whose calls go first where money is short: what was begun is finished first."""
+"""A cap on what calls cost, and whose calls go first where money is short: what was started is finished first."""
 
 import asyncio
 import itertools
@@ -13,7 +13,7 @@ from evaluation.judging.errors import BudgetSpent
 
 LOOK_AGAIN_SECONDS = 0.02
 IDLE_SECONDS = 0.2
-"""Where nothing was under way for so long, those that were begun wait for something else than money."""
+"""Where nothing was under way for so long, those that were started wait for something else than money."""
 
 
 class Turn:
@@ -30,7 +30,7 @@ _TURN: ContextVar[Turn | None] = ContextVar("_TURN", default=None)
 
 @contextmanager
 def in_turn(order: int) -> Iterator[None]:
-    """The turn that calls in this context, and in tasks begun in it, belong to."""
+    """The turn that calls in this context, and in tasks started in it, belong to."""
     turn = Turn(order)
     _TURN.set(turn)
     try:
@@ -59,8 +59,8 @@ class MoneyCap:
     by what the replies under way are longer than expected. One that was broken off has no reply, and counts with its
     prompt alone (see `Usage`).
 
-    A call of a summary that was begun goes before all others, in the order of summaries. A new one starts only if the
-    money left covers those begun, assuming each makes as many calls as the longest so far, each at the highest cost so
+    A call of a summary that was started goes before all others, in the order of summaries. A new one starts only if the
+    money left covers those started, if each makes as many calls as the longest so far, each at the highest cost so
     far. So parallel work finishes as many as sequential work would.
     Raises InvalidWeight unless the sum is finite and above 0.
     Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
@@ -131,6 +131,6 @@ class MoneyCap:
         return place.turn not in self._begun, place.turn.order, place.arrival
 
     def _for_begun(self, cost: float) -> float:
-        """What those begun may still need before a new one begins."""
+        """What those started may still need before a new one begins."""
         calls = sum(max(0, self._most_calls - turn.calls) for turn in self._begun)
         return calls * (self._dearest or cost)

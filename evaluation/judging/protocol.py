@@ -290,7 +290,7 @@ _METER: ContextVar[Meter | None] = ContextVar("_METER", default=None)
 
 @contextmanager
 def metered() -> Iterator[Meter]:
-    """A meter for the calls made in this context, and in tasks begun in it, until it ends.
+    """A meter for the calls made in this context, and in tasks started in it, until it ends.
 
     Example: `with metered() as meter: ...` and then `meter.usage.calls`.
     """
@@ -314,10 +314,10 @@ _MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
 
 @contextmanager
 def one_pass() -> Iterator[None]:
-    """Whatever is asked in this context, and in tasks begun in it, belongs together: one run, one job.
+    """Whatever is asked in this context, and in tasks started in it, belongs together: one run, one job.
 
-    A judge asks a question twice at most in a pass, whoever puts it. Unusable replies that a store holds of
-    earlier passes do not count: they are kept to be seen, and the question is asked anew, so a provider that
+    A judge asks a question twice at most in a pass, no matter who puts it. Unusable replies that a store holds of
+    earlier passes do not count: they are kept to be seen, and the question is asked again, so a provider that
     answered badly for a while spoils no later run. Without a pass every list of items is one of its own; a
     pass within another changes nothing.
     """

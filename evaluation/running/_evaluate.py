@@ -119,7 +119,7 @@ def evaluate_summaries(
     Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
     """
     results: dict[int, SummaryEvaluation] = {}
-    # Before anything is begun that ends with closing it.
+    # Before anything is started that ends with closing it.
     checked_judge(judge)
 
     async def collected() -> None:

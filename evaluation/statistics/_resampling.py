@@ -175,7 +175,7 @@ def expanded_tails(confidence: float, clusters: int) -> tuple[float, float]:
     """The two quantiles of bootstrap means at which an interval of few clusters must be read.
 
     They lie further out than those of the confidence, as Student's t does beyond the normal, and the more so the fewer
-    the clusters; of one cluster they are 0 and 1. For whoever reads bounds off `bootstrap_means`.
+    the clusters; of one cluster they are 0 and 1. For anyone who reads bounds off `bootstrap_means`.
     Raises InvalidPercent for a confidence outside 0 to 1.
     Source: Hesterberg, What teachers should know about the bootstrap, 2015, section 3.4: the normal's distribution at
     sqrt(n / (n - 1)) times the quantile of Student's t with n - 1 degrees of freedom.

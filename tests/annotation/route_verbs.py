@@ -128,10 +128,10 @@ OWN = {
 NAMED_IN_FORM = {
     *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "reword-claim", "remove-claim"),
 }
-"""Whose row is named in the form: whoever holds the verb and sends an empty one is told that there is none."""
+"""Whose row is named in the form: anyone who holds the verb and sends an empty one is told that there is none."""
 
 OF_TEXT_IN_HAND = {"units", "join-units", "split-unit"}
-"""Closed to whoever is judging that very text, whatever verbs they hold."""
+"""Closed to anyone who is judging that very text, whatever verbs they hold."""
 
 OUTSIDE = {
     "projects": False,

@@ -125,17 +125,17 @@ def test_work_is_done_where_its_fork_ends_well(ends_with: int, is_done: bool) ->
 
 
 def test_work_that_lasts_too_long_is_ended() -> None:
-    begun: list[Process] = []
+    started: list[Process] = []
 
     def begin() -> Process:
-        begun.append(forked(sleeps))
-        return begun[-1]
+        started.append(forked(sleeps))
+        return started[-1]
 
     with supervisor([]) as over:
         over.add(Child("worker", begin))
         assert not over.have_done(sleeps, seconds=0.1)
         # Those beside it go on.
-        assert begun[0].poll() is None
+        assert started[0].poll() is None
 
 
 def test_a_fork_does_what_a_command_would_do(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The signals by which processes of `_struck` are struck. gunicorn and Celery leave these to whoever wants them."""
+"""The signals by which processes of `_struck` are struck. gunicorn and Celery leave these to anyone who wants them."""
 
 import signal
 

@@ -278,7 +278,7 @@ def _fill_database_disk(world: World) -> None:
     end = time.monotonic() + AWAY_SECONDS
     while _tried(_held_any) is None:
         if time.monotonic() > end:
-            # It has ended itself, as it does where it cannot write its log; whoever frees the disk starts it again.
+            # It has ended itself, as it does where it cannot write its log; anyone who frees the disk starts it again.
             world.database.restart()
 
 

@@ -1,4 +1,4 @@
-"""The leaderboard of 25 systems over 100 document sets: made anew with 10,000 draws, and its page.
+"""The leaderboard of 25 systems over 100 document sets: made again with 10,000 draws, and its page.
 
 On SQLite, so that what the database does counts as processor time too, which a busy machine does not stretch.
 """
@@ -53,7 +53,7 @@ def _measure() -> list[Row]:
     board(project)
     page = 1000 * _page(project)
     return [
-        Row(f"{name}, made anew", made, "s of CPU", at_most=ANEW_SECONDS, note=f"best of {TURNS}"),
+        Row(f"{name}, made again", made, "s of CPU", at_most=ANEW_SECONDS, note=f"best of {TURNS}"),
         Row(f"{name}, page", page, "ms of CPU", at_most=PAGE_MS, note=f"median of {PAGES}"),
     ]
 

@@ -15,7 +15,7 @@ from annotation.models import AccountSession
 pytestmark = pytest.mark.django_db
 
 
-def begun() -> str:
+def started() -> str:
     session = SessionStore()
     session["who"] = "ana"
     session.save()
@@ -24,14 +24,14 @@ def begun() -> str:
 
 
 def test_what_was_kept_is_read_in_one_statement() -> None:
-    key = begun()
+    key = started()
     with CaptureQueriesContext(connection) as asked:
         assert SessionStore(key)["who"] == "ana"
     assert len(asked) == 1
 
 
 def test_a_session_that_was_ended_is_over_for_everybody_who_still_has_its_key() -> None:
-    key = begun()
+    key = started()
     SessionStore(key).flush()
     late = SessionStore(key)
     assert "who" not in late
@@ -39,7 +39,7 @@ def test_a_session_that_was_ended_is_over_for_everybody_who_still_has_its_key() 
 
 
 def test_an_expired_session_is_over() -> None:
-    key = begun()
+    key = started()
     AccountSession.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
     assert "who" not in SessionStore(key)
 
@@ -51,7 +51,7 @@ def test_a_key_that_nobody_gave_out_is_forgotten() -> None:
 
 
 def test_the_last_request_is_written_down_every_few_minutes() -> None:
-    key = begun()
+    key = started()
     long_ago = timezone.now() - SEEN_EVERY - timedelta(seconds=1)
     AccountSession.objects.update(seen_at=long_ago)
     assert SessionStore(key)["who"] == "ana"

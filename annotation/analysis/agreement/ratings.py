@@ -1,8 +1,7 @@
-"""What people said before anybody had told them anything: the answers that agreement may be read from.
+"""Blind answers of people: those that agreement is computed from.
 
-A reviewer's answer counts as it was first given, by somebody who had seen nothing of the judge's. An answer that its
-owner took back later still counts: whoever differed from the judge would take back more than whoever did not. Percents
-and ratings are those of closed assignments.
+A reviewer's first answer counts, given before seeing the judge's. It counts even if it was withdrawn later: people who
+differ from the judge withdraw more often than people who agree. Percents and ratings are those of closed assignments.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def in_order(
 def names_of(project: Project, versions: Sequence[VersionKey]) -> dict[VersionKey, str]:
     """A name for each version: the judge's, with a number where there are several of it in the project.
 
-    Versions are numbered by their first verdict, so that a number stays with its version whoever answers what.
+    Versions are numbered by their first verdict, so that a number stays with its version no matter who answers what.
     """
     judges = Judge.objects.in_bulk([judge for judge, _ in versions])
     verdicts = Verdict.objects.filter(role=Verdict.Role.JUDGE, check_row__project=project, judge__in=judges)

@@ -36,7 +36,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
     found = stored.facts(JudgeFigures)
     versions = found.versions if found else ()
     named = request.GET.get("judge", "")
-    # A judge that has just been tried is missing until the figures are made anew, and may have none of another score.
+    # A judge that has just been tried is missing until the figures are made again, and may have none of another score.
     may_lack = not stored.is_current or request.GET.get("score")
     if may_lack and all(each.id != named for each in versions):
         named = ""

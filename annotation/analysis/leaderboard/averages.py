@@ -83,7 +83,7 @@ class SetMeans:
         }
 
     def clusters_by_set(self) -> dict[str, str]:
-        """The cluster of each document set, made anew by every call."""
+        """The cluster of each document set, made again by every call."""
         return dict(zip(self.sets, self.clusters, strict=True))
 
 

@@ -190,7 +190,7 @@ def assessors_in(project: Project) -> list[str]:
 
 
 def assessor_progress(project: Project) -> list[AssessorProgress]:
-    """Every assessor, and whoever has been given sets, by name. Two queries, however many."""
+    """Every assessor, and anyone who has been given sets, by name. Two queries, however many."""
     able = _who_may_assess(project)
     rows = (
         Assignment.objects.filter(document_set__project=project)

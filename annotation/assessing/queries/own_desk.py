@@ -1,4 +1,4 @@
-"""An assessor's own page: what is begun, what waits, what is submitted. Blind, as all of an assessor's own work."""
+"""An assessor's own page: what is started, what waits, what is submitted. Blind, as all of an assessor's own work."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class OwnDesk:
 
     @property
     def at_hand(self) -> tuple[SetWork, ...]:
-        """What is shown with its summaries: what a lease runs on, what is begun, and the next of one's own."""
+        """What is shown with its summaries: what a lease runs on, what is started, and the next of one's own."""
         pulled = tuple(work for work in self.drafts + self.open if work.lease_until)
         given = tuple(work for work in self.drafts if not work.lease_until)
         return pulled + given + self._waiting[:1]
 
     @property
     def later(self) -> tuple[SetWork, ...]:
-        """The rest of what is not begun, for which a line each will do."""
+        """The rest of what is not started, for which a line each will do."""
         return self._waiting[1:]
 
     @property

@@ -150,7 +150,7 @@ class _Saving:
     outdated: list[int] = field(default_factory=list)
     judgments: list[CoverageJudgment] = field(default_factory=list)
     ratings: list[Rating] = field(default_factory=list)
-    begun: set[int] = field(default_factory=set)
+    started: set[int] = field(default_factory=set)
     versions: dict[object, int] = field(default_factory=dict)
     """The version before these acts of each thing that they change."""
 
@@ -182,7 +182,7 @@ class _Saving:
             status = STATUSES[type(refusal)]
             return ActResult(status, code=refusal.code, message=refusal.message, **refusal.details)  # type: ignore[arg-type]
         if piece.state == Reading.State.OPEN:
-            self.begun.add(piece.key)
+            self.started.add(piece.key)
         return ActResult(200, version)
 
     def store(self) -> None:
@@ -190,8 +190,8 @@ class _Saving:
         CoverageJudgment.objects.filter(pk__in=self.outdated).update(is_current=False)
         CoverageJudgment.objects.bulk_create(self.judgments)
         Rating.objects.bulk_create(self.ratings)
-        if self.begun:
-            opened = Reading.objects.filter(pk__in=self.begun, state=Reading.State.OPEN)
+        if self.started:
+            opened = Reading.objects.filter(pk__in=self.started, state=Reading.State.OPEN)
             opened.update(state=Reading.State.DRAFT)
 
     def gates(self) -> dict[str, Gates]:

@@ -44,7 +44,7 @@ EMAIL_URL = env.str("EMAIL_URL", default="")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
 EMAIL_TIMEOUT = 20
 vars().update(environment.mail(EMAIL_URL, DEFAULT_FROM_EMAIL))
-# Figures for Prometheus at /metrics, for whoever sends this token; without it there is no such page.
+# Figures for Prometheus at /metrics, for anyone who sends this token; without it there is no such page.
 METRICS_TOKEN = environment.token("METRICS_TOKEN", env.str("METRICS_TOKEN", default=""))
 # Single sign-on by OpenID Connect, off unless its three variables are set, and who gets an account by it.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")

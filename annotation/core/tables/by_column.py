@@ -18,7 +18,7 @@ def spelled(
 ) -> Iterator[list[tuple[Any, ...]]]:
     """The rows in groups, each value as its column spells it; None leaves a column's values as they are.
 
-    What spells a column is made anew for each group.
+    What spells a column is made again for each group.
     """
     columns = list(columns)
     for group in batches(rows, ROWS_AT_ONCE):

@@ -292,9 +292,9 @@ class _Guesser:
 
     def _is_text(self, column: str) -> bool:
         values = [value for row in self.rows if isinstance(value := pick(row, column), str) and value.strip()]
-        begun = [value.strip()[:_BEGINNING] for value in values]
+        started = [value.strip()[:_BEGINNING] for value in values]
         # In a script without spaces two signs make about a word.
-        words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in begun)
+        words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in started)
         return bool(words) and words[len(words) // 2] >= WORDS_OF_A_TEXT
 
     def _length(self, column: str) -> int:

@@ -34,7 +34,7 @@ class Connection:
 def check_connection(*, project: Project, judge: Judge, by: User | None) -> Connection:
     """Ask the server of a judge, which need not be saved, about a fixed claim; no text of a project is sent.
 
-    The reply format and the refused parameters of a saved judge are found anew and stored. Raises NotFound for a judge
+    The reply format and the refused parameters of a saved judge are found again and stored. Raises NotFound for a judge
     of another project; Invalid where it cannot be asked (code `unusable_judge`) or gave no usable answer
     (`judge_failed`).
     """

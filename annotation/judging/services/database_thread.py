@@ -24,7 +24,7 @@ class DatabaseThread:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
 
     def close(self) -> None:
-        """End the thread and its connection, once everything that was begun is done."""
+        """End the thread and its connection, once everything that was started is done."""
         self._thread.submit(_close_connection).result()
         self._thread.shutdown()
 
@@ -38,9 +38,9 @@ class DatabaseThread:
 
     async def do_surely(self, work: Callable[[], ThreadResult]) -> ThreadResult:
         """The result of the work, which is done even where the caller is cancelled meanwhile."""
-        begun = self.begin(work)
+        started = self.begin(work)
         # Cancelling takes back the reading of the result alone, which stands behind the work.
-        return await asyncio.wrap_future(self._thread.submit(begun.result))
+        return await asyncio.wrap_future(self._thread.submit(started.result))
 
 
 class Grouped(Generic[Item, ThreadResult]):

@@ -1,4 +1,4 @@
-"""A judge's answered calls as rows, so that no question is paid for twice, whoever asks it."""
+"""A judge's answered calls as rows, so that no question is paid for twice, no matter who asks it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ logger = structlog.get_logger(__name__)
 class RowCallStore:
     """Keeps a judge's answered calls as JudgeCall rows; those made for a run name it.
 
-    Whoever finds no reply to a question claims it, and asks; others who come with the same question wait
+    Anyone who finds no reply to a question claims it, and asks; others who come with the same question wait
     for the reply. The claim ends with the reply, with the task that asked, or with the lease of a process
     that died. Calls of a project's own judge serve that project alone, even where another has one just like it.
     """
@@ -129,7 +129,7 @@ class RowCallStore:
         found = self._read(keys)
         if missing := [key for key in keys if key not in found]:
             ours = self._claim(missing)
-            # Whoever held a claim before us may have written the reply since we looked.
+            # Anyone who held a claim before us may have written the reply since we looked.
             late = self._read(list(ours))
             found |= late
             if ours:

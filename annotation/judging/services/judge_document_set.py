@@ -227,7 +227,7 @@ class DocumentSetWork:
             return None
         questions, key = self.read.questions, self.document_set.pk
         missing = questions.missing(key)
-        # Whoever makes up more must see all that are there, to make up others.
+        # Anyone who makes up more must see all that are there, to make up others.
         shown = questions.of(key) if missing else questions.open(key)
         if not missing and not shown:
             return None

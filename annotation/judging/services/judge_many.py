@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 TURN_SECONDS = 20.0
-"""After so long another run that waits has its turn, and the judge is read anew."""
+"""After so long another run that waits has its turn, and the judge is read again."""
 CHECKS_A_TRANSACTION = 100
 OFFLINE_SETS_AT_ONCE = 50
 UNAVAILABLE_IN_A_ROW = 10
@@ -78,7 +78,7 @@ class _Flow:
     usable: int = 0
 
     @classmethod
-    def begun(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
+    def started(cls, claimed: jobs.Claimed, work: DocumentSetWork) -> _Flow:
         context = contextvars.copy_context()
         context.run(bind_contextvars, **jobs.told_of(claimed.job))
         return cls(claimed, work, work.steps(), context)
@@ -188,7 +188,7 @@ class _Turn:
             jobs.try_later(claimed[0], error=f"{type(failure).__name__}: {failure}")
             return
         for flow in flows:
-            # Taken back by another worker and taken again here, under the same token: it begins anew.
+            # Taken back by another worker and taken again here, under the same token: it starts over.
             if (former := self.flows.get(flow.claimed.job.pk)) is not None:
                 self._drop(former)
             self.flows[flow.claimed.job.pk] = flow
@@ -219,7 +219,7 @@ class _Turn:
             scored=frozenset(Score.objects.filter(summary__in=peers).values_list("summary_id", flat=True)),
         )
         return [
-            _Flow.begun(
+            _Flow.started(
                 each, DocumentSetWork(document_set, replace(read, judge=self.judge.judge_of(document_set)))
             )
             for each, document_set in zip(claimed, sets, strict=True)
@@ -392,7 +392,7 @@ class _Turn:
         if not some:
             return
         peers = sorted(each.peer.pk for _, each in some)
-        # Whoever decides a check locks the summary first; in one order, so that two jobs never deadlock.
+        # Anyone who decides a check locks the summary first; in one order, so that two jobs never deadlock.
         locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=peers)
         list(locked.order_by("pk").values_list("pk", flat=True))
         write(

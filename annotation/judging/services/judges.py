@@ -241,10 +241,10 @@ class JudgeAtWork:
 
     def ask(self, questions: Iterable[Coroutine[None, None, JudgeReply]]) -> list[JudgeReply | BaseException]:
         """What each question got, once all have."""
-        begun = self.begin(questions)
-        while not wait([begun], LOOK_ALIVE_SECONDS).done:
+        started = self.begin(questions)
+        while not wait([started], LOOK_ALIVE_SECONDS).done:
             self.require_asking()
-        return begun.result()
+        return started.result()
 
 
 @contextmanager

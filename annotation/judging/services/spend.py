@@ -38,7 +38,7 @@ class RunBudget:
     async def reserve(self, cost: float) -> None:
         """Hold back what a call is expected to cost, once there is room. Raises BudgetSpent where there will be none.
 
-        Whoever is cancelled meanwhile has held nothing back.
+        Anyone who is cancelled meanwhile has held nothing back.
         """
         while self._has_cap and not await self._take(cost):  # noqa: ASYNC110 - see below
             # Another worker may have made room: no event of this process says so.

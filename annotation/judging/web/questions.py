@@ -65,7 +65,7 @@ def _after(request: Request, room: Room, document_set: DocumentSet) -> HttpRespo
 def _show(
     request: Request, room: Room, document_set: DocumentSet, *, refusal: Conflict | Invalid | None = None
 ) -> HttpResponse:
-    # Whoever judges blind may ask and retire, and sees none.
+    # Anyone who judges blind may ask and retire, and sees none.
     may_see = Verb.VIEW_SCORES in room.verbs
     asked = list(questions_about(document_set.pk))
     standing = [question for question in asked if question.removed_at is None]

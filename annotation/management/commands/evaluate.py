@@ -162,7 +162,7 @@ class Command(BaseCommand):
     def _wait(self, run: Run) -> float:
         """Wait until the run is over; the seconds that it took.
 
-        Whoever interrupts cancels the run, unless workers of others are at it.
+        Anyone who interrupts cancels the run, unless workers of others are at it.
         """
         began = time.monotonic()
         line = _ProgressLine(self)

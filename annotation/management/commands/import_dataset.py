@@ -117,7 +117,7 @@ class Command(BaseCommand):
 
 
 class _Told(Progress):
-    """Says how far it is, now and then, to whoever sits at the terminal or reads the log of errors."""
+    """Says how far it is, now and then, to anyone who sits at the terminal or reads the log of errors."""
 
     def __init__(self, command: Command) -> None:
         super().__init__()

@@ -34,7 +34,7 @@ def accept_invitation(*, secret: str, by: User) -> Membership:
     somebody else: an owner can give a member more roles.
     """
     found = open_invitation(secret)
-    # The project first and the invitation then, as whoever removes the owner who made it.
+    # The project first and the invitation then, as one who removes the owner who made it.
     Project.objects.select_for_update(of=("self",)).get(pk=found.project_id)
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
     invitation = _usable(locked.filter(pk=found.pk).first())
@@ -62,7 +62,7 @@ def accept_invitation(*, secret: str, by: User) -> Membership:
 def accept_with_new_account(
     *, secret: str, username: str, password: str, full_name: str = ""
 ) -> tuple[User, Membership]:
-    """Make an account for whoever holds the link, and let them in; both, or neither.
+    """Make an account for anyone who holds the link, and let them in; both, or neither.
 
     Raises as `accept_invitation`; Invalid for a name or password that will not do, Conflict (code `name_taken`)
     for a name that somebody has.

@@ -1,6 +1,6 @@
 """An owner lets people into a project, changes their roles, or lets them go.
 
-What a person has judged stays when they go. An owner's invitations that wait go with the role: whoever may no
+What a person has judged stays when they go. An owner's invitations that wait go with the role: anyone who may no
 longer let people in must not be able to come back by a link of their own.
 """
 

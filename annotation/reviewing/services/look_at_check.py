@@ -48,7 +48,7 @@ def reveal(*, check: Check, to: User, look: CheckLook | None) -> CheckLook:
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
     """Record that the person opens what the scores of a peer summary are made of, with everything said of its checks.
 
-    As `see_checks` of each of its current checks, and of its source. Nothing is kept of whoever cannot open it.
+    As `see_checks` of each of its current checks, and of its source. Nothing is kept of anyone who cannot open it.
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
@@ -68,7 +68,7 @@ def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
 
 
 def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
-    # Whoever is blind now may review once they are not, and superusers see the admin all the same.
+    # Anyone who is blind now may review once they are not, and superusers see the admin all the same.
     if not standing.roles & roles_with(Verb.REVIEW):
         return
     shown = CheckLook.objects.filter(check_row=OuterRef("pk"), person=by, revealed_at__isnull=False)

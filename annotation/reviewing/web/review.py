@@ -288,7 +288,7 @@ def _kept_by_a_sample(withdrawn: Verdict) -> str:
 
 
 def _scores_told(room: Room, row: Check) -> ScoresTold | None:
-    """The scores that an answer to `row` may move; None for whoever is told of no movement."""
+    """The scores that an answer to `row` may move; None for anyone who is told of no movement."""
     return scores_now(row) if Verb.VIEW_SCORES in room.verbs else None
 
 

@@ -193,7 +193,7 @@ def _is_held(path: str, but: User | None) -> Q:
 
 
 def _opened(check: str, path: str) -> Subquery:
-    """When whoever has the check opened it first."""
+    """When anyone who has the check opened it first."""
     looks = CheckLook.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
     return Subquery(looks.order_by().values("opened_at")[:1])
 

@@ -64,7 +64,7 @@ class CutUnit:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A summary's units; `token` names this cut: whoever changes it says which one they saw."""
+    """A summary's units; `token` names this cut: anyone who changes it says which one they saw."""
 
     summary_id: str
     document_set: str
@@ -144,7 +144,7 @@ def text_to_cut(project: Project, person: User, public_id: str) -> Summary:
 
 
 def keep_apart(person: User | None, summary: Summary) -> None:
-    """Refuse whoever has open assessor work on the summary's document set. Raises NotAllowed (code `blind`)."""
+    """Refuse anyone who has open assessor work on the summary's document set. Raises NotAllowed (code `blind`)."""
     project = summary.document_set.project
     if person is not None and summary.document_set_id in own_open_sets(project, person):
         raise NotAllowed(

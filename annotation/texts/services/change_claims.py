@@ -88,11 +88,11 @@ def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None
 def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
     """Put a claim with other words at the place of one; its unit, weight and comparisons stay.
 
-    Whoever answered the old words, or was shown what others said of them, is not blind to the new ones. Raises
+    Anyone who answered the old words, or was shown what others said of them, is not blind to the new ones. Raises
     Invalid where the words are empty, too long, the same as before (white space, and marks at the ends, make no
     others) or those of another claim of the text; Conflict where the claim was removed since (`newer_claims`), a
-    random sample waits for it (`sampled`) or it replaces a unit that was judged (`judged`); NotAllowed to whoever may
-    not change claims, and (`decided`) to whoever may not adjudicate where an adjudicator's decision rests on it.
+    random sample waits for it (`sampled`) or it replaces a unit that was judged (`judged`); NotAllowed to one who may
+    not change claims, and (`decided`) to anyone who may not adjudicate where an adjudicator's decision rests on it.
     """
     words = claim_words(text)
     owner, claims = _begin(claim, by, yours=words)
@@ -171,7 +171,7 @@ def _hold(owner: ClaimOwner) -> None:
         hold(owner)
         return
     if isinstance(owner, DocumentSet):
-        # Before its summaries, as whoever keeps a judge's claims does.
+        # Before its summaries, as one who keeps a judge's claims does.
         list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
     held = Summary.objects.filter(document_set=document_set_of(owner))
     list(held.select_for_update(of=("self",)).order_by("pk").only("pk"))

@@ -3,7 +3,7 @@ the summary.
 
 An act locks the assignments that hold the summary, the summaries of its set, and its units, in this order, as
 saving and closing do. An open form is refused what it
-says of units that are gone, and loads its page anew.
+says of units that are gone, and loads its page again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
     It has their weight, the larger one where they differ. `seen` is the token of the cut that `by` had on
     screen: where it is another one by now, Conflict (code `newer_cut`) carries both, and nothing is changed.
     Raises Conflict also where the summary is judged (`judged`) or a judge is at work on the set (`running`),
-    NotFound where there is no such unit, Invalid where it is the last one, NotAllowed (`blind`) to whoever
+    NotFound where there is no such unit, Invalid where it is the last one, NotAllowed (`blind`) to anyone who
     has the set open to judge.
     """
     units = _begin(summary, by, seen, {"act": "join", "unit": unit_id})

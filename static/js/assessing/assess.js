@@ -276,7 +276,7 @@
     showUndo();
   }
 
-  // From one summary to another, or to the same one anew
+  // From one summary to another, or to the same one again
 
   async function turn(id, { isHistory = false } = {}) {
     if (isTurning || !id) return false;

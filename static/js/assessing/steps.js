@@ -22,7 +22,7 @@ class Steps {
   }
 
   begin(reading) {
-    this.#of(reading)?.classList.add("begun");
+    this.#of(reading)?.classList.add("started");
   }
 
   // What the server says of a comparison.
@@ -31,7 +31,7 @@ class Steps {
     if (!step) return;
     const isDone = before !== "open" && units === "done" && after !== "open";
     step.classList.toggle("done", isDone);
-    step.classList.toggle("begun", !isDone);
+    step.classList.toggle("started", !isDone);
     step.toggleAttribute("data-judged", units === "done");
     step.toggleAttribute("data-read", before !== "open");
   }

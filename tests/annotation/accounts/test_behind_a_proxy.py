@@ -113,7 +113,7 @@ def test_each_client_behind_the_proxy_waits_for_its_own_wrong_passwords_whatever
         assert signs_in(port, "rex-secret", at=STRANGER, claims="203.0.113.99") == 429
         assert signs_in(port, "rex-secret", at=OFFICE) == 302
         assert addresses() == {STRANGER, OFFICE}
-        # From everywhere now: whoever is not known waits, and the office goes on.
+        # From everywhere now: anyone who is not known waits, and the office goes on.
         for number in range(FAILURES_OF_ACCOUNT):
             signs_in(port, "wrong", at=f"127.0.1.{number + 1}")
         assert signs_in(port, "rex-secret", at="127.0.2.1") == 429

@@ -64,7 +64,7 @@ def test_five_wrong_passwords_make_one_wait_and_each_further_one_twice_as_long(
     assert tries("rex-secret") == 429
     clock.shift(timedelta(seconds=1))
     assert tries("rex-secret") == 302
-    # Having come in, one begins anew.
+    # Having come in, one starts over.
     assert tries("wrong") == 422
 
 

@@ -194,7 +194,7 @@ def test_what_cannot_be_made_keeps_no_other_waiting(
     current_statistics(project=world.project, kind=KIND, key="a")
     work()
     assert current_statistics(project=world.project, kind=KIND, key="a").payload == "made"
-    # It is tried a few times more; whoever waits meanwhile is told why.
+    # It is tried a few times more; anyone who waits meanwhile is told why.
     assert Job.objects.get(analysis__key="broken").state == "waiting"
     assert current_statistics(project=world.project, kind=KIND, key="broken").failed_at is not None
     with pytest.raises(NotReady, match="worker's log for the reason"):

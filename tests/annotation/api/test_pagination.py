@@ -85,7 +85,7 @@ def test_lists_cost_the_same_whether_few_rows_or_many(world: World, client_of: A
     client.get("/api/v1/projects/harbour/leaderboard/")
     few = {address: queries_of(client, address) for address in addresses}
     grow_more(world)
-    # Statistics are made anew at the first look after their inputs changed, and read after that.
+    # Statistics are made again at the first look after their inputs changed, and read after that.
     client.get("/api/v1/projects/harbour/leaderboard/")
     assert {address: queries_of(client, address) for address in addresses} == few
     assert max(few.values()) <= 12

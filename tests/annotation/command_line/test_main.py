@@ -33,7 +33,7 @@ def test_the_help_lists_coverdicts_own_commands_alone(capsys: pytest.CaptureFixt
 
 def test_every_command_of_our_own_has_a_name_there() -> None:
     own = {name for name, app in get_commands().items() if app == "annotation"}
-    # Django's own server is for whoever develops, in the project's folder.
+    # Django's own server is for anyone who develops, in the project's folder.
     assert {command.name for command in SERVER_COMMANDS.values()} == own - {"runserver"} | {"migrate"}
 
 

@@ -1,4 +1,4 @@
-"""A large file is checked and brought in by a worker; whoever sent it sees how far it is, and what came of it."""
+"""A large file is checked and brought in by a worker; anyone who sent it sees how far it is, and what came of it."""
 
 from __future__ import annotations
 

@@ -104,5 +104,5 @@ def test_raters_are_pseudonyms_unless_an_owner_asks(project: Project, tmp_path: 
 
     named = ["import:votes.jsonl anna.berg", "import:votes.jsonl rater 2"]
     assert raters(People(project, named=True)) == named
-    # Whoever has no name but a number keeps it.
+    # Anyone who has no name but a number keeps it.
     assert raters(People(project)) == [f"import:votes.jsonl {pseudonym(project, 'anna.berg')}", named[1]]

@@ -119,8 +119,8 @@ def test_merged_steps_are_told_in_own_words(
     reword(llm_judge, project, "cover_summary", "Cover, please. $parts")
     run = run_to_end(project, llm_judge, ["summarization", "question_coverage"])
     assert run.state == "finished"
-    begun = sorted(words.split(",")[0] for words in told(llm_server))
+    started = sorted(words.split(",")[0] for words in told(llm_server))
     # One document, two summaries.
-    assert begun == ["Align", "Align", "Cover", "Cover", "Read"]
+    assert started == ["Align", "Align", "Cover", "Cover", "Read"]
     read = next(words for words in told(llm_server) if words.startswith("Read"))
     assert read == "Read, please. Take atomic claims of the reference. Make questions."

@@ -220,7 +220,7 @@ def cost() -> float:
 
 
 def everything_is_done(budget: RunBudget) -> None:
-    """Wait for what was begun before: a budget does one thing after the other."""
+    """Wait for what was started before: a budget does one thing after the other."""
     asyncio.run(budget.settle(0.0, 0.0))
 
 
@@ -258,7 +258,7 @@ def test_the_loop_goes_on_while_the_database_waits(budget: RunBudget) -> None:
     assert cost() == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize("asked_before", [0, 1], ids=["begun", "not yet begun"])
+@pytest.mark.parametrize("asked_before", [0, 1], ids=["started", "not yet started"])
 def test_who_is_cancelled_while_setting_aside_has_set_nothing_aside(
     budget: RunBudget, asked_before: int
 ) -> None:

@@ -148,7 +148,7 @@ FREE_TEXTS_OF_PEOPLE = {
 
 
 def test_every_reference_to_a_person_goes_or_is_known_to_stay() -> None:
-    """Whoever adds one says here what erasing does with it; what cascades from an account is deleted."""
+    """Anyone who adds one says here what erasing does with it; what cascades from an account is deleted."""
     stays, texts = set(), set()
     for model in apps.get_models():
         of_people = [field for field in model._meta.concrete_fields if field.related_model is User]

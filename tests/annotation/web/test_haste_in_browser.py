@@ -1,4 +1,4 @@
-"""Whoever works fast, corrects a slip at once, goes back or loses the connection: what the page says is so."""
+"""Anyone who works fast, corrects a slip at once, goes back or loses the connection: what the page says is so."""
 
 from __future__ import annotations
 

@@ -263,12 +263,12 @@ def test_what_is_refused_after_the_page_was_left_is_told(world: World, desk: Des
     leave_unheard(page, assignment, "4")
 
     def refuse(route: Route) -> None:
-        result = {"status": 404, "version": 0, "code": "not_found", "message": "That unit was cut anew."}
+        result = {"status": 404, "version": 0, "code": "not_found", "message": "That unit was cut again."}
         route.fulfill(json={"results": [result], "slips": {}, "gates": {}, "lease_until": None})
 
     page.route("**/acts/", refuse)
     page.goto("/p/harbour/work/")
-    page.locator(".set .notice", has_text="refused and not saved: That unit was cut anew.").wait_for()
+    page.locator(".set .notice", has_text="refused and not saved: That unit was cut again.").wait_for()
     page.wait_for_timeout(500)
     assert page.locator(".set .notice").count() == 1
 

@@ -6,7 +6,7 @@ import pytest
 from evaluation.judging import JudgeSettings, Text
 from evaluation.judging.prompts import PROMPTS, Prompt, canonical, check_input, extract_input
 
-# Digests of what each version says. Whoever changes a prompt's words or schema raises its version and records
+# Digests of what each version says. Anyone who changes a prompt's words or schema raises its version and records
 # the new digest under it: stored calls are found by version.
 RECORDED = {
     ("extract", "2"): "998bc826bb3dd01c",

@@ -30,7 +30,7 @@ TWICE = Limits(timeout_seconds=0.3, max_attempts=2, max_tokens=50)
 
 
 def tokens_of(call: Call) -> int:
-    """The prompt of a call, at a token for three bytes begun, the schema included."""
+    """The prompt of a call, at a token for three bytes started, the schema included."""
     parts = [message["content"] for message in call.body["messages"]]
     parts.append(json.dumps(call.body["response_format"], ensure_ascii=False, separators=(",", ":")))
     return sum(-(-len(part.encode()) // 3) for part in parts)
@@ -47,11 +47,11 @@ class SlowBudget:
     def __init__(self, *, refuses: bool = False) -> None:
         self.reserved = 0.0
         self.spent = 0.0
-        self.begun = asyncio.Event()
+        self.started = asyncio.Event()
         self._refuses = refuses
 
     async def reserve(self, cost: float) -> None:
-        self.begun.set()
+        self.started.set()
         await asyncio.sleep(0.05)
         if self._refuses:
             raise BudgetSpent("nothing left")
@@ -170,7 +170,7 @@ def test_who_is_cancelled_while_reserving_gives_it_back(judge_of: JudgeMaker, ll
         budget = SlowBudget(refuses=refuses)
         judge = judge_of(price=PRICE, budget=budget)
         asking = asyncio.create_task(judge.check(["a"], Text.of(TEXT)))
-        await budget.begun.wait()
+        await budget.started.wait()
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking

@@ -139,7 +139,7 @@ def test_no_text_leaves_its_field(judge_of: JudgeMaker, llm_server: LLMServer, t
 def test_an_obeying_judge_gives_the_summary_itself_what_it_asks_for(
     judge_of: JudgeMaker, llm_server: LLMServer
 ) -> None:
-    """What remains possible, as the documentation says; whoever closes it changes the documentation too."""
+    """What remains possible, as the documentation says; anyone who closes it changes the documentation too."""
     order = reply(answers=EVERYTHING)
     results = evaluated(judge_of, llm_server, {"alder": f"It snowed. {ORDER}{order}", "beech": HONEST})
     assert (results["alder"]["coverage"], results["beech"]["coverage"]) == (1.0, 0.25)

@@ -124,7 +124,7 @@ def test_all_calls_about_a_document_begin_alike_up_to_its_end(
     shared = common_beginning(prompts)
     assert len(prompts) == 3
     assert "tells of town 29." in shared
-    # Whoever asks about many claims of a reference shows them before the summary.
+    # Anyone who asks about many claims of a reference shows them before the summary.
     llm_server.calls.clear()
     evaluate_summaries(items, judge=judge, metrics=["coverage"])
     covers = [call for call in llm_server.calls if "claims" in call.question]

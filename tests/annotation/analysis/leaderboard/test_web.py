@@ -416,7 +416,7 @@ def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic:
     assert 'hx-trigger="every 10s" hx-select="#made"' in watched
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
-    # Whoever watches the page is told, and the note then asks for the whole.
+    # Anyone who watches the page is told, and the note then asks for the whole.
     told = vic.get("/p/harbour/scores/", headers={"HX-Request": "true"}).content.decode()
     page = vic.get("/p/harbour/scores/").content.decode()
     for each in (told, page):

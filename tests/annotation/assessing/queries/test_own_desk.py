@@ -44,11 +44,11 @@ def test_a_pulled_set_comes_first_before_it_is_begun(world: World) -> None:
     add_sets(world, ["third"])
     open_queue(world)
     pulled = pull(project=world.project, by=world.ana).document_set.external_id
-    begun, next_one = [name for name in ("port", "bridge", "third") if name != pulled]
-    say(sit(world, "ana", begun), "alder", (60, [1], 500))
+    started, next_one = [name for name in ("port", "bridge", "third") if name != pulled]
+    say(sit(world, "ana", started), "alder", (60, [1], 500))
     sit(world, "ana", next_one)
     desk = own_desk(world.project, world.ana)
-    assert [work.name for work in desk.at_hand] == [pulled, begun, next_one]
+    assert [work.name for work in desk.at_hand] == [pulled, started, next_one]
     assert desk.later == ()
 
 

@@ -39,7 +39,7 @@ def sit(world: World, systems: tuple[str, ...] = ("alder",), name: str = "ana") 
 
 
 def reload(assignment: Assignment) -> Assignment:
-    """The assignment as a door reads it anew for each request."""
+    """The assignment as a door reads it again for each request."""
     return Assignment.objects.select_related("document_set__project").get(pk=assignment.pk)
 
 
@@ -549,7 +549,7 @@ def test_a_save_and_a_close_at_once_leave_nothing_half_done(world: World) -> Non
         assert (saving.code, first.percent) == ("closed", 20)
     else:
         assert first.percent == 100
-    # What counts is what stands, whoever was first: unit 2 has 20 %.
+    # What counts is what stands, anyone who was first: unit 2 has 20 %.
     score = world.peers["port", "alder"].score
     assert score.coverage == pytest.approx((first.percent / 100 + 0.2) / 2)  # type: ignore[operator]
 

@@ -65,7 +65,7 @@ def test_only_managers_unassign(world: World, by: str) -> None:
 # Who could see
 
 
-@pytest.mark.parametrize("is_begun", [True, False], ids=["begun", "untouched"])
+@pytest.mark.parametrize("is_begun", [True, False], ids=["started", "untouched"])
 @pytest.mark.parametrize("roles", WITH_SIGHT, ids="-".join)
 def test_any_role_that_sees_more_counts(world: World, roles: list[str], is_begun: bool) -> None:
     Membership.objects.filter(user=world.ana).update(roles=roles)

@@ -1,4 +1,4 @@
-"""A document set with ten claims compared with two peers, for whoever goes through many at once."""
+"""A document set with ten claims compared with two peers, for anyone who goes through many at once."""
 
 from __future__ import annotations
 

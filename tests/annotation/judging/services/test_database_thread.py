@@ -79,7 +79,7 @@ def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
         gate.set()
 
     asyncio.run(ask(threading.Event()))
-    # What was begun is done before this is.
+    # What was started is done before this is.
     asyncio.run(thread.do(lambda: None))
 
 

@@ -24,7 +24,7 @@ CLEAR = Criterion("clear", "Is it clear?", "yes_no")
 
 
 def staff(person: User) -> User:
-    """Whoever may make projects."""
+    """Anyone who may make projects."""
     person.is_staff = True
     person.save(update_fields=["is_staff"])
     return person

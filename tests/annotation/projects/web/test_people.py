@@ -136,7 +136,7 @@ def test_somebody_signed_in_joins_with_one_button(world: World, signed_in: Calla
     assert roles_in(world.dan, world.project) == {Role.REVIEWER}
 
 
-def anew(client: Client, address: str, **typed: str) -> Any:
+def again(client: Client, address: str, **typed: str) -> Any:
     given = {"username": "eve", "full_name": "Eve Berg", "password": PASSWORD, "again": PASSWORD}
     return client.post(address, {**given, **typed})
 
@@ -144,11 +144,11 @@ def anew(client: Client, address: str, **typed: str) -> Any:
 def test_a_stranger_makes_an_account_and_is_signed_in(world: World) -> None:
     address = f"/invitations/{invite(project=world.project, roles=['viewer'], by=world.olga).secret}/"
     client = Client()
-    assert anew(client, address)["Location"] == "/p/harbour/"
+    assert again(client, address)["Location"] == "/p/harbour/"
     assert client.get("/p/harbour/").status_code == 200
     eve = User.objects.get(username="eve")
     assert (eve.get_full_name(), roles_in(eve, world.project)) == ("Eve Berg", {Role.VIEWER})
-    assert anew(Client(), address, username="mallory").status_code == 409
+    assert again(Client(), address, username="mallory").status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_fault_stands_at_its_field_and_no_password_comes_back(
     world: World, typed: dict[str, str], status: int, fault: str
 ) -> None:
     address = f"/invitations/{invite(project=world.project, roles=['viewer'], by=world.olga).secret}/"
-    answer = anew(Client(), address, **typed)
+    answer = again(Client(), address, **typed)
     page = text_of(answer)
     assert answer.status_code == status
     assert re.findall(r'id="(\w+)-fault"', page) == [fault]
@@ -174,9 +174,9 @@ def test_a_fault_stands_at_its_field_and_no_password_comes_back(
 
 def test_names_cannot_be_tried_without_end(world: World) -> None:
     address = f"/invitations/{invite(project=world.project, roles=['viewer'], by=world.olga).secret}/"
-    got = [anew(Client(), address, username="rex").status_code for _ in range(11)]
+    got = [again(Client(), address, username="rex").status_code for _ in range(11)]
     assert got == [*[409] * 10, 403]
-    assert anew(Client(), address).status_code == 403
+    assert again(Client(), address).status_code == 403
 
 
 def test_what_opens_nothing_says_why(world: World) -> None:

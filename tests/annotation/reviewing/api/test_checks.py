@@ -290,7 +290,7 @@ class TestReveal:
 
 
 class TestWhatIsKeptOfSeeing:
-    """Whoever may review and is shown what others said answers knowing it, by whichever door."""
+    """Anyone who may review and is shown what others said answers knowing it, by whichever door."""
 
     def seen_by(self, name: str) -> int:
         return CheckLook.objects.filter(person__username=name, revealed_at__isnull=False).count()

@@ -43,7 +43,7 @@ def test_an_answered_check_is_no_longer_held(world: World) -> None:
     override(check=check, by=world.rex, label="no")
     assert handed(world, world.cleo, {"only": "answered"}) == check
     override(check=check, by=world.cleo, label="no")
-    # Whoever opens it again holds it again.
+    # Anyone who opens it again holds it again.
     keep(check=Check.objects.get(pk=check.pk), by=world.rex)
     assert Check.objects.get(pk=check.pk).leased_to == world.rex
 

@@ -1,4 +1,4 @@
-"""Whoever could still answer sampled claims is asked before a page shows what others said of them."""
+"""Anyone who could still answer sampled claims is asked before a page shows what others said of them."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_the_queue_holds_what_no_person_has_answered_most_doubtful_first(world: 
 
 
 def test_the_figure_of_doubt_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
-    # Four no have .4 and the one yes has .2: whoever sees the figure knows the answer.
+    # Four no have .4 and the one yes has .2: anyone who sees the figure knows the answer.
     def told() -> str:
         return rex.get(QUEUE).text + rex.get(f"{QUEUE}?file=csv").getvalue().decode()
 

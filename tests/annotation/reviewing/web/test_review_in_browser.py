@@ -267,7 +267,7 @@ def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world
     page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert filled_in(page) == FILLED_IN
-    # Also however the claim is left before it is answered anew.
+    # Also however the claim is left before it is answered again.
     page.reload()
     at_claim(page, "ferry")
     assert filled_in(page) == FILLED_IN

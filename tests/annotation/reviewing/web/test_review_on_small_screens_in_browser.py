@@ -50,7 +50,7 @@ def in_sight(page: Page) -> list[str]:
 
 
 def resize(page: Page, size: ViewportSize, thing: str) -> None:
-    """The claim in view, come to anew on a screen of this size."""
+    """The claim in view, come to again on a screen of this size."""
     page.set_viewport_size(size)
     page.goto(page.url)
     at_claim(page, thing)
