@@ -1,8 +1,7 @@
 """Sessions in the database, as Django keeps them, with whose they are, found in one statement by hand.
 
-Every request of everybody who is signed in begins with it, and building it as a query each time took most of its time. It
-is
-read at each request: a session that was ended anywhere is over everywhere.
+Every request of everybody who is signed in begins with it, and building it as a query each time took most of its time.
+It is read at each request: a session that was ended anywhere is over everywhere.
 """
 
 from __future__ import annotations
