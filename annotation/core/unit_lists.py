@@ -16,12 +16,12 @@ class Linked(Protocol):
 
 
 def has_claims_as_units(claims: Iterable[Linked]) -> bool:
-    """Whether a model summary's active claims stand in for its units: they are not linked to them."""
+    """Whether a reference's active claims stand in for its units: they are not linked to them."""
     return any(claim.unit_id is None for claim in claims)
 
 
 def with_linked_claims(models: Collection[int]) -> set[int]:
-    """Those of these model summaries that are scored over their units: every active claim is linked to one."""
+    """Those of these references that are scored over their units: every active claim is linked to one."""
     unlinked = Claim.objects.filter(
         claim_set__summary_id__in=models, claim_set__is_active=True, unit__isnull=True
     )
@@ -29,7 +29,7 @@ def with_linked_claims(models: Collection[int]) -> set[int]:
 
 
 def unit_list(model: Summary) -> list[Unit] | list[Claim]:
-    """The model summary's units, or its active claims where those are not linked to units."""
+    """The reference's units, or its active claims where those are not linked to units."""
     claims = list(
         Claim.objects.filter(claim_set__summary=model, claim_set__is_active=True).order_by("position")
     )

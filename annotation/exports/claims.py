@@ -41,7 +41,7 @@ _NOTHING = CheckStatements()
 
 
 def rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Rows of a summary stand by side, model summary and place of the claim."""
+    """Rows of a summary stand by side, reference and place of the claim."""
     for batch in peer_batches(project):
         peer_ids = [peer.pk for peer in batch]
         checks = _checks(peer_ids)
@@ -64,7 +64,7 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
 
 
 def _checks(peer_ids: Sequence[int]) -> dict[int, list[Any]]:
-    """The checks of each peer summary: reference side first, then by model summary and place in it."""
+    """The checks of each summary: reference side first, then by reference and place in it."""
     found: dict[int, list[Any]] = defaultdict(list)
     asked = Check.objects.filter(OF_CLAIMS, peer_id__in=peer_ids, is_current=True)
     for row in asked.order_by().values_list(

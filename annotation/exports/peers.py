@@ -1,4 +1,4 @@
-"""The peer summaries of a project in the order of every export, a batch at a time."""
+"""The summaries of a project in the order of every export, a batch at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 PEERS_AT_ONCE = 500
-"""Peer summaries in a batch; a level's number of queries grows with batches, never with rows."""
+"""Summaries in a batch; a level's number of queries grows with batches, never with rows."""
 
 
 class Peer(NamedTuple):
@@ -30,14 +30,14 @@ class Peer(NamedTuple):
 
 
 def ordered_peers(project: Project) -> QuerySet[Summary]:
-    """Peer summaries by document, system and target length, those without a target first."""
+    """Summaries by document, system and target length, those without a target first."""
     return Summary.objects.filter(document_set__project=project, is_peer=True).order_by(
         "document_set__external_id", "system__name", F("target_words").asc(nulls_first=True), "pk"
     )
 
 
 def peer_batches(project: Project) -> Iterator[list[Peer]]:
-    """The peer summaries as a stream of batches: one query for all of them."""
+    """The summaries as a stream of batches: one query for all of them."""
     rows = ordered_peers(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )

@@ -1,4 +1,4 @@
-"""Level `scores`: one row per peer summary."""
+"""Level `scores`: one row per summary."""
 
 from __future__ import annotations
 

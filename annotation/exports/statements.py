@@ -56,7 +56,7 @@ class CheckStatements:
 
 
 def statements(project: Project, peer_ids: Sequence[int], people: People) -> dict[int, CheckStatements]:
-    """The statements on the checks of some peer summaries, by check: one query."""
+    """The statements on the checks of some summaries, by check: one query."""
     said: dict[int, CheckStatements] = defaultdict(CheckStatements)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
     verdicts = Verdict.objects.filter(counts, check_row__peer_id__in=peer_ids, withdrawn_at=None)
@@ -90,5 +90,5 @@ def rater(
 
 
 def reference_of(side: str, external_id: str | None) -> str | None:
-    """The model summary that a check's claim was taken from; the peer side and documents have none."""
+    """The reference that a check's claim was taken from; the peer side and documents have none."""
     return (external_id or None) if side == Check.Side.REFERENCE else None

@@ -44,7 +44,7 @@ COLUMNS = (
 
 
 def rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Units of a comparison in their order; the claims of the documents where there is no model summary.
+    """Units of a comparison in their order; the claims of the documents where there is no reference.
 
     `assessor_percents` and the assessors in `decided_by` stand in the same order.
     """
@@ -69,7 +69,7 @@ class _Passage(NamedTuple):
 
 @dataclass(slots=True)
 class _Around:
-    """What the rows of some peer summaries need beside the values that are scored."""
+    """What the rows of some summaries need beside the values that are scored."""
 
     records: dict[int, SummaryRecord]
     references: dict[str, str]
@@ -103,7 +103,7 @@ def _rows_of(project: Project, peer: Peer, around: _Around, rules: ScoreRules) -
         for comparison in record.value.comparisons
         for unit in comparison.units
     }
-    # Sorting is stable: model summaries without a name of their own stay in the order of their rows.
+    # Sorting is stable: references without a name of their own stay in the order of their rows.
     comparisons = sorted(
         score(record.value, rules).comparisons,
         key=lambda comparison: around.references.get(comparison.comparison_id, ""),
@@ -171,7 +171,7 @@ def _deciders(record: SummaryRecord, said: dict[int, CheckStatements]) -> dict[s
 
 
 def _passages(model_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:
-    """Number and text of each unit of the model summaries, and of each claim that may stand for one."""
+    """Number and text of each unit of the references, and of each claim that may stand for one."""
     texts = dict(Summary.objects.filter(pk__in=model_ids).values_list("pk", "text"))
     units = Unit.objects.filter(summary_id__in=model_ids)
     passages = {

@@ -27,8 +27,8 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 LEVEL_WORDS = {
-    "scores": "one row per peer summary",
-    "units": "one row per model unit compared with a summary",
+    "scores": "one row per summary",
+    "units": "one row per reference unit compared with a summary",
     "claims": "one row per claim compared with a text, with every label",
     "answers": "one row per answer of a person or judge",
     "systems": "means and intervals per system",

@@ -118,7 +118,7 @@ class PushRow(serializers.Serializer[Any]):
     summary = serializers.CharField(required=False, allow_blank=True)
     reference = serializers.CharField(
         required=False,
-        help_text="A model summary of the document; with the summary, or later in a row without one.",
+        help_text="A reference of the document; with the summary, or later in a row without one.",
     )
     reference_id = serializers.CharField(required=False, help_text="Its name, where there are several.")
     reference_author = serializers.CharField(required=False)
@@ -196,7 +196,7 @@ class Imports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
 
-        Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each peer summary; or any
+        Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each summary; or any
         number of SEE HTML files and DUCView pyramids.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
         Large files are brought in by a worker (202): look at the `url` of the reply until it is over.

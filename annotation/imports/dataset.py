@@ -26,7 +26,7 @@ PairKey = tuple[str, TargetWords, str]
 
 @dataclass(frozen=True, slots=True)
 class FlatRow:
-    """One row of a flat file, checked: one peer summary, with or without a reference beside it.
+    """One row of a flat file, checked: one summary, with or without a reference beside it.
 
     A row without documents leaves those of the set, and one without a system holds a reference alone. `units` are how
     the file cuts the summary, and `reference_units` the reference; None where it does not.

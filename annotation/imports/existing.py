@@ -130,7 +130,7 @@ class Existing:
     def reference_by(
         self, document_set: DocumentSet, author: str, target: TargetWords, text: str
     ) -> Summary | None:
-        """A model summary that is no peer yet and has this author, target and text."""
+        """A reference that is no peer yet and has this author, target and text."""
         rows = (row for row in self.of_set(document_set) if not row.is_peer and row.target_words == target)
         return next(
             (row for row in rows if row.text == text and row.system and row.system.name == author), None
@@ -141,7 +141,7 @@ class Existing:
         return self.summaries.get(document_set.pk, []) if document_set.pk else []
 
     def served(self, model: Summary) -> set[TargetWords]:
-        """The target lengths of the peer summaries that are compared with a model summary."""
+        """The target lengths of the summaries that are compared with a reference."""
         return {
             peer.target_words
             for peer in self.of_set(model.document_set)
@@ -149,7 +149,7 @@ class Existing:
         }
 
     def is_compared_with(self, model: Summary, system: str) -> bool:
-        """Whether a summary of that system is compared with the model summary already."""
+        """Whether a summary of that system is compared with the reference already."""
         return any(
             (peer.pk, model.pk) in self.comparisons and peer.system and peer.system.name == system
             for peer in self.of_set(model.document_set)

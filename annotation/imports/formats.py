@@ -108,7 +108,7 @@ def head_of(path: Path, name: str) -> bytes:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise unreadable(f"{name} cannot be opened: {reason}.") from error
     if not head.removeprefix(BYTE_ORDER_MARK).strip():
-        raise unreadable(f"{name} is empty. It needs one row for each peer summary.")
+        raise unreadable(f"{name} is empty. It needs one row for each summary.")
     return head
 
 

@@ -258,9 +258,9 @@ class _Planner:
     def _second_role(
         self, row: DocumentSet, name: str, target: TargetWords, peer: PeerData, existing: Existing
     ) -> Summary | None:
-        """The reference that a person wrote, if it is a peer summary too from now on.
+        """The reference that a person wrote, if it is a summary too from now on.
 
-        One that the file cuts into units is a summary of its own: a model summary may be cut otherwise.
+        One that the file cuts into units is a summary of its own: a reference may be cut otherwise.
         """
         text = peer.text
         summary = None if text.units is not None else existing.reference_by(row, name, target, text.text)
@@ -370,7 +370,7 @@ class _Planner:
             yield target, shared or self._new_model(row, author, reference_id, target, text)
 
     def _both(self, peer: Summary, reference_id: str, text: Text, target: TargetWords) -> Summary | None:
-        """The author's own peer summary, if it is the reference from now on, too; never of one cut into units."""
+        """The author's own summary, if it is the reference from now on, too; never of one cut into units."""
         if text.units is not None or peer.is_model or peer.text != text.text:
             return None
         if self._is_cut(peer.document_set, target, text.text):

@@ -1,6 +1,6 @@
 """What the claims of an import change: lists of claims, and people's answers to them.
 
-A list of claims is one text's, and comes or goes whole: a document set's, a model summary's, or a peer summary's own.
+A list of claims is one text's, and comes or goes whole: a document set's, a reference's, or a summary's own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def plan_claims(
 ) -> None:
     """Add to a plan, whose texts of this set are planned already, what the set's claims make.
 
-    Claims of the reference side belong to the model summary that they were taken from, else to the documents; each of
+    Claims of the reference side belong to the reference that they were taken from, else to the documents; each of
     the peer side to the summary that it alone was answered for.
     """
     planner = _ClaimPlanner(plan, side, one, existing, peers)

@@ -74,7 +74,7 @@ class ImportCounts:
 
 
 class ImportedAnswer(NamedTuple):
-    """A person's answer in the file to a claim compared with a peer summary; the check, if there is one."""
+    """A person's answer in the file to a claim compared with a summary; the check, if there is one."""
 
     claim: Claim
     peer: Summary
@@ -82,7 +82,7 @@ class ImportedAnswer(NamedTuple):
     label: str
     check_id: int | None
     places: tuple[Stretch, ...] = ()
-    """Where the peer summary says it."""
+    """Where the summary says it."""
     votes: Votes = ()
     """What each of several raters said, where the file tells."""
 

@@ -157,7 +157,7 @@ class _Reader:
             drop_ownerless(self.dataset, self.problems)
         self._remark(claims_side)
         if not self.dataset.sets and not self.problems.count:
-            raise unreadable(f"{self.name} holds no rows. It needs one for each peer summary.")
+            raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
         return FileReading(
             format=self.format,
             dataset=self.dataset,

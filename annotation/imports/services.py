@@ -277,7 +277,7 @@ def _hold_as_read(plan: ImportPlan) -> Project:
 
 
 def _stale_peers(part: ImportPlan) -> set[int]:
-    """The peer summaries of sets that were there whose scores a written part moves, or leaves to be made."""
+    """The summaries of sets that were there whose scores a written part moves, or leaves to be made."""
     fresh = {row.pk for row in part.document_sets}
     rows = [row for row in (*part.summaries, *part.updated.values()) if row.document_set_id not in fresh]
     found = {row.pk for row in rows if row.is_peer}
@@ -531,7 +531,7 @@ def _write_units(pieces: list[_Pieces]) -> None:
 
 
 def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int], Columns]:
-    """Store the scores of new sets' peer summaries; the derived columns of their checks, by claim and peer."""
+    """Store the scores of new sets' summaries; the derived columns of their checks, by claim and peer."""
     new = {row.pk for row in plan.document_sets}
     peers = [row for row in plan.summaries if row.is_peer and row.document_set_id in new]
     labels: dict[int, dict[int, str]] = defaultdict(dict)

@@ -69,8 +69,8 @@ KINDS = {
     "documents": "Documents",
     "systems": "Systems",
     "reference_authors": "Authors of references",
-    "model_summaries": "Model summaries (references)",
-    "peer_summaries": "Peer summaries (to evaluate)",
+    "model_summaries": "References",
+    "peer_summaries": "Summaries to evaluate",
     "comparisons": "Comparisons",
     "questions": "Questions",
     "claims": "Claims",
@@ -159,7 +159,7 @@ class Form:
             if self.side == side:
                 return "reference" if side == "reference" else "peer"
         if self.side:
-            raise Invalid("Claims must belong to the model summaries or the peer summaries.", field="side")
+            raise Invalid("Claims must belong to the references or the summaries.", field="side")
         return None
 
 

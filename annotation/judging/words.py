@@ -28,7 +28,7 @@ STEP_WORDS: Mapping[Step, StepWords] = {
         "summary, closed questions with the source's answers, and topics.",
         {
             "claims": "if claims of the documents are needed",
-            "reference_claims": "if claims of a model summary are needed",
+            "reference_claims": "if claims of a reference are needed",
             "wanted": "if claims of only some units are needed",
             "questions": "if there are questions to answer",
             "n_questions": "if questions are to be generated",
@@ -37,18 +37,18 @@ STEP_WORDS: Mapping[Step, StepWords] = {
     ),
     "extract": StepWords(
         "Extract claims from a text",
-        "Asked for each text that only needs claims, such as a model summary.",
+        "Asked for each text that only needs claims, such as a reference.",
         {},
     ),
     "align_summary": StepWords(
         "Align a summary with its source",
-        "Asked once per peer summary if alignment is measured. Extracts its claims and compares each with "
+        "Asked once per summary if alignment is measured. Extracts its claims and compares each with "
         "the source.",
         {"wanted": "if claims of only some units are needed"},
     ),
     "cover_summary": StepWords(
         "Cover a summary",
-        "Asked once per peer summary if questions or ratings are needed. Everything is answered from the "
+        "Asked once per summary if questions or ratings are needed. Everything is answered from the "
         "summary alone, without its source.",
         {
             "claims": "if claims are compared with the summary",
@@ -203,4 +203,4 @@ def named_in_set(summary: Summary) -> str:
     system = summary.system.name if summary.system else ""
     if summary.is_peer:
         return f"the summary of {system}"
-    return f"the model summary {summary.external_id or system}".rstrip()
+    return f"the reference {summary.external_id or system}".rstrip()

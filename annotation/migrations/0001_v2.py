@@ -970,7 +970,7 @@ class Migration(migrations.Migration):
                     "total",
                     models.PositiveIntegerField(
                         default=0,
-                        help_text="Peer summaries to judge, document sets to import; 0 until that is known.",
+                        help_text="Summaries to judge, document sets to import; 0 until that is known.",
                     ),
                 ),
                 ("done", models.PositiveIntegerField(default=0, help_text="Of these; or rows written.")),
@@ -1672,7 +1672,7 @@ class Migration(migrations.Migration):
                     "is_trial",
                     models.BooleanField(
                         default=False,
-                        help_text="It judges its own peer summaries alone, to see what its judge is worth.",
+                        help_text="It judges its own summaries alone, to see what its judge is worth.",
                     ),
                 ),
                 (
@@ -1907,11 +1907,7 @@ class Migration(migrations.Migration):
                 ("is_peer", models.BooleanField(default=False)),
                 (
                     "external_id",
-                    models.CharField(
-                        blank=True,
-                        help_text="The reference_id of a model summary; may be empty.",
-                        max_length=200,
-                    ),
+                    models.CharField(blank=True, help_text="The reference_id; may be empty.", max_length=200),
                 ),
                 (
                     "target_words",

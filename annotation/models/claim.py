@@ -169,11 +169,11 @@ AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnul
 class Check(PublicRow, Leased):
     """The question whether a claim is expressed in, or supported by, a text.
 
-    On the reference side a claim of the model summary (or of the documents, where there is no
-    model summary) is compared with the peer summary; on the peer side a claim of the peer
+    On the reference side a claim of the reference (or of the documents, where there is no
+    reference) is compared with the summary; on the peer side a claim of the
     summary is compared with its source documents. `peer` is the summary that the answer scores.
-    On the question side a closed question is answered from the peer summary alone, or, without a `peer`, from the
-    source documents: that answer scores all peer summaries of the set.
+    On the question side a closed question is answered from the summary alone, or, without a `peer`, from the
+    source documents: that answer scores all summaries of the set.
 
     The columns below `judge_label` are derived from verdicts. Only the
     verdict service and `rescore` write them; `verify_scores` proves that they are right.
@@ -304,7 +304,7 @@ class Check(PublicRow, Leased):
 
     @property
     def reads_source(self) -> bool:
-        """Whether the source documents decide it, not the text of the peer summary."""
+        """Whether the source documents decide it, not the text of the summary."""
         return self.side == self.Side.PEER or self.peer_id is None
 
 

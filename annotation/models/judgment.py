@@ -27,7 +27,7 @@ GIVEN_BLIND = Q(reading__assignment__may_have_seen=False)
 
 
 class CoverageJudgment(Answer):
-    """How much of one model unit the marked peer units express together, in percent.
+    """How much of one reference unit the marked summary units express together, in percent.
 
     Judges a unit, or a claim where the claims stand in for units. An assessor's is given in a reading of the
     comparison: a revision is a row with the next version, and the last one is current.

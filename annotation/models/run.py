@@ -49,7 +49,7 @@ class Run(PublicRow):
         null=True, blank=True, help_text="The run stops before its calls could cost more; empty for no cap."
     )
     is_trial = models.BooleanField(
-        default=False, help_text="It judges its own peer summaries alone, to see what its judge is worth."
+        default=False, help_text="It judges its own summaries alone, to see what its judge is worth."
     )
     peers = models.ManyToManyField(
         "annotation.Summary", blank=True, related_name="+", help_text="What a trial judges; empty for others."
@@ -168,7 +168,7 @@ class Job(PublicRow):
     lease_until = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(
-        default=0, help_text="Peer summaries to judge, document sets to import; 0 until that is known."
+        default=0, help_text="Summaries to judge, document sets to import; 0 until that is known."
     )
     done = models.PositiveIntegerField(default=0, help_text="Of these; or rows written.")
     unscored = models.PositiveIntegerField(default=0)

@@ -16,7 +16,7 @@ def new_revision() -> int:
 
 
 class Score(models.Model):
-    """All scores of one peer summary. The columns carry the names of the export."""
+    """All scores of one summary. The columns carry the names of the export."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scores", db_index=False)
     summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")

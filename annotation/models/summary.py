@@ -32,7 +32,7 @@ class System(PublicRow):
 
 
 class Summary(PublicRow):
-    """A text that is measured against (model summary), under test (peer summary), or both."""
+    """A text that is measured against (reference), under test (summary), or both."""
 
     document_set = models.ForeignKey(DocumentSet, on_delete=models.CASCADE, related_name="summaries")
     system = models.ForeignKey(
@@ -40,9 +40,7 @@ class Summary(PublicRow):
     )
     is_model = models.BooleanField(default=False)
     is_peer = models.BooleanField(default=False)
-    external_id = models.CharField(
-        max_length=200, blank=True, help_text="The reference_id of a model summary; may be empty."
-    )
+    external_id = models.CharField(max_length=200, blank=True, help_text="The reference_id; may be empty.")
     target_words = models.PositiveIntegerField(
         null=True, blank=True, help_text="Target length in the project's length unit."
     )
@@ -105,7 +103,7 @@ class Summary(PublicRow):
 
 
 class Unit(PublicRow):
-    """A numbered piece of a summary (model or peer unit) or of a source document.
+    """A numbered piece of a summary (model or summary unit) or of a source document.
 
     Positions run from 1 over one summary, and over all documents of a set together, so that
     a number names one passage of whatever text a claim is compared with.
@@ -149,7 +147,7 @@ class Unit(PublicRow):
 
 
 class Comparison(PublicRow):
-    """One peer summary compared with one model summary."""
+    """One summary compared with one reference."""
 
     peer = models.ForeignKey(
         Summary, on_delete=models.CASCADE, related_name="comparisons_as_peer", db_index=False

@@ -14,7 +14,7 @@ from evaluation.metrics import Criterion, counted
 HELP = (
     "One question per line: name, question and answers, as in “clear: Is it clear? | no | partly | yes”. Answers are "
     "numbered from 0; “clear (1): …” starts at 1. Without answers it is yes or no; “| percent” takes 0 to 100. In "
-    "brackets also: after (asked once the model units are judged), lower is better, with reference, with source, "
+    "brackets also: after (asked once the reference units are judged), lower is better, with reference, with source, "
     "unmarked units. A changed question starts over; answers to the old one are kept in exports."
 )
 PERCENT = "percent"

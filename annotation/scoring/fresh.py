@@ -19,7 +19,7 @@ Columns = tuple[str | float | bool | None, ...]
 
 
 class FreshScore(NamedTuple):
-    """What is derived of a new peer summary: its score, unsaved, and the columns of its checks by their claims."""
+    """What is derived of a new summary: its score, unsaved, and the columns of its checks by their claims."""
 
     score: Score
     columns: dict[int, Columns]
@@ -34,7 +34,7 @@ def fresh_scores(
     units: Iterable[Unit],
     claims: Sequence[Claim],
 ) -> Iterator[FreshScore]:
-    """What `rescore` would store of peer summaries of new document sets, in their order.
+    """What `rescore` would store of summaries of new document sets, in their order.
 
     `labels`, by peer and claim, are one reviewer's; one answer alone is never disputed. The rest are rows
     that have just been stored, of which nothing else was said. No query.

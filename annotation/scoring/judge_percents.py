@@ -14,11 +14,11 @@ from annotation.models import Check, Comparison, Label, Verdict
 
 @dataclass(frozen=True, slots=True)
 class JudgePercent:
-    """A judge's percent for one unit of a comparison, and the peer units that it rests on.
+    """A judge's percent for one unit of a comparison, and the summary units that it rests on.
 
     `percent` is the share of yes over the judge's scored claims of the unit, 0 to 100; an unsure one is not
     yes. `marks` are the evidence of the yes verdicts. `unit_id` is the public id of the unit, or of the
-    claim that stands in for one, and `number` its place in the model summary's one list of units.
+    claim that stands in for one, and `number` its place in the reference's one list of units.
     """
 
     judge: str
@@ -86,7 +86,7 @@ def _percent(group: Sequence[_JudgeAnswer], comparison: int, number: int, *, is_
 
 
 def _latest_answers(peer_ids: Sequence[int]) -> list[_JudgeAnswer]:
-    """Each judge's latest usable verdict on each check of a model summary's active claims."""
+    """Each judge's latest usable verdict on each check of a reference's active claims."""
     verdicts = Verdict.objects.filter(
         check_row__peer_id__in=peer_ids,
         check_row__side=Check.Side.REFERENCE,

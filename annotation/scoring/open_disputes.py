@@ -80,7 +80,7 @@ def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> Non
 
 
 def stored_disputes(peer_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
-    """The rows there are for some peer summaries, by what they are about."""
+    """The rows there are for some summaries, by what they are about."""
     of_checks = Dispute.objects.filter(check_row__peer_id__in=peer_ids).order_by()
     of_units = Dispute.objects.filter(comparison__peer_id__in=peer_ids).order_by()
     sets = Summary.objects.filter(pk__in=peer_ids).values("document_set")

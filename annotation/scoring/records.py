@@ -127,7 +127,7 @@ class UnitRecord:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """A peer summary with all that has been said of it: the row, its value, its checks and units.
+    """A summary with all that has been said of it: the row, its value, its checks and units.
 
     `conciseness_terms` are there where its conciseness has been rated; `has_disputes` tells that some are stored.
     """
@@ -170,7 +170,7 @@ def judged_text(summary: Summary, project: Project) -> str:
 
 
 def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
-    """Every peer summary of the project, or those of it that are named, as the evaluation room wants it.
+    """Every summary of the project, or those of it that are named, as the evaluation room wants it.
 
     Works through the summaries in batches of at most four statements each, however much was said of them.
     """
@@ -187,7 +187,7 @@ def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRe
 
 
 def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
-    """The peer summaries among these, with their sets and systems, set by set.
+    """The summaries among these, with their sets and systems, set by set.
 
     `hold` locks them, in the order of keys as everybody does: call it inside a transaction, and read what is said of
     them afterwards.
@@ -203,7 +203,7 @@ def peers(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 
 
 def hold_scored(place: Check | Comparison) -> list[Summary]:
-    """Lock and return the peer summaries that an answer scores: its own, or of a source check all of its set.
+    """Lock and return the summaries that an answer scores: its own, or of a source check all of its set.
 
     Everybody who answers it waits for them, and for the document set of a source check, which is locked first.
     """
@@ -211,7 +211,7 @@ def hold_scored(place: Check | Comparison) -> list[Summary]:
 
 
 def hold_set(document_set: int) -> list[Summary]:
-    """Lock a document set, then its peer summaries, which come back: what changes its questions or their sources."""
+    """Lock a document set, then its summaries, which come back: what changes its questions or their sources."""
     list(
         DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=document_set).values("pk")
     )
@@ -235,7 +235,7 @@ def new_records(
     units: Iterable[Unit],
     claims: Sequence[Claim],
 ) -> Iterator[SummaryRecord]:
-    """Records of peer summaries of new document sets, made of the rows that the caller has just stored.
+    """Records of summaries of new document sets, made of the rows that the caller has just stored.
 
     `answers`, by peer and claim, are all that was said of them. No query; `checks` of a record are left out.
     """
@@ -271,7 +271,7 @@ def new_records(
 
 
 def peer_keys(project: Project, summary_ids: Sequence[int] | None = None) -> list[int]:
-    """The primary keys of the project's peer summaries, or of those named, set by set."""
+    """The primary keys of the project's summaries, or of those named, set by set."""
     # By key alone where there are keys: with the join SQLite would walk through all sets of the project.
     named = Q(document_set__project=project) if summary_ids is None else Q(pk__in=summary_ids)
     peers = Summary.objects.filter(named, is_peer=True)
@@ -438,7 +438,7 @@ def _checks(peer_ids: Sequence[int]) -> tuple[_ChecksOfClaims, _ChecksOfClaims]:
 
 @dataclass(slots=True)
 class _SummaryBatch:
-    """The rows of some peer summaries, each kind fetched once."""
+    """The rows of some summaries, each kind fetched once."""
 
     project: Project
     peers: Sequence[Summary]

@@ -51,7 +51,7 @@ DERIVED = (
 
 
 def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
-    """Rebuild the derived columns, scores and disputes of the project's peer summaries, or of those named.
+    """Rebuild the derived columns, scores and disputes of the project's summaries, or of those named.
 
     Commits summary batch by summary batch, so that no write holds people up for long; what is said meanwhile
     of a summary waits for its batch or is read by it. Returns the number of summaries scored. Running it
@@ -193,7 +193,7 @@ def _uncertainty(answers: CheckAnswers) -> float:
 def columns_of(
     record: SummaryRecord, result: SummaryScore, rules: ScoreRules
 ) -> Iterator[tuple[CheckRecord, dict[str, str | float | bool | None]]]:
-    """Each check of a peer summary, whose score is `result`, with what its derived columns must say."""
+    """Each check of a summary, whose score is `result`, with what its derived columns must say."""
     impacts = flip_impacts(record.value, rules, result=result)
     for row in record.checks:
         impact = impacts.get(row.claim_id, 0.0)

@@ -28,7 +28,7 @@ class ScoreChange:
 
 
 def scores_now(place: Check | Comparison) -> ScoresTold:
-    """The scores that an act may move: of a peer summary, or of a source their means over the summaries of its set."""
+    """The scores that an act may move: of a summary, or of a source their means over the summaries of its set."""
     scored = Q(summary=place.peer_id)
     if isinstance(place, Check) and place.peer_id is None:
         scored = Q(summary__document_set=place.document_set_id)

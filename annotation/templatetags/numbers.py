@@ -106,7 +106,7 @@ def sign(label: str | None) -> str:
 
 @register.filter
 def marked_by(units: list[JudgedUnit], number: int) -> list[int]:
-    """The numbers of the model units for which a peer unit is marked."""
+    """The numbers of the reference units for which a summary unit is marked."""
     return [unit.number for unit in units if number in unit.marks]
 
 

@@ -1,4 +1,4 @@
-"""The blend: from what judges and people said about one peer summary to its scores."""
+"""The blend: from what judges and people said about one summary to its scores."""
 
 from evaluation._signature import VERSION, signature
 from evaluation.blend._impacts import flip_impacts

@@ -18,7 +18,7 @@ def flip_impacts(
 
     By claim id, in [0, 1], over the claims of the reference side. 0 where percents stand alone over the
     claim's unit. Another answer to a scored claim moves its unit by one claim's share; an unscored claim may
-    come out either way. The peer summary's own claims are not in it: they move alignment, never coverage.
+    come out either way. The summary's own claims are not in it: they move alignment, never coverage.
     `result` is the summary's score where the caller has it already.
     Example: the only claim of one unit out of four equal ones has the effect 0.25.
     """

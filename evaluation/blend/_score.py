@@ -1,4 +1,4 @@
-"""The blend: from what judges and people said about one peer summary to its scores.
+"""The blend: from what judges and people said about one summary to its scores.
 
 Everything here is a pure function of its values: the same rows give the same scores, in any order.
 
@@ -45,7 +45,7 @@ UnitSource = Literal["adjudicated", "assessors", "claims", "blend", "rule"]
 SummarizationPart = Literal["questions", "claims"]
 
 DOCUMENT_COMPARISON = "document"
-"""Id of the comparison with the documents' own claims, made where there is no model summary."""
+"""Id of the comparison with the documents' own claims, made where there is no reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class ScoredClaim:
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A model unit, or a claim that stands as a unit of its own, with everything that was said of it.
+    """A reference unit, or a claim that stands as a unit of its own, with everything that was said of it.
 
     `percents` are the assessors' submitted ones, 0 to 100.
     Raises InvalidPercent, InvalidWeight.
@@ -116,7 +116,7 @@ class ScoredUnit:
 
 @dataclass(frozen=True, slots=True)
 class ScoredComparison:
-    """One peer summary compared with one model summary, over its one list of units."""
+    """One summary compared with one reference, over its one list of units."""
 
     comparison_id: str
     units: tuple[ScoredUnit, ...]
@@ -124,9 +124,9 @@ class ScoredComparison:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSummary:
-    """Everything that the scores of one peer summary are made of.
+    """Everything that the scores of one summary are made of.
 
-    `comparisons` has one entry per model summary; where there is none, `document_claims` are the reference.
+    `comparisons` has one entry per reference; where there is none, `document_claims` are the reference.
     `peer_claims` are the summary's own claims, checked against the source. `claims_extracted` is False where
     nobody has looked for the reference's claims yet: having none then says nothing. `questions_asked` is True
     where closed questions were asked, even if `question_coverage` came out as None; `questions_scored` says how
@@ -270,7 +270,7 @@ class ComparisonScore:
 
 @dataclass(frozen=True, slots=True)
 class SummaryScore:
-    """All scores of one peer summary; None where nothing can be said.
+    """All scores of one summary; None where nothing can be said.
 
     In [0, 1], `summarization` in [0, scale].
 
@@ -330,7 +330,7 @@ def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> froze
 
 
 def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
-    """How much of one unit the peer summary expresses, and who says so.
+    """How much of one unit the summary expresses, and who says so.
 
     In [0, 1]: the adjudicated percent, else the average of the assessors' percents, else the share of yes
     over the final verdicts of its scored claims. Under the `weighted` blend a unit with both of the latter
@@ -358,13 +358,13 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
 
 
 def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryScore:
-    """All scores of one peer summary from everything that was said of it.
+    """All scores of one summary from everything that was said of it.
 
-    - Coverage: the weighted mean over the units that have a value. Without a model summary each claim of the
+    - Coverage: the weighted mean over the units that have a value. Without a reference each claim of the
       documents is a unit of its own.
     - Claim coverage: yes over scored of all claims of a reference, whatever the units. A reference without
       claims is left out where another has some.
-    - Several model summaries: the mean over the comparisons that have the figure; `coverage_human` needs all.
+    - Several references: the mean over the comparisons that have the figure; `coverage_human` needs all.
     - An empty summary: every check is no by rule; coverage 0 unless people said otherwise, brevity 1, no alignment.
     - Too few claims or questions scored (see `ScoreRules`): None. A unit with a percent counts its claims as scored.
     - Any score built from a None is None.

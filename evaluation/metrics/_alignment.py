@@ -1,4 +1,4 @@
-"""Alignment: whether what a peer summary says is so, and its mean with coverage."""
+"""Alignment: whether what a summary says is so, and its mean with coverage."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from evaluation._labels import Label, count_labels
 
 
 def alignment(labels: Iterable[Label | None]) -> float | None:
-    """Share of the peer summary's claims that the source supports; also called factual consistency.
+    """Share of the summary's claims that the source supports; also called factual consistency.
 
     In [0, 1], higher is better: yes over scored; `unsure` is not yes, unscored (None) claims leave the
     denominator. None where there are no claims, or none is scored.

@@ -4,7 +4,7 @@ from evaluation.errors import InvalidBudget
 
 
 def brevity(peer_words: int, target_words: int | None) -> float | None:
-    """Share of the length budget that a peer summary leaves unused.
+    """Share of the length budget that a summary leaves unused.
 
     In [0, 1]; 0 at or above the target, 1 for an empty summary; higher is shorter. None where there is no
     target. Both lengths are in the same unit, words unless the project says otherwise.

@@ -1,4 +1,4 @@
-"""Coverage: how much of the reference's content a peer summary expresses."""
+"""Coverage: how much of the reference's content a summary expresses."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,9 +8,9 @@ from evaluation._means import weighted_mean
 
 
 def mean_coverage(percents: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:
-    """Share of the model summary's content that the peer summary expresses.
+    """Share of the reference's content that the summary expresses.
 
-    Percents are 0 to 100, one per model unit, None where a unit has no value; the result lies in [0, 1],
+    Percents are 0 to 100, one per reference unit, None where a unit has no value; the result lies in [0, 1],
     higher is better. Units without a value are left out; None where no unit has one, or all that have one
     weigh 0. Weights are 1 unless given.
     Raises InvalidPercent outside 0 to 100, InvalidWeight for a negative or non-finite weight, LengthMismatch.

@@ -1,4 +1,4 @@
-"""Marks: which peer units express some of which model unit."""
+"""Marks: which summary units express some of which reference unit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from evaluation.errors import InvalidMark
 MarkWarningCode = Literal["percent_without_marks", "marks_with_zero_percent"]
 
 _MESSAGES: dict[MarkWarningCode, str] = {
-    "percent_without_marks": "Model unit {unit} has {percent:g} % but no peer unit is marked for it.",
-    "marks_with_zero_percent": "Model unit {unit} has marked peer units but 0 %.",
+    "percent_without_marks": "Reference unit {unit} has {percent:g} % but no summary unit is marked for it.",
+    "marks_with_zero_percent": "Reference unit {unit} has marked summary units but 0 %.",
 }
 
 
@@ -28,7 +28,7 @@ class MarkWarning:
 class Marks:
     """All marks of one comparison, many to many; units are numbered from 1.
 
-    `links` holds a pair (model unit, peer unit) for each mark.
+    `links` holds a pair (reference unit, summary unit) for each mark.
     Raises InvalidMark for a mark on a unit that does not exist.
     """
 
@@ -40,45 +40,47 @@ class Marks:
         for model_unit, peer_unit in sorted(self.links):
             if not 1 <= model_unit <= self.model_units:
                 raise InvalidMark(
-                    f"There is no model unit {model_unit}; they run from 1 to {self.model_units}."
+                    f"There is no reference unit {model_unit}; they run from 1 to {self.model_units}."
                 )
             if not 1 <= peer_unit <= self.peer_units:
-                raise InvalidMark(f"There is no peer unit {peer_unit}; they run from 1 to {self.peer_units}.")
+                raise InvalidMark(
+                    f"There is no summary unit {peer_unit}; they run from 1 to {self.peer_units}."
+                )
 
     @classmethod
     def of(cls, marks: Mapping[int, Iterable[int]], *, model_units: int, peer_units: int) -> "Marks":
-        """Marks from a mapping of model unit number to the numbers of the peer units marked for it.
+        """Marks from a mapping of reference unit number to the numbers of the summary units marked for it.
 
         Raises InvalidMark.
-        Example: `Marks.of({1: [2, 3], 2: [3]}, model_units=2, peer_units=4)` leaves peer units 1 and 4
+        Example: `Marks.of({1: [2, 3], 2: [3]}, model_units=2, peer_units=4)` leaves summary units 1 and 4
         unmarked.
         """
         links = frozenset((model, peer) for model, peers in marks.items() for peer in peers)
         return cls(model_units=model_units, peer_units=peer_units, links=links)
 
     def of_model_unit(self, model_unit: int) -> frozenset[int]:
-        """The peer units marked for this model unit."""
+        """The summary units marked for this reference unit."""
         return frozenset(peer for model, peer in self.links if model == model_unit)
 
     @property
     def marked(self) -> frozenset[int]:
-        """Peer units marked for at least one model unit (their number is column 24 of a DUC 2002 table)."""
+        """Summary units marked for at least one reference unit (their number is column 24 of a DUC 2002 table)."""
         return frozenset(peer for _, peer in self.links)
 
     @property
     def unmarked(self) -> tuple[int, ...]:
-        """Peer units marked for no model unit, in order (their number is column 25 of a DUC 2002 table)."""
+        """Summary units marked for no reference unit, in order (their number is column 25 of a DUC 2002 table)."""
         marked = self.marked
         return tuple(unit for unit in range(1, self.peer_units + 1) if unit not in marked)
 
     def warnings(self, percents: Sequence[float | None]) -> tuple[MarkWarning, ...]:
         """Judgments that look like slips: a percent without marks, or marks with 0 %.
 
-        `percents` are 0 to 100, one per model unit in order, None where none is given yet.
+        `percents` are 0 to 100, one per reference unit in order, None where none is given yet.
         Raises LengthMismatch, InvalidPercent.
         Source: the DUC protocol pages forbid neither, so both only warn.
         """
-        check_same_length("percents", percents, "model units", range(self.model_units))
+        check_same_length("percents", percents, "reference units", range(self.model_units))
         warnings = []
         for unit, percent in enumerate(percents, start=1):
             code = self._warning_code(unit, percent)

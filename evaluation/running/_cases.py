@@ -82,7 +82,7 @@ class GivenClaim:
 class SummaryInput:
     """One summary to evaluate.
 
-    `reference` is the model summary that content is measured against; without one it is the document.
+    `reference` is the reference that content is measured against; without one it is the document.
     `questions` and `target_words` override those given for all. `key` is the caller's own name for it.
     `claims` take the place of those that the judge would find in the reference or document, each a unit of its own
     with its weight; `summary_claims` of those in the summary. Where people have answered, the judge is not asked.

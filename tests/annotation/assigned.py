@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 Said = tuple[int, Sequence[int], int]
-"""Percent, marked peer units, milliseconds."""
+"""Percent, marked summary units, milliseconds."""
 
 
 def sit(world: World, name: str, document_set: str) -> Assignment:

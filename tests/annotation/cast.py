@@ -3,10 +3,10 @@
 Project "harbour": Olga owns, Mona manages, Rex reviews, Cleo adjudicates, Ana and Ben assess, Vic
 watches. Dan is an outsider: he owns "quarry", of which nobody here is a member.
 
-Set "port" has one document of three sentences and a model summary of two units; its claims are
+Set "port" has one document of three sentences and a reference of two units; its claims are
 linked to units: two in the first, one in the second. Two systems, "alder" and "birch", wrote
 peers of two sentences each, target 20 words. The judge said yes, no, yes of alder and no, no, no of
-birch. Set "bridge" has a model summary without claims, one peer by each system, and no checks.
+birch. Set "bridge" has a reference without claims, one peer by each system, and no checks.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ TEXT = "One sentence."
 
 
 def add_sets(world: World, names: Sequence[str], *, targets: Sequence[int] = (20,)) -> list[DocumentSet]:
-    """Sets with one model summary and a peer by "alder" and by "birch" at each target length."""
+    """Sets with one reference and a peer by "alder" and by "birch" at each target length."""
     made = []
     for name in names:
         row = DocumentSet.objects.create(project=world.project, external_id=name)

@@ -27,7 +27,7 @@ PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
 
 
 def lay_sets(world: World, count: int, *, first: int = 0) -> None:
-    """Sets of one model unit with four claims; the judge says yes to those above a half."""
+    """Sets of one reference unit with four claims; the judge says yes to those above a half."""
     for number in range(first, first + count):
         document_set = DocumentSet.objects.create(project=world.project, external_id=f"set-{number:02}")
         document = Document.objects.create(document_set=document_set, position=1, text=SOURCE)

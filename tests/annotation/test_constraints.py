@@ -57,7 +57,7 @@ REFUSED: dict[str, Attempt] = {
     "a second peer of a system at one target": lambda w: Summary.objects.create(
         document_set=w.sets["port"], system=w.systems["alder"], is_peer=True, target_words=20, text="x"
     ),
-    "a second model summary under one name": lambda w: Summary.objects.create(
+    "a second reference under one name": lambda w: Summary.objects.create(
         document_set=w.sets["port"], is_model=True, text="x"
     ),
     "a peer by nobody": lambda w: Summary.objects.create(document_set=w.sets["port"], is_peer=True, text="x"),

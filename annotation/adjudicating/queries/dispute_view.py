@@ -35,7 +35,7 @@ class LitPassage:
 class DisputeView:
     """One dispute on an adjudicator's screen. No name of a system, a reviewer or a judge is in it.
 
-    `statement` is the claim or the model unit; `context` what stands around it there; `passages` the text that
+    `statement` is the claim or the reference unit; `context` what stands around it there; `passages` the text that
     decides it; `decisions` all that were made, oldest first. `standing` is the one in force.
     """
 

@@ -98,7 +98,7 @@ def _on_the_same(row: Any) -> Q:
 
 
 def text_of(dispute: Dispute) -> str:
-    """The claim, or the model unit, that a dispute is about."""
+    """The claim, or the reference unit, that a dispute is about."""
     place = dispute.place
     if isinstance(place, Check):
         return place.claim.text
@@ -149,14 +149,16 @@ DISPUTES = List(
             head="Claim or unit",
             search="check_row__claim__text",
             cell="adjudicating/_text.html",
-            help="The claim, or the model unit.",
+            help="The claim, or the reference unit.",
         ),
         Column("id", "public_id"),
         Column("document_id", lambda row: set_of(row).external_id, head="Document set"),
         Column("kind", kind_of, choices=KINDS, head="Kind"),
         Column("check_id", "check_row.public_id", nullable=True),
         Column("comparison", "comparison.public_id", nullable=True),
-        Column("unit", _unit_of, nullable=True, help="The model unit, or the claim that stands in for one."),
+        Column(
+            "unit", _unit_of, nullable=True, help="The reference unit, or the claim that stands in for one."
+        ),
         Column("answers", kind=Kind.COUNT, head="Answers", order=True, help="Number of answers."),
         Column(
             "spread",

@@ -101,7 +101,7 @@ def decide_unit(
     error_type: str = "",
     seen: str = NOT_LOOKED,
 ) -> Decision:
-    """Decide how much of a model unit the peer summary expresses, 0 to 100.
+    """Decide how much of a reference unit the summary expresses, 0 to 100.
 
     `unit` is a claim where claims stand in for units. The percent stands above every assessor's until it is
     withdrawn. All else is as for `decide_check`.
@@ -113,7 +113,7 @@ def decide_unit(
     _check_words(reason, error_type)
     text_id = unit.summary_id if isinstance(unit, Unit) else unit.claim_set.summary_id
     if text_id != comparison.model_id:
-        raise Invalid("That unit does not belong to the model summary of this comparison.", field="unit")
+        raise Invalid("That unit does not belong to the reference of this comparison.", field="unit")
     held = hold_scored(comparison)
     _check_cut(unit)
     decision = CoverageJudgment(

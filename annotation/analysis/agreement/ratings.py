@@ -204,7 +204,7 @@ def percent_ratings(project: Project) -> list[RatedItem]:
 def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, list[RatedItem]]:
     """People's ratings of summaries as wholes, by the criterion's key. One query.
 
-    An item is the public id of the peer summary. The last answer of each person counts.
+    An item is the public id of the summary. The last answer of each person counts.
     """
     said = Rating.objects.filter(
         Q(assignment__isnull=True) | Q(assignment__closed_at__isnull=False, assignment__may_have_seen=False),

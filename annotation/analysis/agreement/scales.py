@@ -79,7 +79,7 @@ def _percent_scales(project: Project) -> list[Scale]:
         Scale(
             key=PERCENTS,
             name="Percents",
-            question="How much of the model unit do the marked peer units express together?",
+            question="How much of the reference unit do the marked summary units express together?",
             level="interval",
             categories=percent_categories(ratings),
             weights="quadratic",

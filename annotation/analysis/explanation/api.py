@@ -23,7 +23,7 @@ class SummaryExplanation(ApiView):
 
     @operation("explain_scores", responses=Explanation)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show what the scores of a peer summary are made of.
+        """Show what the scores of a summary are made of.
 
         Units, claims, every statement and who made it in order, decisions, and each score as a
         formula with its numbers. Of a caller who may review it is kept that they have seen what the judge

@@ -75,7 +75,7 @@ class ExplainedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A model unit. `formula` says how its value was computed, empty where nothing had to be.
+    """A reference unit. `formula` says how its value was computed, empty where nothing had to be.
 
     `by_judges` is what the checks of each judge say, as an assessor would say it.
     """
@@ -94,7 +94,7 @@ class ExplainedUnit:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedComparison:
-    """One model summary's part in the coverage."""
+    """One reference's part in the coverage."""
 
     summary_id: str
     reference: str
@@ -111,9 +111,9 @@ class NumberedText:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Everything behind the scores of one peer summary, people by name.
+    """Everything behind the scores of one summary, people by name.
 
-    `signature` names the rules. `document_claims` are the reference where there is no model summary; `peer_claims` are
+    `signature` names the rules. `document_claims` stand in where there is no reference; `peer_claims` are
     compared with the source.
     """
 

@@ -132,7 +132,7 @@ def _formulas(project: Project, value: ScoredSummary, score: SummaryScore) -> It
         if weight != 1:
             text += f" + {1 - weight:.3g}·{_number(score.brevity)}"
         yield formula(name, column, text, needs_target=True)
-    covered = "mean of the model summaries"
+    covered = "mean of the references"
     if len(score.comparisons) <= 1:
         claims = [claim for made in value.comparisons for unit in made.units for claim in unit.claims]
         covered = _share_of_yes(claims or value.document_claims)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BesideOthers:
-    """A peer summary, its score, None before it is judged, and what of it the source does not support."""
+    """A summary, its score, None before it is judged, and what of it the source does not support."""
 
     summary: Summary
     score: Score | None

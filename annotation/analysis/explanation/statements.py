@@ -54,7 +54,7 @@ class ExplainedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPercent:
-    """A percent of an assessor, an adjudicator or a judge's checks, and the numbers of the peer units marked for it."""
+    """A percent by an assessor, an adjudicator or a judge's checks, with the numbers of the marked summary units."""
 
     answer_id: str
     who: str

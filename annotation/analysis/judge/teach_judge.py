@@ -119,7 +119,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The checks chosen by chance that people and the judge answered: their peer summaries, sides and clusters."""
+    """The checks chosen by chance that people and the judge answered: their summaries, sides and clusters."""
 
     peers: list[int]
     sides: set[str]

@@ -1,4 +1,4 @@
-"""Scores: of every peer summary, and of the systems side by side."""
+"""Scores: of every summary, and of the systems side by side."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class DifferencesQuery(serializers.Serializer[Any]):
 class Scores(ApiView):
     tag = "scores"
 
-    get = operation_of(SCORE_ROWS, ScoreRow, "List the scores of a project's peer summaries.")
+    get = operation_of(SCORE_ROWS, ScoreRow, "List the scores of a project's summaries.")
 
 
 class LeaderboardView(ApiView):

@@ -43,7 +43,7 @@ class Average:
 
 
 class Observation(NamedTuple):
-    """The scores of one peer summary, None where there is none, in the order of the columns."""
+    """The scores of one summary, None where there is none, in the order of the columns."""
 
     system: str
     document_set: str

@@ -165,7 +165,7 @@ class TargetTable:
 
     @property
     def summaries(self) -> int:
-        """How many peer summaries all systems have together."""
+        """How many summaries all systems have together."""
         return sum(row.summaries for row in self.rows)
 
     @property

@@ -54,7 +54,7 @@ class GateField(NamedChoice):
 
 
 class GatesRow(serializers.Serializer[Gates]):
-    """Where a comparison stands: criteria before the model summary, its units, criteria after."""
+    """Where a comparison stands: criteria before the reference, its units, criteria after."""
 
     before = GateField()
     units = GateField()
@@ -62,17 +62,17 @@ class GatesRow(serializers.Serializer[Gates]):
 
 
 class ReadingRow(serializers.Serializer[SummaryWork]):
-    """One comparison to judge: a peer summary, at random within a target length, against a model summary."""
+    """One comparison to judge: a summary, at random within a target length, against a reference."""
 
     id = serializers.CharField(source="reading_id")
-    number = serializers.IntegerField(help_text="Place of the peer summary in the assignment.")
-    part = serializers.IntegerField(help_text="Place of the comparison among those of the peer summary.")
-    parts = serializers.IntegerField(help_text="Comparisons of the peer summary in this assignment.")
+    number = serializers.IntegerField(help_text="Place of the summary in the assignment.")
+    part = serializers.IntegerField(help_text="Place of the comparison among those of the summary.")
+    parts = serializers.IntegerField(help_text="Comparisons of the summary in this assignment.")
     target_words = serializers.IntegerField(allow_null=True)
     stage = StageField()
-    judged = serializers.IntegerField(help_text="Model units with a percent.")
+    judged = serializers.IntegerField(help_text="Reference units with a percent.")
     total = serializers.IntegerField(
-        allow_null=True, help_text="Model units to judge; null while criteria come first."
+        allow_null=True, help_text="Reference units to judge; null while criteria come first."
     )
 
 
@@ -114,13 +114,13 @@ class OwnDeskRow(serializers.Serializer[OwnDesk]):
 
 
 class JudgedUnitRow(serializers.Serializer[JudgedUnit]):
-    """A model unit, or a claim in its stead, with what the caller has said of it so far."""
+    """A reference unit, or a claim in its stead, with what the caller has said of it so far."""
 
     id = serializers.CharField(source="unit_id")
     number = serializers.IntegerField()
     text = serializers.CharField()
     percent = serializers.IntegerField(allow_null=True)
-    marks = serializers.ListField(child=serializers.IntegerField(), help_text="Numbers of peer units.")
+    marks = serializers.ListField(child=serializers.IntegerField(), help_text="Numbers of summary units.")
     note = serializers.CharField()
     version = serializers.IntegerField()
 
@@ -131,7 +131,7 @@ class PeerUnitRow(serializers.Serializer[PeerUnit]):
 
 
 class AskedCriterionRow(serializers.Serializer[AskedCriterion]):
-    """A question about the peer summary, and the caller's answer so far."""
+    """A question about the summary, and the caller's answer so far."""
 
     id = serializers.CharField(source="criterion_id")
     question = serializers.CharField()
@@ -147,9 +147,9 @@ class AskedCriterionRow(serializers.Serializer[AskedCriterion]):
 
 
 class ReadingDetail(serializers.Serializer[SeeForm]):
-    """One comparison: the units of the model summary, and those of the peer summary to mark.
+    """One comparison: the units of the reference, and those of the summary to mark.
 
-    While criteria are open that come before, there are no model units.
+    While criteria are open that come before, there are no reference units.
     """
 
     id = serializers.CharField(source="reading_id")
@@ -171,7 +171,7 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
     model_units = JudgedUnitRow(many=True, source="units")
     peer_units = PeerUnitRow(many=True)
     unmarked = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Numbers of the peer units that are marked nowhere."
+        child=serializers.IntegerField(), help_text="Numbers of the summary units that are marked nowhere."
     )
     is_closed = serializers.BooleanField()
 

@@ -1,6 +1,6 @@
 """An assessor's own work, and one comparison as the SEE form shows it.
 
-Assessors work blind. Nothing here selects who wrote a peer summary, what a judge or another person said, or
+Assessors work blind. Nothing here selects who wrote a summary, what a judge or another person said, or
 an id or order that would tell: columns are named one by one.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from evaluation.text import LengthUnit
 
 PEER_LETTERS = "abcdefhilmoqrtvwxyz"
-"""Keys that mark peer units; those that are missing steer the form (g, j, k, n, p, s, u)."""
+"""Keys that mark summary units; those that are missing steer the form (g, j, k, n, p, s, u)."""
 
 SCALES: dict[str, tuple[int, ...]] = {
     Project.PercentScale.SIX: tuple(range(0, 101, 20)),
@@ -52,10 +52,10 @@ SCALES: dict[str, tuple[int, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SummaryWork:
-    """One comparison to judge: of "peer `number`" of its set, compared with its `part`-th model summary.
+    """One comparison to judge: of "peer `number`" of its set, compared with its `part`-th reference.
 
     `total` is None while questions about the peer are open that come before: until they are answered nothing is told
-    of the model summary, not even how long it is.
+    of the reference, not even how long it is.
     """
 
     reading_id: str
@@ -75,13 +75,13 @@ class SummaryWork:
 
     @property
     def is_judged(self) -> bool:
-        """Whether every model unit has its percent."""
+        """Whether every reference unit has its percent."""
         return self.stage in ("after", "done")
 
 
 @dataclass(frozen=True, slots=True)
 class SetWork:
-    """One document set to judge: "set `number`" of the assessor's, with `peers` peer summaries."""
+    """One document set to judge: "set `number`" of the assessor's, with `peers` summaries."""
 
     assignment_id: str
     number: int
@@ -112,7 +112,7 @@ class SetWork:
 
 @dataclass(frozen=True, slots=True)
 class JudgedUnit:
-    """A model unit (or a claim in its stead) with what the assessor has said of it so far."""
+    """A reference unit (or a claim in its stead) with what the assessor has said of it so far."""
 
     unit_id: str
     number: int
@@ -125,7 +125,7 @@ class JudgedUnit:
 
 @dataclass(frozen=True, slots=True)
 class PeerUnit:
-    """A piece of the peer summary; `letter` is the key that marks it, empty beyond the last one."""
+    """A piece of the summary; `letter` is the key that marks it, empty beyond the last one."""
 
     number: int
     letter: str
@@ -159,9 +159,9 @@ class AskedCriterion:
 class SeeForm:
     """One comparison in an assessor's hands.
 
-    `units` is empty while questions are open that come before. `comparisons` are all those of the same peer summary,
+    `units` is empty while questions are open that come before. `comparisons` are all those of the same summary,
     this one among them. `previous_id` and `next_id` are those beside it in its set. `elsewhere` are the numbers of the
-    peer units that are marked in other comparisons of the same peer summary, `unmarked` of those marked nowhere.
+    summary units that are marked in other comparisons of the same summary, `unmarked` of those marked nowhere.
     """
 
     reading_id: str
@@ -203,7 +203,7 @@ class SeeForm:
 
     @property
     def letters(self) -> str:
-        """The keys of the peer units, in their order."""
+        """The keys of the summary units, in their order."""
         return PEER_LETTERS
 
     @property
@@ -405,7 +405,7 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
 
 
 def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
-    """What is asked at this comparison: before the model summary, and at the peer's last one also after it."""
+    """What is asked at this comparison: before the reference, and at the peer's last one also after it."""
     summary = piece.summary
     for row in summary.criteria:
         if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):

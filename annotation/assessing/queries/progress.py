@@ -1,7 +1,7 @@
 """Progress of assessors in their assignments, and the stages of the protocol that are open to them.
 
-A *reading* is one comparison in an assignment. The order of work on one peer summary: the criteria that are asked
-before, while nothing of the model summary is shown; the model units of its readings; at the last of them the criteria
+A *reading* is one comparison in an assignment. The order of work on one summary: the criteria that are asked
+before, while nothing of the reference is shown; the reference units of its readings; at the last of them the criteria
 that are asked after. The set can be closed when every summary is complete.
 """
 
@@ -24,7 +24,7 @@ from annotation.models import (
 from annotation.models.judgment import ASKED_AT_PRESENT
 
 SHORT_TARGET = 10
-"""Peer summaries of a target up to this are too short to ask about as wholes."""
+"""Summaries of a target up to this are too short to ask about as wholes."""
 
 Gate = Literal["none", "shut", "open", "done", "rule"]
 Stage = Literal["before", "units", "after", "done"]
@@ -57,7 +57,7 @@ class Gates:
 class JudgedComparison:
     """One comparison in an assignment. `judged` counts the units of its list that have a percent.
 
-    `marked` are the peer units that are marked in it, None where nobody needed to know.
+    `marked` are the summary units that are marked in it, None where nobody needed to know.
     """
 
     key: int
@@ -101,7 +101,7 @@ class JudgedComparison:
 
 @dataclass(slots=True, eq=False)
 class SummaryState:
-    """One peer summary in an assignment: the criteria that are asked of it, with values and versions by their keys."""
+    """One summary in an assignment: the criteria that are asked of it, with values and versions by their keys."""
 
     number: int
     peer_id: int
@@ -132,7 +132,7 @@ class SummaryState:
         return bool(self.unanswered(Criterion.Asked.BEFORE))
 
     def is_by_rule(self, criterion: Criterion) -> bool:
-        """Whether no peer unit is unmarked, so that the answer is the lowest without being asked."""
+        """Whether no summary unit is unmarked, so that the answer is the lowest without being asked."""
         return criterion.reads == Criterion.Reads.UNMARKED and self.marked is not None and not self.unmarked
 
     def gate(self, criterion: Criterion) -> Gate:
@@ -155,13 +155,13 @@ class SummaryState:
 
     @property
     def marked(self) -> frozenset[int] | None:
-        """Numbers of the peer units that are marked in any of its comparisons; None where nobody needed to know."""
+        """Numbers of the summary units that are marked in any of its comparisons; None where nobody needed to know."""
         each = [piece.marked for piece in self.pieces if piece.marked is not None]
         return frozenset[int]().union(*each) if len(each) == len(self.pieces) else None
 
     @property
     def unmarked(self) -> tuple[int, ...]:
-        """Numbers of the peer units that are marked nowhere."""
+        """Numbers of the summary units that are marked nowhere."""
         marked = self.marked or frozenset()
         return tuple(number for number in range(1, self.peer_units + 1) if number not in marked)
 
@@ -196,7 +196,7 @@ class AssessingProgress:
 
     @classmethod
     def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All that is known: three queries, four where a question of unmarked peer units may be open."""
+        """All that is known: three queries, four where a question of unmarked summary units may be open."""
         progress = cls.read(project, assignment_ids)
         progress.load_marks(
             summary for summary in progress.summaries() if summary.is_judged and not summary.is_complete
@@ -205,7 +205,7 @@ class AssessingProgress:
 
     @classmethod
     def read(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All but which peer units are marked, in three queries."""
+        """All but which summary units are marked, in three queries."""
         criteria = asked_of_people(project)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
         for row in _rows(assignment_ids):
@@ -245,7 +245,7 @@ class AssessingProgress:
             yield from assignment.summaries.values()
 
     def load_marks(self, summaries: Iterable[SummaryState]) -> None:
-        """Which peer units are marked anywhere in these readings; no query for none."""
+        """Which summary units are marked anywhere in these readings; no query for none."""
         pieces = by_reading(summaries)
         marked: dict[int | None, set[int]] = {key: set() for key in pieces}
         for said in standing_judgments(pieces):
@@ -269,16 +269,16 @@ def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[Co
 
 
 def slips_in(project: Project, assignment_id: int) -> list[int]:
-    """Of each judgment of an assignment that looks like a slip, the number of its peer summary.
+    """Of each judgment of an assignment that looks like a slip, the number of its summary.
 
-    It gives a percent although no peer unit is marked, or 0 % although one is.
+    It gives a percent although no summary unit is marked, or 0 % although one is.
     """
     progress = AssessingProgress.read(project, [assignment_id])
     pieces = by_reading(progress.summaries())
     slips = []
     for said in standing_judgments(pieces):
         summary = pieces[said.reading_id].summary
-        # Marks may be left on peer units that a later import took away.
+        # Marks may be left on summary units that a later import took away.
         is_marked = any(mark <= summary.peer_units for mark in said.evidence)
         if said.percent is not None and (said.percent > 0) != is_marked:
             slips.append(summary.number)

@@ -25,7 +25,7 @@ _OWN_KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class UnitAct:
-    """The percent, marks and note of one model unit, or of a claim that stands in for one."""
+    """The percent, marks and note of one reference unit, or of a claim that stands in for one."""
 
     reading_id: str
     unit_id: str
@@ -38,7 +38,7 @@ class UnitAct:
 
 @dataclass(frozen=True, slots=True)
 class RatingAct:
-    """The answer to one criterion about the peer summary of a reading; None takes it back."""
+    """The answer to one criterion about the summary of a reading; None takes it back."""
 
     reading_id: str
     criterion_id: str
@@ -116,5 +116,5 @@ def _text(given: object, field: str) -> str:
 
 def _marks(given: object, field: str) -> tuple[int, ...]:
     if not isinstance(given, list) or len(given) > MOST_MARKS:
-        raise Invalid(f"{field} is a list of at most {MOST_MARKS} numbers of peer units.", field=field)
+        raise Invalid(f"{field} is a list of at most {MOST_MARKS} numbers of summary units.", field=field)
     return tuple(_number(mark, field) for mark in given)

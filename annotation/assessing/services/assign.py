@@ -40,7 +40,7 @@ def assign(
     lock_work(project)
     if not comparable_sets(project).filter(pk=document_set.pk).exists():
         raise Invalid(
-            f"{document_set.external_id} has no peer summary compared with a model summary.",
+            f"{document_set.external_id} has no summary compared with a reference.",
             field="document_set",
         )
     assignment = give(document_set, assessor, seed=seed)
@@ -135,7 +135,7 @@ def _require_may_assess(person: User, project: Project) -> None:
 
 
 Compared = tuple[int, int, int | None]
-"""Comparison, peer summary, target length."""
+"""Comparison, summary, target length."""
 
 
 def _fill(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MISSING_WORDS = {
     "before": ("question about a summary has no answer yet", "questions about summaries have no answer yet"),
-    "units": ("model unit has no percent yet", "model units have no percent yet"),
+    "units": ("reference unit has no percent yet", "reference units have no percent yet"),
     "after": ("question at the end has no answer yet", "questions at the end have no answer yet"),
 }
 """What a set can lack, in the order in which an assessor comes to it."""
@@ -34,7 +34,7 @@ MISSING_WORDS = {
 def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
     """Submit everything in an assignment; its percents count from now on. Twice changes nothing.
 
-    Where no peer unit is unmarked, the lowest answer to questions of them is written down. Raises Invalid (code
+    Where no summary unit is unmarked, the lowest answer to questions of them is written down. Raises Invalid (code
     `incomplete`) with what is missing by assignment (`missing`: the stage and how much) and the assignment to
     go to (`go_to`); Conflict (code `unassigned`) and NotFound where the assignment is no longer the person's.
     """
@@ -92,7 +92,7 @@ def _check_complete(here: AssignmentProgress) -> None:
 def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
     """The stage at which a comparison stands and how much is missing there; None where nothing is.
 
-    Nothing is told of what comes after the stage: not even how many units a model summary has.
+    Nothing is told of what comes after the stage: not even how many units a reference has.
     """
     match piece.gates.stage:
         case "before":

@@ -104,7 +104,7 @@ def judge_unit(
     note: str = "",
     follows: int | None = None,
 ) -> CoverageJudgment:
-    """Save one judgment of a model unit by itself and return its row. Raises what is wrong with it."""
+    """Save one judgment of a reference unit by itself and return its row. Raises what is wrong with it."""
     act = UnitAct(reading.public_id, unit_id, percent, tuple(marks), note, follows=follows)
     save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
     rows = CoverageJudgment.objects.filter(reading=reading, is_current=True)
@@ -198,18 +198,18 @@ class _Saving:
         self._count_marks()
         return {piece.reading_id: piece.gates for summary in self.touched for piece in summary.pieces}
 
-    # Model units
+    # Reference units
 
     def _judge(self, act: UnitAct, piece: JudgedComparison) -> int:
         if piece.summary.is_before_open:
             raise Conflict(
-                "Answer the questions about this summary first to see the model summary.",
+                "Answer the questions about this summary first to see the reference.",
                 code="ratings_first",
             )
         place = self.places.get(act.unit_id)
         is_claim = place is not None and place.claim_id is not None
         if place is None or place.model_id != piece.model_id or is_claim != piece.has_claims_as_units:
-            raise NotFound("This model unit is no longer in this comparison. Reload the page.")
+            raise NotFound("This reference unit is no longer in this comparison. Reload the page.")
         _check_percent(act.percent, self.assignment.document_set.project.percent_step)
         row = CoverageJudgment(
             role=CoverageJudgment.Role.ASSESSOR,
@@ -342,7 +342,7 @@ def _clean_marks(given: Iterable[int], summary: SummaryState) -> list[int]:
     marks = sorted(set(given))
     unknown = [mark for mark in marks if not 1 <= mark <= summary.peer_units]
     if unknown:
-        raise Invalid(f"The peer summary has no unit {unknown[0]}.", field="marks")
+        raise Invalid(f"The summary has no unit {unknown[0]}.", field="marks")
     return marks
 
 
@@ -367,16 +367,16 @@ def _check_value(value: int | None, criterion: Criterion, summary: SummaryState)
     if criterion.asked == Criterion.Asked.BEFORE:
         if value is None and not summary.is_before_open:
             raise Conflict(
-                "The model summary has been shown, so you can change this answer but not clear it.",
+                "The reference has been shown, so you can change this answer but not clear it.",
                 code="model_shown",
             )
     elif value is not None and not summary.is_judged:
         raise Conflict(
-            "Give every model unit of this summary a percent first, then answer this question.",
+            "Give every reference unit of this summary a percent first, then answer this question.",
             code="units_first",
         )
     elif value is not None and summary.is_by_rule(criterion):
-        raise Conflict("All peer units are marked, so there is nothing to answer.", code="none_unmarked")
+        raise Conflict("All summary units are marked, so there is nothing to answer.", code="none_unmarked")
 
 
 def _listed(values: Sequence[int]) -> str:

@@ -83,7 +83,7 @@ def source(request: Request, slug: str, reading_id: str) -> HttpResponse:
 
 @screen("POST")
 def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> HttpResponse:
-    """The percent, marks and note of one model unit from a plain form."""
+    """The percent, marks and note of one reference unit from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
     judge(
@@ -196,7 +196,7 @@ def _body(request: Request, known: Iterable[str]) -> dict[str, object]:
 def _slips(form: SeeForm) -> list[MarkWarning | None]:
     """What looks like a slip in the judgment of each unit, in their order; it is said and never blocks."""
     there = {peer.number for peer in form.peer_units}
-    # Marks on peer units that a later import took away are no longer on the form.
+    # Marks on summary units that a later import took away are no longer on the form.
     marks = Marks.of(
         {unit.number: there.intersection(unit.marks) for unit in form.units},
         model_units=len(form.units),
@@ -207,10 +207,10 @@ def _slips(form: SeeForm) -> list[MarkWarning | None]:
 
 
 def _slips_in_words(peers: list[int]) -> str:
-    """`peers` has the number of the peer summary of each slip."""
-    what = "1 model unit has" if len(peers) == 1 else f"{len(peers)} model units have"
-    named = ", ".join(f"peer {number}" for number in sorted(set(peers)))
-    return f"{what} a percent but no marked peer unit, or 0 % with a marked one: {named}."
+    """`peers` has the number of the summary of each slip."""
+    what = "1 reference unit has" if len(peers) == 1 else f"{len(peers)} reference units have"
+    named = ", ".join(f"summary {number}" for number in sorted(set(peers)))
+    return f"{what} a percent but no marked summary unit, or 0 % with a marked one: {named}."
 
 
 def _whole(text: str, field: str) -> int | None:

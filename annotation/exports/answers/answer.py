@@ -18,7 +18,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class ExportedAnswer:
-    """What somebody said of a peer summary, or (`peer_id` is 0) of the source of a document set, `document_id`.
+    """What somebody said of a summary, or (`peer_id` is 0) of the source of a document set, `document_id`.
 
     `superseded`: it no longer stands;
     `blind`: a person gave it who had seen nothing of the judge's and others', None where that is not known or asked.

@@ -48,7 +48,7 @@ def rows(project: Project, people: People) -> Iterator[TableRow]:
     """Rows of a summary stand by kind, then in the order in which they were given.
 
     What the source answers to questions stands before the first summary of its document set. Nothing of a
-    assignment that is still open is among them. `unit` is a number of the model summary's one list of units; a
+    assignment that is still open is among them. `unit` is a number of the reference's one list of units; a
     claim that is linked to a unit carries that unit's number.
     """
     document_id: str | None = None

@@ -80,7 +80,7 @@ def run_estimate(
 ) -> RunEstimate:
     """The estimate for a run after these parts, over all of the project; a panel's is that of its members together.
 
-    With `only` over the peer summaries of these keys, of sets whose claims are there already. `tokens_told` is what a
+    With `only` over the summaries of these keys, of sets whose claims are there already. `tokens_told` is what a
     judge is told with each call that is not in the latest ones, such as examples.
     A number of statements that grows with the panel's members alone.
     """

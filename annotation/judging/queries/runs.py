@@ -61,7 +61,7 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """Where a run stands. Jobs count document sets; summaries are peer summaries.
+    """Where a run stands. Jobs count document sets; summaries are summaries.
 
     `unscored` counts the verdicts, answers to questions and ratings that cannot be used, `usable` the others.
     `failures` are the first of the jobs with an error, in the order of the document sets; `unscored_reasons` why
@@ -117,7 +117,7 @@ class RunProgress:
 
     @property
     def share_done(self) -> float:
-        """Share of the peer summaries that are judged, in [0, 1]; 1 where there is none."""
+        """Share of the summaries that are judged, in [0, 1]; 1 where there is none."""
         return self.summaries_done / self.summaries_total if self.summaries_total else 1.0
 
 
@@ -145,7 +145,7 @@ def runs_to_settle() -> QuerySet[Run]:
 
 
 def is_whole(run: Run) -> bool:
-    """Whether the run goes over every peer summary of its project, as neither a trial nor changed claims do."""
+    """Whether the run goes over every summary of its project, as neither a trial nor changed claims do."""
     visited = Job.objects.filter(run=run, document_set=OuterRef("document_set"))
     peers = Summary.objects.filter(document_set__project=run.project_id, is_peer=True)
     return not run.is_trial and not peers.filter(~Exists(visited)).exists()
@@ -269,7 +269,7 @@ def metrics_from_now_on(project: Project, trial: Run) -> list[str]:
 
 
 def not_judged_by(project: Project, judge: Judge) -> QuerySet[Summary]:
-    """The peer summaries that the judge has given no verdict on."""
+    """The summaries that the judge has given no verdict on."""
     peers = Summary.objects.filter(document_set__project=project, is_peer=True)
     given = Verdict.objects.filter(check_row__peer=OuterRef("pk"), judge=judge, label__isnull=False)
     return peers.filter(~Exists(given))

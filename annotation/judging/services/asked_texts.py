@@ -66,11 +66,11 @@ class TextsToJudge:
             self._units[unit.summary_id, unit.document_id].append(unit)
 
     def models_of(self, peer: Summary) -> Sequence[int]:
-        """The keys of the model summaries that a peer is compared with."""
+        """The keys of the references that a peer is compared with."""
         return self._models.get(peer.pk, ())
 
     def models(self, document_set: int) -> list[Summary]:
-        """The model summaries that any peer of the set is compared with, by key."""
+        """The references that any peer of the set is compared with, by key."""
         keys = {model for peer in self.peers[document_set] for model in self.models_of(peer)}
         return [self._texts[key] for key in sorted(keys)]
 

@@ -1,7 +1,7 @@
 """How a judge answers everything that is open in one document set: the work of one job of a run, step by step.
 
-What depends on the documents alone is asked once: claims of model summaries, questions and what the source
-answers. Then the peer summaries are gone through a few at a time, with at most two calls for each: one
+What depends on the documents alone is asked once: claims of references, questions and what the source
+answers. Then the summaries are gone through a few at a time, with at most two calls for each: one
 aligns it with the source, one covers it with claims, questions and ratings. Each step says what it wants done, so that
 many document sets are asked about side by side and written together (`judge_many`). Whatever is answered in the rows
 already is not asked again, so a job that was cut off goes on where it stopped; what is there unscored is asked again.
@@ -183,7 +183,7 @@ class DocumentSetWork:
     # What is asked of the documents
 
     def _read_documents(self) -> Generator[Step, Any, bool]:
-        """Take what is missing from the documents and model summaries; whether that can move all peers' scores."""
+        """Take what is missing from the documents and references; whether that can move all peers' scores."""
         owners = self._texts_without_claims()
         request = self._question_request()
         asked: list[Coroutine[None, None, Any]] = []
@@ -212,7 +212,7 @@ class DocumentSetWork:
         return has_answers or bool(owners)
 
     def _texts_without_claims(self) -> list[Summary | None]:
-        """The model summaries whose claims are missing; None stands for the documents."""
+        """The references whose claims are missing; None stands for the documents."""
         if "coverage" not in self.parts:
             return []
         models = self.read.texts.models(self.document_set.pk)

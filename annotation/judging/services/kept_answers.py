@@ -1,4 +1,4 @@
-"""What a judge said of peer summaries and sources becomes rows: checks, verdicts, ratings."""
+"""What a judge said of summaries and sources becomes rows: checks, verdicts, ratings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ First = TypeVar("First")
 Second = TypeVar("Second")
 
 AnswerPair = tuple[int, int | None]
-"""A claim and a peer summary, by their primary keys; None is the source, which questions are asked."""
+"""A claim and a summary, by their primary keys; None is the source, which questions are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Rated:
 
 @dataclass(slots=True)
 class Judged:
-    """A peer summary with all its checks, and what was said about those that were open.
+    """A summary with all its checks, and what was said about those that were open.
 
     `ratings` go by criterion, `computed` by score.
     """

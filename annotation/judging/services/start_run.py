@@ -53,11 +53,11 @@ def start_run(
     decides_after: bool = False,
     by: User | None,
 ) -> Run:
-    """Let the judge answer what the metrics need, one job for each document set that has peer summaries.
+    """Let the judge answer what the metrics need, one job for each document set that has summaries.
 
     What this judge has answered already is not asked again. It becomes the deciding judge where there was none, and
     stops before its calls could cost more than `max_cost`. Up to `n_questions` questions a document set it makes up
-    what is missing; without it only where nobody has given any. A trial asks about the peer summaries with the keys
+    what is missing; without it only where nobody has given any. A trial asks about the summaries with the keys
     `trial_of` alone, and decides nothing. With `decides_after`, which takes the verb "change project", the judge
     becomes the deciding one once the run is finished.
     Raises NotFound for a judge of another project; Invalid (codes `unknown_metric`, `invalid_questions`,
@@ -76,7 +76,7 @@ def start_run(
         totals = _peers_by_document_set(project, trial_of)
         if not totals:
             raise Invalid(
-                f"{project.name} holds no peer summaries to judge. Import some first.", code="no_summaries"
+                f"{project.name} holds no summaries to judge. Import some first.", code="no_summaries"
             )
         told = {"n_questions": n_questions, "document_sets": len(totals), "max_cost": max_cost}
         run = Run(

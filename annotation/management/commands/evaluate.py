@@ -204,7 +204,7 @@ class Command(BaseCommand):
         if run.state != Run.State.FAILED:
             self.stdout.write(
                 f"Judged by {run.judge} in {seconds:.1f} s: {progress.summaries_done:,} of "
-                f"{progress.summaries_total:,} peer summaries in {progress.total_jobs:,} document sets, "
+                f"{progress.summaries_total:,} summaries in {progress.total_jobs:,} document sets, "
                 f"{checks:,} checks, {asked:,} of them now, {progress.unscored:,} unscored."
             )
         if progress.calls:

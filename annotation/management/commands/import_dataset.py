@@ -37,7 +37,7 @@ class Command(BaseCommand):
             "file",
             nargs="+",
             type=Path,
-            help="one file with a row for each peer summary or nested JSONL; or SEE .html, .pyr, .pan",
+            help="one file with a row for each summary or nested JSONL; or SEE .html, .pyr, .pan",
         )
         parser.add_argument("--create", action="store_true", help="create the project if it does not exist")
         parser.add_argument(

@@ -76,7 +76,7 @@ def differences(project: Project) -> Iterator[str]:
         for row in waiting.values():
             yield f"dispute {row.public_id}: is about a claim or unit that is no longer in force"
     for stray in Score.objects.filter(project=project, summary__is_peer=False).select_related("summary"):
-        yield f"{stray.summary}: has a score, but is no peer summary"
+        yield f"{stray.summary}: has a score, but is only a reference"
 
 
 def _of_checks(record: SummaryRecord, result: SummaryScore, rules: ScoreRules) -> Iterator[str]:

@@ -83,7 +83,7 @@ def _check(project: Project, rows: Sequence[Criterion]) -> None:
     )
     if is_new_before and started.exists():
         raise Conflict(
-            "Document sets have been started whose assessors have seen model summaries already, and these "
+            "Document sets have been started whose assessors have seen references already, and these "
             "questions come before those. Change the questions when the open sets are closed or unassigned.",
             code="judged",
         )

@@ -38,9 +38,7 @@ def next_steps(
         yield from _own_work(project, person, assignments)
     if not contents.peer_summaries:
         if Verb.IMPORT in verbs:
-            yield Step(
-                "Import summaries", "Use CSV, JSONL or Parquet with one row per peer summary.", "import"
-            )
+            yield Step("Import summaries", "Use CSV, JSONL or Parquet with one row per summary.", "import")
         return
     if Verb.CHANGE_PROJECT in verbs and project.deciding_judge_id is None:
         why = "Use a language model on a server, or the built-in offline lexical judge."
@@ -60,14 +58,14 @@ def next_steps(
             why = f"{counted(checks.waiting, 'check')} {has} no answer by a person yet."
             yield Step("Review claims", why, "review")
     if Verb.ASSIGN in verbs and not (assignments.open or assignments.closed):
-        yield Step("Assign a set to an assessor", "No model units have been judged yet.", "assignments")
+        yield Step("Assign a set to an assessor", "No reference units have been judged yet.", "assignments")
     if Verb.VIEW_SCORES in verbs and checks.total:
         yield Step("View scores", "The leaderboard, with an interval around each average.", "scores")
 
 
 def _own_work(project: Project, person: User, assignments: AssignmentCounts) -> Iterator[Step]:
     if assignments.own_open_summaries:
-        left = counted(assignments.own_open_summaries, "peer summary", "peer summaries")
+        left = counted(assignments.own_open_summaries, "summary", "summaries")
         yield Step("Continue your judgments", f"{left} assigned to you.", "work")
         return
     offer = queue_offer(project, person)

@@ -63,7 +63,7 @@ LABELS = Choices("Label", Label.choices)
 SIDES = Choices(
     "CheckSide",
     [
-        (Check.Side.REFERENCE, "peer summary"),
+        (Check.Side.REFERENCE, "summary"),
         (Check.Side.PEER, "source"),
         (Check.Side.QUESTION, "closed question"),
     ],
@@ -101,7 +101,7 @@ COLUMNS = (
         "summary",
         "peer.public_id",
         nullable=True,
-        help="The peer summary that it scores; null: all of the document set.",
+        help="The summary that it scores; null: all of the document set.",
     ),
     Column("document_set", "document_set.public_id"),
     Column(
@@ -115,8 +115,8 @@ COLUMNS = (
         "side",
         choices=SIDES,
         head="Compared with",
-        help="reference: a claim of the model summary, compared with the peer summary. peer: a claim of the peer "
-        "summary, compared with the source. question: a closed question, answered from the peer summary alone or, "
+        help="reference: a claim of the reference, compared with the summary. peer: a claim of the peer "
+        "summary, compared with the source. question: a closed question, answered from the summary alone or, "
         "without a summary, from the source.",
     ),
     Column("system", "peer.system.name", nullable=True, seen_by=sees_scores),

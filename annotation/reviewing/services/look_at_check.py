@@ -46,7 +46,7 @@ def reveal(*, check: Check, to: User, look: CheckLook | None) -> CheckLook:
 
 
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
-    """Record that the person opens what the scores of a peer summary are made of, with everything said of its checks.
+    """Record that the person opens what the scores of a summary are made of, with everything said of its checks.
 
     As `see_checks` of each of its current checks, and of its source. Nothing is kept of anyone who cannot open it.
     """

@@ -53,7 +53,7 @@ def framed_items(project: Project, sample: Sample, *, side: Check.Side = Check.S
     """The items of a sample, of the checks on a side.
 
     A document is a document set, or the group that it belongs to. The share of an item is its part in the mean of
-    its document: summaries of a system, then model summaries, units by weight and claims of a unit, on the peer side
+    its document: summaries of a system, then references, units by weight and claims of a unit, on the peer side
     the summary's own claims. What a rule decides is known and counts as sampled for sure. The judge's answer is the
     probability that the sample recorded.
     """
@@ -179,7 +179,7 @@ def _sets_of_documents(
 
 
 def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, float]]:
-    """Each check of a peer summary with its part in the summary's coverage."""
+    """Each check of a summary with its part in the summary's coverage."""
     models: dict[int | None, list[_FramedCheckRow]] = defaultdict(list)
     for row in rows:
         models[row.model].append(row)
@@ -198,7 +198,7 @@ def _shares(rows: Sequence[_FramedCheckRow]) -> Iterator[tuple[_FramedCheckRow, 
 
 def _weight(row: _FramedCheckRow, *, stand_alone: bool) -> float:
     if row.model is None:
-        # Claims of the documents count alike where there is no model summary.
+        # Claims of the documents count alike where there is no reference.
         return 1.0
     return row.claim_weight if stand_alone else (row.unit_weight or 1.0)
 

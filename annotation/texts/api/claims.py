@@ -36,7 +36,7 @@ class Adding(Rewording):
         allow_null=True,
         min_value=1,
         max_value=LARGEST_UNIT_NUMBER,
-        help_text="Unit number; required in a model summary that is scored by units.",
+        help_text="Unit number; required in a reference that is scored by units.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Summaries: model summaries, peer summaries under test, and which is compared with which."""
+"""Summaries: references, summaries under test, and which is compared with which."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SummaryRow = shape_of(SUMMARIES, "SummaryRow")
 
 
 class ComparisonRow(serializers.Serializer[Comparison]):
-    """The summary as a peer, compared with one model summary."""
+    """The summary as a peer, compared with one reference."""
 
     id = serializers.CharField(source="public_id")
-    model = serializers.CharField(source="model.public_id", help_text="Id of the model summary.")
+    model = serializers.CharField(source="model.public_id", help_text="Id of the reference.")
 
 
 class SummaryDetail(SummaryRow):  # type: ignore[valid-type, misc]

@@ -63,7 +63,7 @@ def texts_around(check: Check) -> TextsAround:
 
 
 def compared_text(check: Check) -> tuple[TextUnit, ...]:
-    """The units of the text that decides the check: the peer summary, or the source documents."""
+    """The units of the text that decides the check: the summary, or the source documents."""
     if check.peer is not None and not check.reads_source:
         return tuple(text_of(check.peer))
     document_set = check.document_set_id

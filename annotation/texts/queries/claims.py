@@ -238,7 +238,7 @@ def is_judged_as_unit(claim_set: ClaimSet) -> bool:
 def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
     """The claims of a text. The number of queries does not grow with them.
 
-    With `names_systems` the reader may know who wrote which peer summary.
+    With `names_systems` the reader may know who wrote which summary.
     """
     active = ClaimSet.objects.filter(of_owner(owner), is_active=True).first()
     claims = claims_of(active) if active else []
@@ -313,12 +313,12 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
         return "Source documents"
     target = f", target {owner.target_words}" if owner.target_words else ""
     if owner.is_model:
-        return f"Model summary {owner.external_id}".rstrip() + target
-    return f"Peer summary{f' of {owner.system}' if names_systems and owner.system else ''}{target}"
+        return f"Reference {owner.external_id}".rstrip() + target
+    return f"Summary{f' of {owner.system}' if names_systems and owner.system else ''}{target}"
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:
-    """The texts of the same set: the documents, model summaries, then peers in an order that tells nothing."""
+    """The texts of the same set: the documents, references, then peers in an order that tells nothing."""
     document_set = document_set_of(owner)
     summaries = Summary.objects.filter(document_set=document_set).select_related("system")
     owners: list[ClaimOwner] = [document_set, *summaries.order_by("-is_model", "public_id")]

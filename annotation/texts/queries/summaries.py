@@ -40,7 +40,7 @@ SUMMARIES = List(
             "role",
             lambda viewer, role: Q(**{f"is_{role}": True}),
             choices=ROLES,
-            help="Model or peer summaries alone.",
+            help="Model or summaries alone.",
         ),
         Filter("target_words", kind=Kind.COUNT, help="Summaries of that target length."),
     ),
@@ -58,7 +58,7 @@ SUMMARIES = List(
         Column(
             "roles", _roles, kind=Kind.TEXTS, choices=ROLES, help="model: measured against. peer: under test."
         ),
-        Column("reference_id", "external_id", help="Name of a model summary, or empty."),
+        Column("reference_id", "external_id", help="Name of a reference, or empty."),
         Column(
             "target_words", kind=Kind.COUNT, nullable=True, help="Target length in the project's length unit."
         ),

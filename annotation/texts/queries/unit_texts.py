@@ -1,7 +1,7 @@
 """The summaries of a project and how they are cut into units, for those who review the cut.
 
 Open to the blind: to them no system is named. A document set that somebody has open to judge stays closed to
-them here: its model summaries come after what is asked before them, and nobody cuts what they are judging.
+them here: its references come after what is asked before them, and nobody cuts what they are judging.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ UNIT_TEXTS = List(
         Column("document_id", "document_set.external_id", head="Document set", order=True, search=True),
         Column("is_model", kind=Kind.FLAG),
         Column("is_peer", kind=Kind.FLAG),
-        Column("reference_id", "external_id", seen_by=sees_scores, help="Name of a model summary, or empty."),
+        Column("reference_id", "external_id", seen_by=sees_scores, help="Name of a reference, or empty."),
         Column("system", "system.name", nullable=True, seen_by=sees_scores, help="Null where unknown."),
         Column("target_words", kind=Kind.COUNT, nullable=True, head="Target"),
         Column("units", "unit_count", kind=Kind.COUNT, head="Units"),
@@ -225,7 +225,7 @@ def is_being_judged(summary: Summary) -> bool:
 
 
 def summaries_in_order(summaries: QuerySet[Summary]) -> QuerySet[Summary]:
-    """Model summaries first, then falling target; at random beyond, so that no order tells a system."""
+    """References first, then falling target; at random beyond, so that no order tells a system."""
     return summaries.order_by("document_set__external_id", "-is_model", "-target_words", "public_id")
 
 

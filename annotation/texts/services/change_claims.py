@@ -3,7 +3,7 @@
 A claim is never edited. A removed one keeps its row and every answer to it, and is no longer checked. Rewording
 removes a claim and puts a new one at its place, whose checks have no answer yet.
 
-An act locks the assignments that hold a model summary, the summaries of the document set, and the list of claims, in
+An act locks the assignments that hold a reference, the summaries of the document set, and the list of claims, in
 this order, as cutting units does.
 """
 
@@ -57,17 +57,17 @@ if TYPE_CHECKING:
 
 CLAIMS_LOCKED = (
     "The claims of this text are locked: they replace its units, and assessors have given them percents. "
-    "Import corrected claims as another model summary of the set."
+    "Import corrected claims as another reference of the set."
 )
 PeerSide = tuple[int, str]
-"""A peer summary by its key, and the side of the check."""
+"""A summary by its key, and the side of the check."""
 
 
 @transaction.atomic
 def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None = None) -> Claim:
     """Add a claim to a summary, or to the documents of a set.
 
-    `unit` is the number of its unit, which must be named in a model summary whose claims are linked to units. The
+    `unit` is the number of its unit, which must be named in a reference whose claims are linked to units. The
     claim is compared with the texts that the others are compared with; the first one of a text with all there are.
     Raises as `reword_claim`, and Invalid where there is no such unit, or none is named.
     """
@@ -190,9 +190,7 @@ def _new_claim_set(owner: ClaimOwner, by: User | None) -> ClaimSet:
 def _unit(owner: ClaimOwner, claims: Sequence[Claim], number: int | None) -> Unit | None:
     if number is None:
         if needs_unit(owner, claims):
-            raise Invalid(
-                "Enter the claim's unit, because the model summary is scored by unit.", field="unit"
-            )
+            raise Invalid("Enter the claim's unit, because the reference is scored by unit.", field="unit")
         return None
     unit = units_of(owner).filter(position=number).first()
     if unit is None:
@@ -237,7 +235,7 @@ def _all_pairs(owner: ClaimOwner) -> list[PeerSide]:
 
 
 def _compared_with(owner: ClaimOwner) -> list[int]:
-    """The peers that a model summary is compared with; the documents, where a peer has no model summary."""
+    """The peers that a reference is compared with; the documents, where a peer has no reference."""
     if isinstance(owner, Summary):
         return list(
             Comparison.objects.filter(model=owner).order_by("peer_id").values_list("peer_id", flat=True)

@@ -90,7 +90,7 @@ def hold(summary: Summary) -> None:
 
 
 def rename_readings(peers: Iterable[int]) -> None:
-    """Give the readings of these peer summaries new ids: the numbers in the marks of open forms may mean others now."""
+    """Give the readings of these summaries new ids: the numbers in the marks of open forms may mean others now."""
     readings = list(Reading.objects.filter(comparison__peer__in=peers))
     for reading in readings:
         reading.public_id = new_public_id()

@@ -1,4 +1,4 @@
-// The SEE form: one item in progress with its marks in the peer summary, acts saved at once, undo across the set.
+// The SEE form: one item in progress with its marks in the summary, acts saved at once, undo across the set.
 (() => {
   const see = () => document.getElementById("see");
   if (!see()) return;
@@ -79,7 +79,7 @@
 
   const showChips = () => peers.showChips(units().map((unit) => unit.marks));
 
-  // Peer units that are marked neither here nor in another comparison of the same peer summary.
+  // Summary units that are marked neither here nor in another comparison of the same summary.
   function unmarked() {
     const elsewhere = see().dataset.elsewhere.split(" ").map(Number);
     const marked = new Set([...elsewhere, ...units().flatMap((unit) => unit.marks)]);
@@ -87,8 +87,8 @@
   }
 
   const WHY = {
-    shut: "Available once every model unit of this peer has a percent.",
-    rule: "All peer units are marked, so there is nothing to answer.",
+    shut: "Available once every reference unit of this summary has a percent.",
+    rule: "All summary units are marked, so there is nothing to answer.",
   };
 
   // What is asked after the units opens with the last of them.
@@ -141,10 +141,10 @@
     acts.push({
       key: item.key,
       version: item.version,
-      label: `Peer ${see().dataset.peerNumber}: ${item.text}`,
+      label: `Summary ${see().dataset.peerNumber}: ${item.text}`,
       act: { ...item.act(now), ms: time.take(item.key) },
     });
-    // Another comparison of the same peer summary shows more, or less, from now on.
+    // Another comparison of the same summary shows more, or less, from now on.
     if (item.comparisons.length > 1) pages.forget();
     steps.begin(here());
     showAll(item);
@@ -194,7 +194,7 @@
     showAll(item);
   }
 
-  // The model summary is told only after the last answer was saved, so it may be late.
+  // The reference is told only after the last answer was saved, so it may be late.
   function showModel() {
     const isAnswered = stage() === "before" && items.every((item) => item.isAnswered);
     if (isAnswered && acts && !acts.pending && !isTurning) turn(here());
@@ -237,7 +237,7 @@
     if (acts && !acts.isKept && acts.pending) event.preventDefault();
   });
 
-  // An answer that opened the model summary can be changed, but not taken back; and what is asked no more is gone.
+  // An answer that opened the reference can be changed, but not taken back; and what is asked no more is gone.
   function isFinal({ reading, key, was, isBefore }) {
     if (!steps.numberOf(reading)) return true;
     if (isBefore && was.value === null && steps.is(reading, "read")) return true;
@@ -258,7 +258,7 @@
     const step = lastStep();
     button.disabled = !step;
     const peer = step && step.reading !== here() && steps.numberOf(step.reading);
-    button.querySelector("[data-undo-what]").textContent = step ? ` ${peer ? `peer ${peer}, ` : ""}${step.name.toLowerCase()}` : "";
+    button.querySelector("[data-undo-what]").textContent = step ? ` ${peer ? `summary ${peer}, ` : ""}${step.name.toLowerCase()}` : "";
   }
 
   async function undo() {
@@ -306,7 +306,7 @@
     scrollTo(0, 0);
     for (const panel of see().querySelectorAll(".panel")) panel.scrollTop = 0;
     take(inHand, { focus: true });
-    say(find("#heading").textContent.replace("Judge p", "P"));
+    say(find("#heading").textContent.replace("Judge s", "S"));
   }
 
   function fetchAheadSoon() {
@@ -366,7 +366,7 @@
   }
 
   function toggle(number) {
-    if (inHand?.kind !== "unit") return say("Select a model unit first, then mark peer units for it.");
+    if (inHand?.kind !== "unit") return say("Select a reference unit first, then mark summary units for it.");
     const box = inHand.boxes.find((mark) => Number(mark.value) === number);
     if (!box) return;
     box.checked = !box.checked;

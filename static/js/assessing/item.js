@@ -1,4 +1,4 @@
-// One thing to answer in the SEE form: a model unit, or a criterion of the peer summary.
+// One thing to answer in the SEE form: a reference unit, or a criterion of the summary.
 class Item {
   static all(see) {
     return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see));
@@ -7,7 +7,7 @@ class Item {
   constructor(element, see) {
     this.element = element;
     this.reading = see.dataset.reading;
-    // Those of the peer summary, in their order.
+    // Those of the summary, in their order.
     this.comparisons = see.dataset.comparisons.trim().split(" ");
     this.kind = element.dataset.item;
     this.id = element.dataset.id;
@@ -17,7 +17,7 @@ class Item {
     this.note = element.querySelector("[name=note]");
     this.radios = [...element.querySelectorAll("input[type=radio]")];
     this.boxes = [...element.querySelectorAll("[name=marks]")];
-    // The same for all comparisons of a peer summary where it is asked once for them.
+    // The same for all comparisons of a summary where it is asked once for them.
     this.key = [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
     // The version that came with the page.
     this.version = Number(element.dataset.version);
@@ -61,12 +61,12 @@ class Item {
     return { kind: this.kind, reading: this.reading, [name]: this.id, ...value };
   }
 
-  // Whether it is asked before the model summary is shown.
+  // Whether it is asked before the reference is shown.
   get isBefore() {
     return this.element.dataset.asked === "before";
   }
 
-  // Whether it is about the peer units that are marked nowhere.
+  // Whether it is about the summary units that are marked nowhere.
   get isOfUnmarked() {
     return this.element.dataset.reads === "unmarked";
   }
@@ -75,7 +75,7 @@ class Item {
     return this.kind === "unit" || "percentScale" in this.element.dataset;
   }
 
-  // Whether the protocol's rule answers it: no peer unit is unmarked.
+  // Whether the protocol's rule answers it: no summary unit is unmarked.
   get #isByRule() {
     return this.element.dataset.gate === "rule";
   }

@@ -1,4 +1,4 @@
-// The peer units of a page: marked for the unit in progress, lit because they are marked nowhere, and their chips.
+// The summary units of a page: marked for the unit in progress, lit because they are marked nowhere, and their chips.
 class Peers {
   #all;
 
@@ -14,7 +14,7 @@ class Peers {
     }
   }
 
-  // The marks of each model unit, in the order of the units.
+  // The marks of each reference unit, in the order of the units.
   showChips(marks) {
     for (const [at, number] of this.numbers.entries()) {
       const units = marks.flatMap((marked, place) => (marked.includes(number) ? place + 1 : []));

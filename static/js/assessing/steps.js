@@ -11,12 +11,12 @@ class Steps {
     return this.#all.find((step) => step.dataset.step === reading);
   }
 
-  // The number of its peer summary; none where it is not in the set any more.
+  // The number of its summary; none where it is not in the set any more.
   numberOf(reading) {
     return this.#of(reading)?.dataset.peerNumber;
   }
 
-  // Whether it is "read" (what is asked before is answered, so its model summary was shown) or "judged" (all percents).
+  // Whether it is "read" (what is asked before is answered, so its reference was shown) or "judged" (all percents).
   is(reading, state) {
     return state in (this.#of(reading)?.dataset ?? {});
   }

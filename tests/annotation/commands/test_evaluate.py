@@ -194,7 +194,7 @@ def test_the_result_is_told(world: World, colleague: None) -> None:
     said, _ = evaluate("harbour", "--wait")
     checks = Verdict.objects.filter(run=Run.objects.get()).count()
     expected = (
-        rf"Judged by lexical in \d+\.\d s: 4 of 4 peer summaries in 2 document sets, {checks} checks, "
+        rf"Judged by lexical in \d+\.\d s: 4 of 4 summaries in 2 document sets, {checks} checks, "
         rf"{checks} of them now, 0 unscored\.\n"
     )
     assert re.fullmatch(expected, said), said
@@ -297,7 +297,7 @@ def test_document_sets_that_failed_are_told(
     with pytest.raises(CommandError, match="1 of 2 document sets failed") as failed:
         call_command("evaluate", "harbour", "--judge", "slow", "--wait", stdout=io.StringIO(), stderr=stderr)
     assert failed.value.returncode == 1
-    assert "bridge: No claims could be extracted from the model summary" in stderr.getvalue()
+    assert "bridge: No claims could be extracted from the reference" in stderr.getvalue()
 
 
 @pytest.mark.parametrize("metric", ["coverage", "coherence"])

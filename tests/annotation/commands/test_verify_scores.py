@@ -96,7 +96,7 @@ def test_a_score_that_is_missing(world: World) -> None:
 def test_a_score_of_what_is_no_peer_summary(world: World) -> None:
     Score.objects.create(project=world.project, summary=world.models["port"], peer_words=3, signature="x")
     (line,) = complaints()
-    assert line.endswith("has a score, but is no peer summary")
+    assert line.endswith("has a score, but is only a reference")
 
 
 def test_it_changes_nothing(world: World) -> None:

@@ -16,7 +16,7 @@ LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 def assess(
     world: World, assessor: User, percents: Mapping[tuple[str, int], int], *, document_set: str = "port"
 ) -> Assignment:
-    """An open assignment of the assessor, with a percent and a mark on peer unit 1 for each (system, unit)."""
+    """An open assignment of the assessor, with a percent and a mark on summary unit 1 for each (system, unit)."""
     assignment = assign(document_set=world.sets[document_set], assessor=assessor, by=world.mona)
     for (system, number), percent in percents.items():
         judge_unit(
@@ -42,7 +42,7 @@ def long_ago() -> None:
 
 
 def add_comparison(world: World, document_set: str, system: str) -> Comparison:
-    """The peer compared with a second model summary, "second", that is the other system's peer."""
+    """The peer compared with a second reference, "second", that is the other system's peer."""
     other = "birch" if system == "alder" else "alder"
     model = world.peers[document_set, other]
     model.is_model, model.external_id = True, "second"

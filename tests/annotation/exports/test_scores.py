@@ -1,4 +1,4 @@
-"""Level `scores`: a row per peer summary, hand-written."""
+"""Level `scores`: a row per summary, hand-written."""
 
 from dataclasses import fields
 from pathlib import Path

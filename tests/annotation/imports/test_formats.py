@@ -39,10 +39,7 @@ def test_nested_lines_are_told_from_flat_ones(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
 def test_empty_file_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
-    assert (
-        refusal_of(raw(tmp_path, content, name))
-        == f"{name} is empty. It needs one row for each peer summary."
-    )
+    assert refusal_of(raw(tmp_path, content, name)) == f"{name} is empty. It needs one row for each summary."
 
 
 @pytest.mark.parametrize(

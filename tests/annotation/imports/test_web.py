@@ -135,7 +135,7 @@ def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: Wor
         ({"column-0": "reference"}, "The field reference is given two columns"),
         ({"target": "number", "words": ""}, "The target length is a whole number of at least 1"),
         ({"system": "x" * 201}, "at most 200 characters"),
-        ({"side": "ours"}, "Claims must belong to the model summaries"),
+        ({"side": "ours"}, "Claims must belong to the references"),
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(mona: Client, fields: dict[str, str], message: str) -> None:

@@ -72,7 +72,7 @@ def add_document_set(
     reference: str | None = None,
     target_words: int | None = None,
 ) -> DocumentSet:
-    """A document set with its units, one peer summary by each system named, and comparisons."""
+    """A document set with its units, one summary by each system named, and comparisons."""
     document_set = DocumentSet.objects.create(project=project, external_id=external_id)
     first = 1
     for position, text in enumerate(documents, start=1):

@@ -82,7 +82,7 @@ def test_new_words_are_asked_anew_and_going_back_costs_nothing(
     llm_judge.prompts.clear()
     run_to_end(project, llm_judge)
     made.append(len(llm_server.calls))
-    # Claims of one model summary and two checks; then the two checks in new words; then nothing.
+    # Claims of one reference and two checks; then the two checks in new words; then nothing.
     assert made == [3, 5, 5]
     # Each verdict is written again under the words that it was given in: 2 claims of 2 summaries, three times.
     assert Verdict.objects.count() == 12

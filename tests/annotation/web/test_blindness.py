@@ -102,4 +102,4 @@ def test_peers_are_named_by_their_place(
 ) -> None:
     reading = assignment.readings.order_by("position")[1]
     page = signed_in(world.ana).get(f"/p/harbour/work/{reading.public_id}/").content.decode()
-    assert "Peer 2 of 2" in page
+    assert "Summary 2 of 2" in page

@@ -53,7 +53,7 @@ def sign_in_by_form(page: Page, name: str) -> Page:
 
 
 def judge_alder(page: Page) -> None:
-    """60 % of unit 1 by the first peer unit, 100 % of unit 2 by the second; then close the set."""
+    """60 % of unit 1 by the first summary unit, 100 % of unit 2 by the second; then close the set."""
     page.goto("/p/harbour/work/")
     page.get_by_role("link", name="Start", exact=True).click()
     page.locator("#see").wait_for()

@@ -84,14 +84,16 @@ def test_what_looks_like_a_slip_is_said_beside_the_unit(world: World, desk: Desk
     page = desk()
     open_form(page, world)
     page.keyboard.press("4")
-    page.locator(".slip", has_text="Model unit 1 has 60 % but no peer unit is marked for it.").wait_for()
+    page.locator(
+        ".slip", has_text="Reference unit 1 has 60 % but no summary unit is marked for it."
+    ).wait_for()
     page.keyboard.press("k")
     page.keyboard.press("a")
-    page.locator(".slip", has_text="Model unit 1").wait_for(state="hidden")
+    page.locator(".slip", has_text="Reference unit 1").wait_for(state="hidden")
     page.keyboard.press("1")
-    page.locator(".slip", has_text="Model unit 1 has marked peer units but 0 %.").wait_for()
+    page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
     page.reload()
-    page.locator(".slip", has_text="Model unit 1 has marked peer units but 0 %.").wait_for()
+    page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
 
 
 def test_zero_is_a_key_for_zero_percent(world: World, desk: Desk) -> None:

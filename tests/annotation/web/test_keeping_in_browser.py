@@ -127,7 +127,7 @@ def test_nothing_is_lost_when_the_server_dies_in_mid_form(
     page.locator("#saved", has_text="Not saved yet: 3 (offline)").wait_for()
     assert page.locator(".unit.unsaved").count() == 2
     press(page, "n")
-    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
     press(page, "2")
     page.locator("#saved", has_text="Not saved yet: 4 (offline)").wait_for()
     assert told(assignment) == [(1, 60, [])]
@@ -135,7 +135,7 @@ def test_nothing_is_lost_when_the_server_dies_in_mid_form(
     saved(page)
     assert told(assignment) == [(1, 60, []), (2, None, [2]), (2, 100, [2]), (3, 0, []), (1, 20, [])]
     press(page, "p")
-    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 1 of 2").wait_for()
     page.locator("#progress", has_text="3 of 6").wait_for()
     assert page.locator(".unsaved").count() == 0
     desk.close()
@@ -295,7 +295,7 @@ def test_two_browsers_equal_acts_once_and_a_newer_version_with_both_values(world
         "80 % · marked: c",
         "no answer · marked: a",
     ]
-    assert row.locator("td").first.inner_text() == "Peer 1: Its wall is weak."
+    assert row.locator("td").first.inner_text() == "Summary 1: Its wall is weak."
     assert violations(laptop) == []
     # Work goes on beside it, also on the same unit.
     press(laptop, "2")
@@ -422,7 +422,7 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     before, gone.public_id = gone.public_id, "replaced"
     gone.save(update_fields=["public_id"])
     press(page, "41")
-    page.locator(".slip.refused", has_text="Not saved: This model unit is no longer in this").wait_for()
+    page.locator(".slip.refused", has_text="Not saved: This reference unit is no longer in this").wait_for()
     saved(page)
     assert told(assignment) == [(2, 0, [])]
     # What was refused can be said again.
@@ -442,10 +442,12 @@ def test_what_is_refused_after_the_page_was_turned_is_told_with_its_peer(world: 
     comparison = assignment.readings.order_by("position")[0].comparison
     page.route("**/acts/", lambda route: route.abort())
     press(page, "4n")
-    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
     comparison.model.units.filter(position=1).update(public_id="replaced")
     page.unroute("**/acts/")
-    page.locator("#notices", has_text="Peer 1: The port closes in April.: a change was not saved.").wait_for()
+    page.locator(
+        "#notices", has_text="Summary 1: The port closes in April.: a change was not saved."
+    ).wait_for()
 
 
 def test_a_set_that_ended_meanwhile_says_so(world: World, desk: Desk) -> None:

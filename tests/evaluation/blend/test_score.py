@@ -379,7 +379,7 @@ def test_claims_that_nobody_looked_for_are_not_covered() -> None:
 def test_an_empty_summary_covers_nothing_by_rule(unit: ScoredUnit) -> None:
     result = score_of(unit, peer_length=0, target=100, is_empty=True, peer_claims=judged("yes"))
     assert (result.coverage, result.coverage_judge, result.brevity) == (0.0, 0.0, 1.0)
-    # The published adjusted mean 0.333 of an empty peer (AP890925-0124, peer 17): 1/3 * 1.
+    # The published adjusted mean 0.333 of an empty peer (AP890925-0124, summary 17): 1/3 * 1.
     assert result.composite_2_3 == pytest.approx(1 / 3)
     assert result.alignment is None
     assert result.summarization is None

@@ -14,7 +14,7 @@ from evaluation.metrics._coverage import (
 PERCENTS = st.lists(st.none() | st.floats(0, 100), max_size=12)
 LABELS = st.lists(st.sampled_from(["yes", "no", "unsure", None]), max_size=12)
 
-# The only seven DUC percents that give the published 0.400, 0.600, 0.400 of set D061, target 50, peer 19.
+# The only seven DUC percents that give the published 0.400, 0.600, 0.400 of set D061, target 50, summary 19.
 D061 = [0, 0, 0, 60, 60, 60, 100]
 
 

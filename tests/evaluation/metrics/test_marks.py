@@ -13,13 +13,13 @@ def test_marks_are_many_to_many() -> None:
 
 
 def test_counts_are_those_of_the_duc_table() -> None:
-    # Columns 23 to 25: peer units, marked, unmarked.
+    # Columns 23 to 25: summary units, marked, unmarked.
     assert (MARKS.peer_units, len(MARKS.marked), len(MARKS.unmarked)) == (5, 2, 3)
     assert MARKS.unmarked == (1, 4, 5)
 
 
 def test_every_peer_unit_marked_as_in_the_published_row() -> None:
-    # D061, target 50: 5 peer units, 5 marked, 0 unmarked, 7 model units.
+    # D061, target 50: 5 summary units, 5 marked, 0 unmarked, 7 reference units.
     marks = Marks.of({4: [1, 2], 5: [3], 6: [4], 7: [5]}, model_units=7, peer_units=5)
     assert (len(marks.marked), len(marks.unmarked)) == (5, 0)
 
@@ -36,7 +36,7 @@ def test_slips_warn() -> None:
         (2, "marks_with_zero_percent"),
         (3, "percent_without_marks"),
     ]
-    assert warnings[1].message == "Model unit 3 has 20 % but no peer unit is marked for it."
+    assert warnings[1].message == "Reference unit 3 has 20 % but no summary unit is marked for it."
 
 
 def test_what_is_consistent_or_open_does_not_warn() -> None:
@@ -44,7 +44,8 @@ def test_what_is_consistent_or_open_does_not_warn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "missing"), [({4: [1]}, "model unit 4"), ({1: [6]}, "peer unit 6"), ({0: [1]}, "model unit 0")]
+    ("mark", "missing"),
+    [({4: [1]}, "reference unit 4"), ({1: [6]}, "summary unit 6"), ({0: [1]}, "reference unit 0")],
 )
 def test_a_mark_on_a_missing_unit_is_refused(mark: dict[int, list[int]], missing: str) -> None:
     with pytest.raises(InvalidMark, match=missing):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from evaluation.errors import EvaluationError, InvalidWeight, LengthMismatch
 from evaluation.metrics._pyramid import pyramid_score
 
-# A public TAC pyramid (set D0736-B, 4 model summaries): 18 content units, 4 + 3*3 + 2 + 13 = 28 contributors.
+# A public TAC pyramid (set D0736-B, 4 references): 18 content units, 4 + 3*3 + 2 + 13 = 28 contributors.
 D0736 = [4, 3, 3, 3, 2, *[1] * 13]
 
 
@@ -16,7 +16,7 @@ def expressed(*places: int) -> list[bool]:
 
 
 def test_the_published_pyramid() -> None:
-    # 28 / 4 = 7 units a model summary; the best 7 weigh 4 + 9 + 2 + 1 + 1 = 17; the 4 and one 3 make 7.
+    # 28 / 4 = 7 units a reference; the best 7 weigh 4 + 9 + 2 + 1 + 1 = 17; the 4 and one 3 make 7.
     made = pyramid_score(D0736, expressed(0, 1), models=4)
     assert made.model_units == 7
     assert made.weight == 7
@@ -35,7 +35,7 @@ def test_floor_and_ceil_are_one_here() -> None:
 
 
 def test_floor_and_ceil_differ_where_the_mean_is_broken() -> None:
-    # 2 + 1 + 1 + 1 = 5 contributors of 2 model summaries: 2.5 a summary. Floor 2: 2/3. Ceil 3: 2/4.
+    # 2 + 1 + 1 + 1 = 5 contributors of 2 references: 2.5 a summary. Floor 2: 2/3. Ceil 3: 2/4.
     weights, there = [2, 1, 1, 1], [True, False, False, False]
     assert pyramid_score(weights, there, models=2).modified == pytest.approx(2 / 3)
     assert pyramid_score(weights, there, models=2, mean_rounding="ceil").modified == 0.5
@@ -49,13 +49,13 @@ def test_unmatched_units_lower_the_original_score_alone() -> None:
 
 
 def test_contributors_may_outnumber_the_weights() -> None:
-    # Two contributors of one model summary in a unit of weight 1: 4 contributors, 2 summaries, 2 units each.
+    # Two contributors of one reference in a unit of weight 1: 4 contributors, 2 summaries, 2 units each.
     made = pyramid_score([2, 1], [False, True], models=2, contributors=4)
     assert (made.model_units, made.modified) == (2, pytest.approx(1 / 3))
 
 
 def test_modified_score_never_exceeds_one() -> None:
-    # 3 / 3 = 1 unit a model summary, whose ideal is 1; the peer expresses all three.
+    # 3 / 3 = 1 unit a reference, whose ideal is 1; the peer expresses all three.
     assert pyramid_score([1, 1, 1], [True] * 3, models=3).modified == 1
 
 

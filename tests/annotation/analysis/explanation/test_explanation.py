@@ -1,4 +1,4 @@
-"""A score taken apart: weights, claims in the place of units, documents without a model summary, people."""
+"""A score taken apart: weights, claims in the place of units, documents without a reference, people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def claims_of_alder(world: World) -> list[ExplainedClaim]:
-    """The claims of the model summary of "port", as they are compared with alder's summary."""
+    """The claims of the reference of "port", as they are compared with alder's summary."""
     made = explanation(world, world.peers["port", "alder"]).comparisons[0]
     return [claim for unit in made.units for claim in unit.claims]
 

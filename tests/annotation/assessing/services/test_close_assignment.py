@@ -189,7 +189,7 @@ def test_open_criteria_are_told_and_nothing_of_the_units(world: World) -> None:
     with pytest.raises(Invalid) as refused:
         close_assignment(assignment=Assignment.objects.get(), by=world.ana)
     assert refused.value.details["missing"] == {reading.public_id: {"stage": "before", "count": 4}}
-    assert "model unit" not in refused.value.message
+    assert "reference unit" not in refused.value.message
 
 
 def test_ratings_of_people_do_not_move_scores(world: World) -> None:

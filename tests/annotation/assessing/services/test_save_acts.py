@@ -209,7 +209,7 @@ def test_claims_stand_in_for_units_where_they_are_not_linked(world: World) -> No
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona)
     saved = send(world, assignment, UnitAct(reading_of(assignment), claim.public_id, 40))
     assert said(saved) == [SAVED]
-    assert saved.slips == {claim.public_id: "Model unit 1 has 40 % but no peer unit is marked for it."}
+    assert saved.slips == {claim.public_id: "Reference unit 1 has 40 % but no summary unit is marked for it."}
     unit = UnitAct(reading_of(assignment), world.units("bridge")[0].public_id, 40)
     assert said(send(world, assignment, unit)) == [(404, "not_found")]
 
@@ -372,18 +372,18 @@ def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None
     acts = [on_unit(world, assignment, marks=()), on_unit(world, assignment, 2, percent=0)]
     saved = send(world, assignment, *acts)
     assert saved.slips == {
-        one: "Model unit 1 has 20 % but no peer unit is marked for it.",
-        two: "Model unit 2 has marked peer units but 0 %.",
+        one: "Reference unit 1 has 20 % but no summary unit is marked for it.",
+        two: "Reference unit 2 has marked summary units but 0 %.",
     }
     assert send(world, assignment, on_unit(world, assignment)).slips == {one: ""}
 
 
-# Several model summaries
+# Several references
 
 
 @pytest.fixture
 def twofold(world: World) -> Assignment:
-    """One peer of "port" compared with two model summaries; the second has one unit."""
+    """One peer of "port" compared with two references; the second has one unit."""
     model = Summary.objects.create(
         document_set=world.sets["port"], is_model=True, external_id="second", text="Ferries move."
     )

@@ -26,7 +26,7 @@ JUDGED = {"alder": "yes", "birch": "no"}
 
 
 def add_long_set(world: World) -> DocumentSet:
-    """Ten units of a model summary with a claim each, "The ferry is old" to "The boom is old"; a check for each of
+    """Ten units of a reference with a claim each, "The ferry is old" to "The boom is old"; a check for each of
     two peers, of which the judge says yes of all for alder and no of all for birch."""
     text = " ".join(f"The {thing} is old." for thing in THINGS)
     long_set = DocumentSet.objects.create(project=world.project, external_id="long")

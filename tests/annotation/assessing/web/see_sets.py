@@ -44,7 +44,7 @@ def lay_set(
     criteria: Sequence[Criterion] = (),
     **settings: object,
 ) -> Assignment:
-    """A set with these model and peer summaries, all compared, as an assignment of Ana's in "harbour".
+    """A set with these model and summaries, all compared, as an assignment of Ana's in "harbour".
 
     Peers stand in the order given: each has a target one word below that of the one before it. Other
     arguments are settings of the project.

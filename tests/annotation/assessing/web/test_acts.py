@@ -66,7 +66,7 @@ def test_acts_are_saved_and_what_stands_is_told(world: World, ana: Client, assig
     saved = {"status": 200, "version": 1, "code": "", "message": "", "yours": None, "theirs": None}
     assert answer.json() == {
         "results": [saved, saved],
-        "slips": {one: "", two: "Model unit 2 has 60 % but no peer unit is marked for it."},
+        "slips": {one: "", two: "Reference unit 2 has 60 % but no summary unit is marked for it."},
         "gates": {first(assignment): {"before": "none", "units": "done", "after": "open"}},
         "lease_until": None,
     }

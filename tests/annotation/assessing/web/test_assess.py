@@ -56,7 +56,7 @@ def test_the_list_is_empty_before_anything_is_assigned(world: World, ana: Client
 def test_the_list_shows_how_far_one_is(world: World, ana: Client, assignment: Assignment) -> None:
     ana.post(act(world, first(assignment)), {"percent": 40})
     (work,) = ana.get("/p/harbour/work/").context["desk"].drafts
-    # Two peers with two model units each, one of the four judged.
+    # Two peers with two reference units each, one of the four judged.
     assert not work.is_complete
     assert [summary.judged for summary in work.summaries] == [1, 0]
 
@@ -120,7 +120,7 @@ def test_every_unit_has_a_form_that_works_without_scripts(
     page = ana.get(form_of(first(assignment))).content.decode()
     for unit in (1, 2):
         assert f'method="post" action="{act(world, first(assignment), unit)}"' in page
-    # Two model units, two peer units to mark for each; and the six percents of the unmarked ones.
+    # Two reference units, two summary units to mark for each; and the six percents of the unmarked ones.
     assert page.count('name="marks"') == 4
     assert (page.count('name="percent"'), page.count('name="value-')) == (2 * 6, 6)
     assert page.count(">Save unit ") == 2
@@ -137,8 +137,8 @@ def test_a_set_is_not_closed_while_something_is_missing(
 ) -> None:
     answer = ana.post(f"/p/harbour/work/sets/{assignment.public_id}/close/")
     assert answer.status_code == 422
-    # Two summaries of two model units, none judged.
-    assert b"4 model units have no percent yet, in 2 of 2 summaries" in answer.content
+    # Two summaries of two reference units, none judged.
+    assert b"4 reference units have no percent yet, in 2 of 2 summaries" in answer.content
 
 
 def test_closing_a_set_makes_its_percents_count(world: World, ana: Client, assignment: Assignment) -> None:
@@ -158,7 +158,10 @@ def test_a_set_with_slips_is_closed_when_that_is_confirmed(
     ana.post(act(world, first(assignment), 2), {**slip, "follows": "1"})
     close = f"/p/harbour/work/sets/{assignment.public_id}/close/"
     asked = ana.post(close).content.decode()
-    assert "1 model unit has a percent but no marked peer unit, or 0 % with a marked one: peer 1." in asked
+    assert (
+        "1 reference unit has a percent but no marked summary unit, or 0 % with a marked one: summary 1."
+        in asked
+    )
     assignment.refresh_from_db()
     assert assignment.closed_at is None
     assert ana.post(close, {"confirmed": "1"})["Location"] == "/p/harbour/work/"

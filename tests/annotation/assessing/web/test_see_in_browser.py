@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CALM_MS = 600
-"""Longer than digits are left out after the model summary has come up."""
+"""Longer than digits are left out after the reference has come up."""
 MANY_PRESSES = 500
 TWICE = {"width": 640, "height": 400}
 """1280 by 800 at 200 %."""
@@ -100,7 +100,7 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     for key in ("a", "5", "1", "1", "1", "b", "3", "b", "6"):
         page.keyboard.press(key)
     page.locator("#progress", has_text="6 of 6 judged").wait_for()
-    assert in_hand(page) == "Unmarked peer units"
+    assert in_hand(page) == "Unmarked summary units"
     page.keyboard.press(key_of_the_unmarked)
     page.locator("#ahead a", has_text="Set complete").wait_for()
     saved(page)
@@ -129,7 +129,7 @@ def test_six_units_by_pointer_alone(world: World, desk: Desk) -> None:
     page.locator("#ahead a", has_text="Set complete").click()
     page.get_by_role("button", name="Close the set").click()
     # The fourth has 20 % and no mark.
-    page.get_by_text("1 model unit has a percent but no marked peer unit").wait_for()
+    page.get_by_text("1 reference unit has a percent but no marked summary unit").wait_for()
     page.get_by_role("button", name="Close the set").click()
     page.get_by_text("Your judgments now count").wait_for()
     assert percents(assignment) == [60, 0, 0, 20, 100, 0]
@@ -198,7 +198,7 @@ def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Des
     page = ana(desk)
     open_set(page, assignment)
     press(page, "a4n")
-    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
     press(page, "6")
     saved(page)
     phrase = marks(assignment)[0]
@@ -208,7 +208,7 @@ def test_undo_goes_back_through_the_summaries_of_the_set(world: World, desk: Des
         page.keyboard.press("u")
         wait_until(partial(lambda wanted: (percents(assignment), marks(assignment)) == wanted, left))
         saved(page)
-    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 1 of 2").wait_for()
     assert page.get_by_role("button", name="Undo").is_disabled()
     assert page.locator("#unit-none, [aria-pressed=true]").count() == 0
 
@@ -226,11 +226,11 @@ def test_the_next_summary_is_here_before_it_is_asked_for(world: World, desk: Des
 
     page.on("request", note)
     press(page, "n")
-    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
     assert page.url.endswith(f"/{second}/")
     assert [url for url in asked if url.endswith(f"/{second}/")] == []
     page.go_back()
-    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 1 of 2").wait_for()
 
 
 def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, desk: Desk) -> None:
@@ -239,7 +239,7 @@ def test_keys_that_follow_at_once_are_meant_for_the_next_summary(world: World, d
     page.route("**/work/*/", slowly)
     open_set(page, assignment)
     press(page, "4nb2")
-    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
     page.locator("#progress", has_text="1 of 6").wait_for()
     saved(page)
     assert (percents(assignment), marks(assignment)) == ([60, 20], [[], [2]])
@@ -252,9 +252,9 @@ def test_back_to_the_first_page_finds_a_form_that_works(world: World, desk: Desk
     press(page, "a4")
     saved(page)
     press(page, "n")
-    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
     page.go_back()
-    page.locator("#trail", has_text="Peer 1 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 1 of 2").wait_for()
     page.wait_for_timeout(300)
     shown = in_hand(page)
     press(page, "b6")
@@ -340,7 +340,7 @@ def test_an_answer_to_a_criterion_can_be_changed_afterwards(world: World, desk: 
     press(page, "1")
     saved(page)
     wait_until(lambda: answers() == {"clear": 0, "short": 1})
-    # Back to the answer before, and no further than the model summary was shown: more is not offered.
+    # Back to the answer before, and no further than the reference was shown: more is not offered.
     press(page, "u")
     page.locator("[data-name='Question 1'] output", has_text="yes").wait_for()
     saved(page)
@@ -363,13 +363,13 @@ def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: De
     press(page, "a4" + "1" * (first - 1))
     page.locator("#progress", has_text=f"{first} of {first}").wait_for()
     press(page, "n")
-    page.locator(".models a[aria-current]", has_text="Model 2").wait_for()
+    page.locator(".models a[aria-current]", has_text="Reference 2").wait_for()
     rest = len(page.locator("[data-item=unit]").all())
-    page.get_by_text("Available once every model unit").wait_for()
+    page.get_by_text("Available once every reference unit").wait_for()
     press(page, "b4" + "1" * (rest - 1))
     page.locator("[data-reads=unmarked].now").wait_for()
     lit = [peer.get_attribute("data-peer") for peer in page.locator(".pu.lit").all()]
-    # The first is marked for the other model summary, the second for this one.
+    # The first is marked for the other reference, the second for this one.
     assert lit == ["3"]
     press(page, "3")
     page.locator("#ahead a", has_text="Set complete").wait_for()
@@ -422,9 +422,9 @@ def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
     page.locator("#said", has_text="Unit 1, no percent, saved.").wait_for(state="attached")
     press(page, "4")
     page.locator("#said", has_text="Unit 1, 60 percent, saved. Unit 2.").wait_for(state="attached")
-    assert page.evaluate("document.activeElement.textContent") == "Model unit 2"
+    assert page.evaluate("document.activeElement.textContent") == "Reference unit 2"
     press(page, "6")
-    page.locator("#said", has_text="no peer unit is marked for it").wait_for(state="attached")
+    page.locator("#said", has_text="no summary unit is marked for it").wait_for(state="attached")
 
 
 def test_a_percent_of_the_summary_is_typed_at_the_end(world: World, desk: Desk) -> None:
@@ -537,6 +537,6 @@ def test_a_closed_set_is_walked_through_and_not_changed(world: World, desk: Desk
     page = ana(desk)
     open_set(page, assignment)
     press(page, "ja6n")
-    page.locator("#trail", has_text="Peer 2 of 2").wait_for()
+    page.locator("#trail", has_text="Summary 2 of 2").wait_for()
     assert violations(page) == []
     assert percents(assignment) == [40, 40, 40, 40]

@@ -248,14 +248,14 @@ def test_two_judges_that_work_side_by_side_share_the_claims(transactional_db: No
         assert set(run.jobs.values_list("state", "attempt", "error")) == {("done", 1, "")}
         # Every check, made by whichever of the two, was answered once by each.
         assert Verdict.objects.filter(run=run).count() == Check.objects.count()
-    # Two model summaries and four peers: one set of claims each.
+    # Two references and four peers: one set of claims each.
     assert ClaimSet.objects.count() == 6
     before = derived_rows(world.project)
     rescore(project=world.project)
     assert derived_rows(world.project) == before
 
 
-# Empty texts, no model summary, several documents
+# Empty texts, no reference, several documents
 
 
 def test_an_empty_peer_has_checks_but_asks_nobody(project: Project) -> None:

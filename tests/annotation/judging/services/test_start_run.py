@@ -73,7 +73,7 @@ def test_metrics_that_no_judge_answers_are_refused_with_those_that_are(
 
 
 def test_a_project_without_peer_summaries_is_refused(world: World) -> None:
-    with pytest.raises(Invalid, match="no peer summaries") as refused:
+    with pytest.raises(Invalid, match="no summaries") as refused:
         start_run(project=world.other_project, judge=world.judge, by=None)
     assert refused.value.code == "no_summaries"
 

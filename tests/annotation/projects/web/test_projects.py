@@ -37,7 +37,7 @@ def test_who_is_in_no_project_is_told_how_one_is_made(
 
 def test_the_list_tells_what_waits(world: World, signed_in: Callable[[User], Client]) -> None:
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
-    # Two peer summaries are compared with the model summary of "port".
+    # Two summaries are compared with the reference of "port".
     assert "2 summaries to judge" in signed_in(world.ana).get("/").content.decode()
 
 
@@ -56,7 +56,7 @@ def test_the_overview_says_why_it_shows_no_interval(
 def test_the_overview_counts_what_is_there(world: World, signed_in: Callable[[User], Client]) -> None:
     context = signed_in(world.mona).get("/p/harbour/").context
     held, checks = context["contents"], context["checks"]
-    # Two sets of one document, one model and two peer summaries each; three claims, each compared with two peers.
+    # Two sets of one document, one model and two summaries each; three claims, each compared with two peers.
     assert (held.document_sets, held.documents, held.systems) == (2, 2, 2)
     assert (held.model_summaries, held.peer_summaries, held.claims) == (2, 4, 3)
     assert (checks.total, checks.by_judge, checks.by_people, checks.unscored) == (6, 6, 0, 0)

@@ -60,7 +60,7 @@ def test_each_comes_with_the_text_that_answers_it(
     client = signed_in(world.rex)
     for check, reads, ask in (
         (source, "Source", "Does the source answer it with yes?"),
-        (alder, "Peer summary", "Does the peer summary alone answer it with yes?"),
+        (alder, "Summary", "Does the summary alone answer it with yes?"),
     ):
         page = " ".join(client.get(f"/p/harbour/review/{check.public_id}/").content.decode().split())
         assert f'<h2 id="text-title"> {reads} ·' in page

@@ -140,7 +140,7 @@ def test_a_peers_own_claims_are_compared_with_its_sources(world: World) -> None:
     assert Score.objects.get(summary=peer).alignment is None
     override(check=made, by=world.rex, label="no")
     assert Score.objects.get(summary=peer).alignment == 0.0
-    # Coverage looks at the model summary alone.
+    # Coverage looks at the reference alone.
     assert coverage(world) == 0.75
 
 

@@ -37,7 +37,7 @@ def at(summary: Summary, number: int) -> str:
 
 
 def summary_of(world: World, text: str, *stretches: tuple[int, int]) -> Summary:
-    """A model summary of that text with these units."""
+    """A reference of that text with these units."""
     row = Summary.objects.create(
         document_set=world.sets["bridge"], is_model=True, external_id="own", text=text
     )
@@ -163,7 +163,7 @@ def test_both_halves_have_the_weight(world: World) -> None:
 
 @pytest.fixture
 def model(world: World) -> Summary:
-    """The model summary of "bridge" with two claims of its first unit, one removed since, and one of its second."""
+    """The reference of "bridge" with two claims of its first unit, one removed since, and one of its second."""
     summary = world.models["bridge"]
     claim_set = ClaimSet.objects.create(summary=summary, origin="judge", origin_name="lexical")
     for position, unit, text in (

@@ -103,7 +103,7 @@ def test_only_who_may_see_scores_is_told_the_systems(
 ) -> None:
     place = address(world, text=world.peers["port", "alder"])
     pages = {name: signed_in(world.users[name]).get(place).content.decode() for name in ("rex", "cleo")}
-    assert {name: "Peer summary of alder" in page for name, page in pages.items()} == {
+    assert {name: "Summary of alder" in page for name, page in pages.items()} == {
         "rex": False,
         "cleo": True,
     }
