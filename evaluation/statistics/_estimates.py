@@ -45,8 +45,8 @@ class SampledItem:
     """One item of the frame of a draw: what is asked at once, of which a person answers all or nothing.
 
     `document` is what the item belongs to, the unit that intervals are about. `share` is the item's part in its
-    document's coverage; the shares of a document add up to 1. A document that is drawn as a whole is one item of share
-    1. `probability` is the recorded chance to be drawn. `answer` is the person's, in [0, 1] and blind, of an item that
+    document's coverage; the shares of a document add up to 1. A document that is sampled as a whole is one item of share
+    1. `probability` is the recorded chance to be sampled. `answer` is the person's, in [0, 1] and blind, of an item that
     `is_sampled`; None while it is awaited. `judge` is the judge's answer alone, fixed before the draw, None where it
     gave none. `is_settled` tells that its answer was known without asking anybody.
 
@@ -68,7 +68,7 @@ class SampledItem:
 class SampleEstimate:
     """A system's mean over document sets from a sample, with its interval, and what people alone give of that sample.
 
-    Estimates and bounds are None until all that was sampled is answered (`answered` of `drawn`), bounds also where
+    Estimates and bounds are None until all that was sampled is answered (`answered` of `sampled`), bounds also where
     fewer than two documents hold an answer. Bounds lie in [0, 1]. `error` is the standard error of the
     estimate and `degrees` the degrees of freedom of what documents show of it. `tuning` is the mean slope on the
     judge's answers, 0 where the judge does harm and people alone stand. `labels_saved` is how many
@@ -77,7 +77,7 @@ class SampleEstimate:
     """
 
     answered: int
-    drawn: int
+    sampled: int
     documents: int
     answered_documents: int
     degrees: int
@@ -95,7 +95,7 @@ class SampleEstimate:
     @property
     def is_complete(self) -> bool:
         """Whether all that was sampled is answered."""
-        return 0 < self.answered == self.drawn
+        return 0 < self.answered == self.sampled
 
 
 def estimate_systems_from_sample(
@@ -117,12 +117,12 @@ def estimate_systems_from_sample(
     Example: of four documents of one item each, sampled at .5, the answers 1 and 0 give people alone the mean .5.
     """
     # The sum z_d = sum of w (g + (xi / pi)(Y - g)) over a document's items has the population's mean, whatever
-    # g is, as long as it does not look at the document's own answers: xi says whether an item was drawn, pi is
+    # g is, as long as it does not look at the document's own answers: xi says whether an item was sampled, pi is
     # its chance, Y the answer, w the share. The estimate is the mean of z_d, its error sd(z_d, n - 1) /
     # sqrt(D), and its interval lies on the scale of log odds (`_ranges`), with quantiles of Student's t; degrees
-    # of freedom: the documents with an answer, less 1 (all of the frame, where items were drawn within all).
+    # of freedom: the documents with an answer, less 1 (all of the frame, where items were sampled within all).
     # g is what the judge's answer and the covariates foretell. Where claims are known, answers on other systems'
-    # summaries sharpen the judge's (`_claim_effect`): those were drawn without regard to this system's. Slopes
+    # summaries sharpen the judge's (`_claim_effect`): those were sampled without regard to this system's. Slopes
     # are tuned without the document that they serve (a thirtieth of the documents where there are more) and
     # shrunk across systems (`_tuning`), so the more systems, the better; a slope may exceed 1, for a judge's
     # answers may be drawn in. The intercept is the weighted mean of what is left, so for equal chances z_d is
@@ -412,7 +412,7 @@ def _without_interval(frame: Frame) -> SampleEstimate:
         estimate=people,
         classical_estimate=people,
         answered=int(frame.is_answered.sum()),
-        drawn=int(frame.is_sampled.sum()),
+        sampled=int(frame.is_sampled.sum()),
         documents=len(frame.names),
         answered_documents=frame.answered_documents,
         degrees=max(0, frame.answered_documents - 1),

@@ -78,15 +78,15 @@ def active_chances(spreads: Array, size: float) -> Array:
 def fixed_size_sample(
     probabilities: Mapping[Item, float], *, seed: int, strata: Mapping[Item, Any] | None = None
 ) -> dict[Item, float]:
-    """The items of a draw with these inclusion probabilities, each exactly, and a size that does not vary.
+    """The items of a sample with these inclusion probabilities, each exactly, and a size that does not vary.
 
-    As many items are drawn as the probabilities add up to, of each of the `strata` too; if that is no whole number,
+    As many items are sampled as the probabilities add up to, of each of the `strata` too; if that is no whole number,
     one more or fewer.
     Systematic: the items stand in random order along a line, each as long as its probability, and a comb of teeth 1
     apart is laid on it at random. In the order of the frame; the same for the same frame, probabilities and seed.
-    Raises InvalidPercent for a probability outside 0 to 1. What has probability 0 is never drawn.
+    Raises InvalidPercent for a probability outside 0 to 1. What has probability 0 is never sampled.
     Source: Madow, On the theory of systematic sampling II, 1949; in random order Goodman and Kish, 1950.
-    Example: probabilities .5, .5, 1 always draw the third and one of the others.
+    Example: probabilities .5, .5, 1 always sample the third and one of the others.
     """
     for item, probability in probabilities.items():
         if not 0 <= probability <= 1:
@@ -97,14 +97,14 @@ def fixed_size_sample(
     if strata is not None:
         places = {stratum: place for place, stratum in enumerate(dict.fromkeys(strata.values()))}
         order.sort(key=lambda item: places[strata[item]])
-    drawn = {item for item, probability in probabilities.items() if probability >= 1}
+    sampled = {item for item, probability in probabilities.items() if probability >= 1}
     ends = list(_running_sums([probabilities[item] for item in order]))
     start = chance.random()
     for item, begin, end in zip(order, [0.0, *ends], ends, strict=False):
         # A tooth stands at start, start + 1, ...: how many of them lie before each end?
         if math.ceil(end - start) > math.ceil(begin - start):
-            drawn.add(item)
-    return {item: probability for item, probability in probabilities.items() if item in drawn}
+            sampled.add(item)
+    return {item: probability for item, probability in probabilities.items() if item in sampled}
 
 
 def _running_sums(values: Sequence[float]) -> list[float]:

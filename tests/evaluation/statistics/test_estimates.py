@@ -32,7 +32,7 @@ def estimate_from_sample(items: list[SampledItem], **options: Any) -> SampleEsti
 def whole(
     judged: list[float], answers: list[float | None], probabilities: float | list[float] = 0.5
 ) -> list[SampledItem]:
-    """Documents that were drawn as a whole; those with an answer were drawn."""
+    """Documents that were sampled as a whole; those with an answer were sampled."""
     chances = [probabilities] * len(judged) if isinstance(probabilities, float) else probabilities
     return [
         SampledItem(place, 1.0, judge, chance, answer is not None, answer)
@@ -41,7 +41,7 @@ def whole(
 
 
 def claims(answers: list[list[float | None]], chance: float, judged: float | None = 0.5) -> list[SampledItem]:
-    """Documents whose claims were drawn one by one, all of the same share."""
+    """Documents whose claims were sampled one by one, all of the same share."""
     return [
         SampledItem(document, 1 / len(row), judged, chance, answer is not None, answer)
         for document, row in enumerate(answers)
@@ -138,7 +138,7 @@ def test_until_all_is_answered_there_is_no_estimate_but_a_count() -> None:
     items = whole([0.5, 0.4, 0.6, 0.7], [1, 0, 1, None])
     waiting = [*items[:2], replace(items[2], answer=None), items[3]]
     found = estimate_from_sample(waiting)
-    assert (found.answered, found.drawn, found.is_complete) == (2, 3, False)
+    assert (found.answered, found.sampled, found.is_complete) == (2, 3, False)
     assert (found.estimate, found.low, found.classical_estimate, found.labels_saved) == (None,) * 4
 
 
@@ -227,7 +227,7 @@ def test_each_system_may_have_its_own_frame_and_wait_on_its_own() -> None:
     done = whole([0.5, 0.4, 0.9, 0.2, 0.1], [1, 0, 1, None, None])
     found = estimate_systems_from_sample({"x": done, "y": [replace(done[0], answer=None), *done[1:3]]})
     assert found["x"].is_complete
-    assert (found["y"].answered, found["y"].drawn, found["y"].documents) == (2, 3, 3)
+    assert (found["y"].answered, found["y"].sampled, found["y"].documents) == (2, 3, 3)
 
 
 def test_no_systems_no_estimates() -> None:
