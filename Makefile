@@ -50,9 +50,9 @@ test: tools ## Run the tests (ARGS= goes to pytest)
 	@echo "test: pytest $(ARGS)"
 	@$(BIN)/python -m pytest -q -n 4 $(ARGS)
 
-test-fast: tools ## Run the tests of evaluation, services and queries in a minute and a half, without slow ones
+test-fast: tools ## Run the tests of evaluation, services and queries in a minute, without slow ones
 	@echo "test-fast: leaves out pages, API, admin, files, browsers, processes of their own and what is marked slow"
-	@NOPG=1 $(BIN)/python -m pytest -q -n 2 -m "not (browser or process or slow)" $(FAST) $(ARGS)
+	@NOPG=1 $(BIN)/python -m pytest -q -n 2 --no-migrations -m "not (browser or process or slow)" $(FAST) $(ARGS)
 
 test-widths: tools ## Run axe-core over every page, light and dark, at 390, 820, 1280 and 1920
 	@EVERY_WIDTH=1 REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n 3 tests/annotation/web/test_accessibility_in_browser.py

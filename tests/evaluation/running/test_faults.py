@@ -85,6 +85,12 @@ def test_what_is_certain_is_mended_without_another_call(
     assert len(llm_server.calls) == 3
 
 
+WITH_TIME_OUTS = [
+    pytest.param(name, marks=pytest.mark.slow) if name in ("hang", "trickle") else name
+    for name in TRIED_AGAIN
+]
+
+
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", ASKED_AGAIN)
 def test_what_is_not_certain_is_asked_for_again(
@@ -126,7 +132,7 @@ def test_a_refusal_is_unscored_with_the_reason_and_not_repeated(
 
 
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("name", TRIED_AGAIN)
+@pytest.mark.parametrize("name", WITH_TIME_OUTS)
 def test_a_fault_of_the_moment_changes_no_score(
     judge: OpenAIJudge, llm_server: LLMServer, name: str, step: str
 ) -> None:
@@ -135,7 +141,7 @@ def test_a_fault_of_the_moment_changes_no_score(
     assert len(llm_server.calls) == 4
 
 
-@pytest.mark.parametrize("name", TRIED_AGAIN)
+@pytest.mark.parametrize("name", WITH_TIME_OUTS)
 def test_a_fault_of_the_network_that_stays_is_unscored_and_names_the_judge(
     judge: OpenAIJudge, llm_server: LLMServer, name: str
 ) -> None:
