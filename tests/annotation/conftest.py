@@ -76,6 +76,26 @@ def staff(world: World) -> StaffDoor:
 
 
 @pytest.fixture
+def ana(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.ana)
+
+
+@pytest.fixture
+def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.mona)
+
+
+@pytest.fixture
+def olga(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.olga)
+
+
+@pytest.fixture
+def rex(world: World, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(world.rex)
+
+
+@pytest.fixture
 def client_of(world: World) -> ApiDoor:
     """A client signed in as the person of that name."""
     from rest_framework.test import APIClient

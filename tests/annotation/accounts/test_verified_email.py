@@ -36,11 +36,6 @@ def mailing(world: World, settings: SettingsWrapper) -> Iterator[None]:
     current_app.conf.task_always_eager = False
 
 
-@pytest.fixture
-def rex(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.rex)
-
-
 def link() -> str:
     (path,) = re.findall(r"http://testserver(/account/email/\S+)", mail.outbox[-1].body)
     return str(path)

@@ -11,20 +11,11 @@ from tests.annotation.conftest import HTMX
 from tests.annotation.exports.doing import perform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.test import Client
 
-    from tests.annotation.cast import World
 
 ROOM = "/p/harbour/exports/"
 ASKED = {"level": "scores", "format": "csv"}
-
-
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
 
 
 def test_a_plain_form_asks_and_comes_back(mona: Client) -> None:

@@ -24,10 +24,6 @@ from tests.annotation.conftest import HTMX
 from tests.annotation.imports.files import jsonl, nested
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
-
     from tests.annotation.cast import World
     from tests.annotation.conftest import ApiDoor
 
@@ -43,11 +39,6 @@ def every_file_is_large(
     settings.IMPORT_BACKGROUND_BYTES = 100
     settings.VAR_DIR = tmp_path / "var"
     settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}
-
-
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
 
 
 def asked_for(world: World, tmp_path: Path, *lines: Any) -> Import:

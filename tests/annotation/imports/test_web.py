@@ -40,11 +40,6 @@ def _kept_here(settings: Any, tmp_path: Path) -> None:
     settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}
 
 
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
-
-
 def table(*lines: str) -> dict[str, bytes]:
     return {"odd.csv": "\n".join(lines).encode()}
 

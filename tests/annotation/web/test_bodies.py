@@ -24,11 +24,6 @@ WRITE = "/p/harbour/settings/guidelines/write/"
 LARGE = "x" * (3 * 1024 * 1024)
 
 
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
-
-
 def text_of(answer: Any) -> str:
     return html.unescape(answer.content.decode()).replace("\xa0", " ")
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from django.apps import apps
 from django.conf import settings
 from drf_spectacular.generators import SchemaGenerator
@@ -148,24 +147,3 @@ def test_no_description_of_the_api_says_a_retired_word() -> None:
     told = list(descriptions(SchemaGenerator().get_schema(request=None, public=True)))
     assert len(told) > 150
     assert [hit for text in told for hit in found_in(text)] == []
-
-
-@pytest.mark.parametrize(
-    ("template", "is_found"),
-    [
-        ("<p>Draw 200 checks</p>", True),
-        ('<a title="taken\n over">…</a>', True),
-        ('{% include "x.html" with name="Most doubtful first" %}', True),
-        (
-            "<p>{# drawn by lot #}{{ draw.drawn }}{% for draw in draws %}<b id='draw'>sampled</b>{% endfor %}</p>",
-            False,
-        ),
-    ],
-)
-def test_a_retired_word_is_found_where_people_read_it(template: str, is_found: bool) -> None:
-    assert bool(found_in(shown(template))) == is_found
-
-
-def test_a_retired_word_is_found_in_a_message_and_not_in_code() -> None:
-    module = '"""Draws."""\ndraw = f"Draw {count} checks"\nassert draw, "drawn twice"\nkey = "draw"\n'
-    assert list(sentences(module)) == ["Draw … checks"]

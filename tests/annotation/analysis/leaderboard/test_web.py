@@ -214,13 +214,6 @@ def cells(page: str, system: str) -> list[str]:
     return next(row for row in rows_of(page) if row[1].startswith(system))
 
 
-def test_sets_are_counted_for_the_score_that_is_drawn(world: World, vic: Client) -> None:
-    page = vic.get("/p/harbour/scores/?by=brevity").content.decode()
-    assert cells(page, "alder")[-2] == "2"
-    assert "0.750 1 set" in cells(page, "alder")
-    assert page.index(">birch</a>") < page.index(">alder</a>")
-
-
 def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> None:
     page = vic.get("/p/harbour/scores/").content.decode()
     assert "by=claim_coverage" in page
@@ -229,18 +222,6 @@ def test_scores_that_the_project_has_can_be_drawn(world: World, vic: Client) -> 
     page = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
     assert "Which system is first by conciseness?" in page
     assert cells(page, "birch")[2].startswith("0.400")
-
-
-def test_a_systems_summaries_stand_by_target_length(world: World, vic: Client) -> None:
-    Summary.objects.filter(pk=world.peers["port", "alder"].pk).update(target_words=100)
-    address = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
-    page = " ".join(vic.get(address).content.decode().split())
-    places = [
-        page.index(words)
-        for words in ("Target 20 words</th>", ">bridge</a>", "Target 100 words</th>", ">port</a>")
-    ]
-    assert places == sorted(places)
-    assert "Summaries with the lowest coverage come first within each target length" in page
 
 
 def test_a_systems_page_begins_with_the_lowest_of_the_score_asked_for(world: World, vic: Client) -> None:
@@ -398,15 +379,6 @@ def test_estimates_are_compared_pair_by_pair(world: World, vic: Client) -> None:
     assert "none of the 1 difference is significant at 5 % after" in " ".join(page.split())
     assert "+1.000" in page
     assert "affects both systems on the same document" in page
-
-
-def test_stored_numbers_are_shown_with_their_time_and_follow_an_answer(world: World, vic: Client) -> None:
-    page = vic.get("/p/harbour/scores/")
-    at = page.context["made"].made_at
-    told = " ".join(re.sub("<[^>]+>", "", page.content.decode()).split())
-    assert f"Computed on {at:%-d %b %Y, %H:%M}, up to date." in told
-    override(check=world.check("alder", 2), by=world.rex, label="yes")
-    assert cells(vic.get("/p/harbour/scores/").content.decode(), "alder")[2].startswith("1.000")
 
 
 def test_old_numbers_are_marked_while_a_worker_makes_new_ones(world: World, vic: Client) -> None:

@@ -35,11 +35,6 @@ def assignment(world: World) -> Assignment:
     return assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
 
 
-@pytest.fixture
-def ana(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.ana)
-
-
 def post(client: Client, assignment: Assignment, door: str, body: object) -> Any:
     address = f"/p/harbour/work/sets/{assignment.public_id}/{door}/"
     return client.post(address, json.dumps(body), content_type="application/json")

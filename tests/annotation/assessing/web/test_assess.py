@@ -26,11 +26,6 @@ def assignment(world: World) -> Assignment:
     return assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
 
 
-@pytest.fixture
-def ana(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.ana)
-
-
 def first(assignment: Assignment) -> Reading:
     return assignment.readings.order_by("position")[0]
 

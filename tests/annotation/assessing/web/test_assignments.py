@@ -25,11 +25,6 @@ ONE = {"document_set": "port", "assessor": "ana"}
 MANY = {"people": ["ana", "ben"], "per_set": "1"}
 
 
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
-
-
 def test_people_and_sets_can_be_chosen(world: World, mona: Client) -> None:
     context = mona.get(ROOM).context
     assert context["assessors"] == ["ana", "ben", "olga"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from annotation.judging.services.save_judge import add_judge
 from annotation.models import Judge, JudgeCall
 from tests.annotation.statements import statements_of
@@ -21,11 +19,6 @@ if TYPE_CHECKING:
     from tests.llm_server import LLMServer
 
 AT = "/p/harbour/settings/judges/"
-
-
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
 
 
 def profile(server: LLMServer, **changes: str) -> dict[str, str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from annotation.judging.services.save_prompt import save_prompt
 from annotation.models import Judge, PromptVersion
 from tests.annotation.cast import World
@@ -17,11 +15,6 @@ if TYPE_CHECKING:
     from django.test import Client
 
 AT = "/p/harbour/settings/prompts/"
-
-
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
 
 
 def test_everybody_who_sees_runs_reads_the_versions(

@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
-
-
 def place(world: World) -> str:
     return f"/p/harbour/scores/sets/{world.sets['port'].public_id}/questions/"
 

@@ -27,11 +27,6 @@ START = "/p/harbour/runs/start/"
 ASKED = {"judge": "lexical", "metrics": ["coverage", "alignment"]}
 
 
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
-
-
 def started(client: Client) -> Run:
     client.post(START, ASKED)
     return Run.objects.get()

@@ -6,8 +6,6 @@ import html
 import re
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from annotation.assessing.services.assign import assign
 from annotation.models import Guideline
 from annotation.projects.services.write_guidelines import write_guidelines
@@ -21,11 +19,6 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 ROOM = "/p/harbour/settings/guidelines/"
-
-
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
 
 
 def text_of(answer: Any) -> str:

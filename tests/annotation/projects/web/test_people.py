@@ -32,11 +32,6 @@ def _fresh_counts() -> Iterator[None]:
     cache.clear()
 
 
-@pytest.fixture
-def olga(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.olga)
-
-
 def text_of(answer: Any) -> str:
     return html.unescape(answer.content.decode())
 

@@ -16,9 +16,6 @@ from annotation.projects.web.settings import GROUPS, RulesForm
 from tests.annotation.conftest import HTMX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.auth.models import User
     from django.test import Client
 
     from tests.annotation.cast import World
@@ -47,11 +44,6 @@ RULES = {
     "dispute_answers": "judge",
     "deciding_judge": "lexical",
 }
-
-
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
 
 
 def test_a_weight_is_shown_in_four_decimals_and_left_as_it_is(world: World, mona: Client) -> None:

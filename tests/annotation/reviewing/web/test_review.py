@@ -33,11 +33,6 @@ JUDGES_WORDS = "no mention of: wall"
 
 
 @pytest.fixture
-def rex(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.rex)
-
-
-@pytest.fixture
 def cleo(world: World, signed_in: Callable[[User], Client]) -> Client:
     """She reviews, and may view the scores."""
     return signed_in(world.cleo)
@@ -49,10 +44,6 @@ def at(check: Check) -> str:
 
 def newest(check: Check) -> Verdict:
     return Verdict.objects.filter(check_row=check, role="reviewer").latest("pk")
-
-
-def reveal(world: World, mode: str) -> None:
-    Project.objects.filter(pk=world.project.pk).update(reveal=mode)
 
 
 def assess_port(world: World, percent: int) -> None:
@@ -95,17 +86,6 @@ def test_no_list_tells_a_reviewer_who_waits_where_the_judge_gave_no_usable_answe
     before = rows()
     Check.objects.update(final_label=None, final_source=None)
     assert rows() == before
-
-
-def test_the_queue_is_filtered(world: World, rex: Client) -> None:
-    override(check=world.check("alder", 1), by=world.rex, label="unsure")
-
-    def found(query: str) -> int:
-        return len(rex.get(f"{QUEUE}?{query}").context["rows"])
-
-    assert (found("only=all"), found("only=answered"), found("only=disputed")) == (6, 1, 0)
-    assert (found("side=reference"), found("side=peer")) == (5, 0)
-    assert (found("only=answered&label=unsure"), found("only=answered&label=yes")) == (1, 0)
 
 
 def test_a_filter_that_makes_no_sense_is_refused(rex: Client) -> None:
@@ -293,13 +273,6 @@ def test_a_claim_that_waits_here_is_counted_down_and_no_other(world: World, rex:
         assert (page.context["left"], page.context["is_counted"]) == (5, is_counted)
         assert ("data-counts-down" in page.content.decode()) == is_counted
         assert "to go" in page.content.decode()
-
-
-def test_undo_without_scripts_comes_back(world: World, rex: Client) -> None:
-    check = world.check("alder", 2)
-    rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""})
-    answer = rex.post(f"{at(check)}withdraw/", {"verdict": newest(check).public_id})
-    assert answer["Location"] == at(check)
 
 
 def test_nobody_takes_back_what_somebody_else_said(world: World, rex: Client) -> None:

@@ -38,11 +38,6 @@ def post(client: Client, place: str, fields: Mapping[str, object]) -> tuple[int,
 
 
 @pytest.fixture
-def rex(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.rex)
-
-
-@pytest.fixture
 def wall(world: World) -> Claim:
     return world.check("alder", 2).claim
 

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 ROOM = "/p/harbour/units/"
 
 
-@pytest.fixture
-def mona(world: World, signed_in: Callable[[User], Client]) -> Client:
-    return signed_in(world.mona)
-
-
 def page_of(summary: Summary) -> str:
     return f"{ROOM}{summary.public_id}/"
 
