@@ -236,7 +236,14 @@ SUMMARIES = [
 ]
 
 
-@pytest.mark.parametrize(("cap", "max_tokens"), [(0.12, 100), (0.24, 1000), (0.3, 1000)])
+@pytest.mark.parametrize(
+    ("cap", "max_tokens"),
+    [
+        (0.12, 100),
+        pytest.param(0.24, 1000, marks=pytest.mark.slow),
+        pytest.param(0.3, 1000, marks=pytest.mark.slow),
+    ],
+)
 def test_of_many_at_once_as_many_are_scored_as_one_after_the_other(
     judge_of: JudgeMaker, llm_server: LLMServer, cap: float, max_tokens: int
 ) -> None:
