@@ -73,16 +73,19 @@ def parse_verdicts(
     """The usable answers of a reply by the id of their claim; an id without one is absent.
 
     `units` is the number of units of the text: evidence beyond it is dropped. An id that is answered twice
-    with different labels, one of them perhaps unreadable, counts as not answered. A reply that names an id
-    that was not asked numbers the claims in its own way, and one with a label such as 2 or 5 has a scale of its
-    own, where 1 may be the worst: none of its answers counts. `field` is where the reply lists them.
+    with different labels, one of them perhaps unreadable, counts as not answered. A reply that names a
+    c9 that was not asked, and not all that were, numbers the claims in its own way; one with a label such as 2 or 5
+    has a scale of its own, where 1 may be the worst: none of its answers counts. `field` is where the reply lists them.
     Example: `parse_verdicts('{"verdicts": [{"id": "c1", "label": "Yes."}]}', ["c1"], 3)` has the label "yes"
     for c1.
     """
     values = list(_entries(reply, field))
     known = _by_spelling(ids)
     given = {_spelling(entry.get("id")) for entry in chain(*values)} - {"", EXAMPLE_ID}
-    if not given <= known.keys() or any(map(_is_on_a_scale, chain(*values))):
+    answered = {known[spelling] for spelling in given & known.keys()}
+    missing = {_family(identity.casefold()) for identity in ids if identity not in answered}
+    surplus = {_family(spelling) for spelling in given - known.keys()}
+    if surplus & missing or ("" in surplus and missing) or any(map(_is_on_a_scale, chain(*values))):
         return {}
 
     def read(entry: dict[str, Any]) -> tuple[str, Answer | None] | None:
@@ -98,7 +101,8 @@ def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, t
     """The claims of a reply by unit number; a wanted unit without a usable answer is absent.
 
     A unit with an empty list states nothing, which is an answer. A unit answered twice with different claims
-    counts as not answered, and so does every unit of a reply that names a unit outside of 1 to `count`.
+    counts as not answered. So does every unit of a reply that counts otherwise: it names a unit 0, or the one
+    after the last of all `count` units.
     Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It
     rained.",)}`.
     """
@@ -121,7 +125,7 @@ def parse_aligned(
 ) -> dict[int, tuple[tuple[str, Answer | None], ...]]:
     """The claims of a reply by unit number, each with its answer; a unit without usable claims is absent.
 
-    So is every unit of a reply that names a unit outside of 1 to `count`, or that labels on a scale of its own.
+    So is every unit of a reply that counts otherwise, as in `parse_claims`, or labels on a scale of its own.
     A claim whose answer cannot be read has None. A claim listed twice in a unit with different labels has none
     either. `units` is the number of units of the text that decides: evidence beyond it is dropped.
     """
@@ -279,10 +283,10 @@ def _entries(reply: str, field: str) -> Iterator[list[dict[str, Any]]]:
 
 
 def _units(reply: str, count: int) -> list[list[dict[str, Any]]]:
-    """The entries by unit; none of a judge with units of its own, who counts from 0 or numbers its claims."""
+    """The entries by unit; none of a judge who counts from 0 or numbers its claims."""
     values = list(_entries(reply, "units"))
-    numbers = (_whole_number(entry.get("unit")) for entry in chain(*values))
-    return values if all(number is None or 1 <= number <= count for number in numbers) else []
+    numbers = {_whole_number(entry.get("unit")) for entry in chain(*values)}
+    return [] if numbers & {0, count + 1} else values
 
 
 def _is_on_a_scale(entry: dict[str, Any]) -> bool:
@@ -350,6 +354,11 @@ def _by_spelling(ids: Collection[str]) -> dict[str, str]:
     numbers = [(match.group(), identity) for identity in ids if (match := re.search(r"\d+$", identity))]
     counts = Counter(number for number, _ in numbers)
     return {number: identity for number, identity in numbers if counts[number] == 1} | known
+
+
+def _family(spelling: str) -> str:
+    """An id without its number."""
+    return spelling.rstrip("0123456789")
 
 
 def _spelling(identity: object) -> str:

@@ -42,12 +42,12 @@ _NO_ERROR = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class SampledItem:
-    """One item of the frame of a draw: what is asked at once, of which a person answers all or nothing.
+    """One item of a sample's frame: what is asked at once, of which a person answers all or nothing.
 
     `document` is what the item belongs to, the unit that intervals are about. `share` is the item's part in its
-    document's coverage; the shares of a document add up to 1. A document that is sampled as a whole is one item of share
-    1. `probability` is the recorded chance to be sampled. `answer` is the person's, in [0, 1] and blind, of an item that
-    `is_sampled`; None while it is awaited. `judge` is the judge's answer alone, fixed before the draw, None where it
+    document's coverage; the shares of a document add up to 1, and a document that is sampled as a whole is one item.
+    `probability` is the recorded chance to be sampled. `answer` is the person's, in [0, 1] and blind, of an item that
+    `is_sampled`; None while it is awaited. `judge` is the judge's answer alone, fixed before the sample, None where it
     gave none. `is_settled` tells that its answer was known without asking anybody.
 
     `claim` names what is asked, the same where another system's item of the document asks it too: answers there then

@@ -110,7 +110,7 @@ def test_the_leaderboard_stands_in_the_terminal_before_the_address(demo: Demo) -
 
 def test_the_sample_was_judged_through_celery(demo: Demo) -> None:
     assert rows(demo, "select distinct state from annotation_job") == [("done",)]
-    ((judged,),) = rows(demo, "select count(*) from annotation_verdict where source = 'judge'")
+    ((judged,),) = rows(demo, "select count(*) from annotation_verdict where role = 'judge'")
     assert isinstance(judged, int)
     assert judged > 400
 

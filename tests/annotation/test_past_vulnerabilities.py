@@ -143,7 +143,10 @@ def test_an_address_in_an_imported_file_is_text_and_is_never_called(world: World
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(0.5)
         there = f"http://127.0.0.1:{listening.getsockname()[1]}/latest/meta-data"
-        rows = f"document_id,document,reference,system,summary\n{there},{there} {DOCUMENT},{there},alder,{there}\n"
+        said = f"See {there}"
+        rows = (
+            f"document_id,document,reference,system,summary\n{there},{there} {DOCUMENT},{said},alder,{said}\n"
+        )
         answer = client_of("mona").post(
             "/api/v1/projects/harbour/imports/",
             {"files": [{"name": "a.csv", "content": rows}], "source": there, "url": there},
@@ -156,7 +159,7 @@ def test_an_address_in_an_imported_file_is_text_and_is_never_called(world: World
             format="json",
         )
         assert plain.status_code == 200, plain.content
-        assert Summary.objects.filter(text=there).exists()
+        assert Summary.objects.filter(text=said).exists()
         with pytest.raises(TimeoutError):
             listening.accept()
 

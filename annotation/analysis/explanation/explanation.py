@@ -22,7 +22,7 @@ from annotation.analysis.explanation.statements import (
 )
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
 from annotation.scoring.judge_percents import judge_percents
-from annotation.scoring.questions import ratings_of
+from annotation.scoring.ratings import ratings_of
 from evaluation.blend import (
     ComparisonScore,
     ScoredClaim,

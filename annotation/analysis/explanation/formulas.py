@@ -19,7 +19,7 @@ from evaluation.metrics import ConcisenessTerms
 
 if TYPE_CHECKING:
     from annotation.analysis.explanation.questions import QuestionStanding
-    from annotation.scoring.questions import GivenRating
+    from annotation.scoring.ratings import GivenRating
 
 TERMS_SHOWN = 8
 UnitFigure = Literal["value", "judge_share", "human_value", "human_share"]

@@ -19,7 +19,7 @@ from annotation.projects.queries.overview import check_counts, contents
 from annotation.reviewing.queries.review_queue import QUEUE, count
 from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.sampling.queries.check_samples import eligible
-from annotation.scoring.questions import ratings_of
+from annotation.scoring.ratings import ratings_of
 from annotation.scoring.records import score_rules, summary_records
 from annotation.scoring.rescore import rescore
 from evaluation.blend import score

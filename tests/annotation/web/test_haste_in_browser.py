@@ -124,7 +124,7 @@ def test_a_phone_cuts_no_column_off(world: World, desk: Desk) -> None:
         sign_in(page, person).goto(f"/p/harbour/{place}/")
         width = "element => element.scrollWidth - element.clientWidth"
         assert page.locator(".panel .scroll, .panel.scroll").first.evaluate(width) == 0, place
-        assert page.locator("tbody tr").first.evaluate("row => row.offsetHeight") < 100, place
+        assert page.locator("tbody tr").first.evaluate("row => row.offsetHeight") < 120, place
 
 
 def test_keys_are_not_spoken_of_where_there_are_none(world: World, desk: Callable[..., Page]) -> None:

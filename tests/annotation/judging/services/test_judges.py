@@ -63,9 +63,10 @@ def test_each_worker_keeps_its_part_of_the_limits(db: None) -> None:
     assert isinstance(one_of_two, OpenAIJudge)
     assert (one_of_two.concurrency, one_of_two._limits.calls_per_minute) == (2, 30)
     # The minute goes on from turn to turn.
-    assert one_of_two._pace is alone._pace
-    assert alone._pace is not None
-    assert (alone._pace.calls, alone._pace.tokens) == (30, None)
+    pace = alone._settings.pace
+    assert one_of_two._settings.pace is pace
+    assert pace is not None
+    assert (pace.calls, pace.tokens) == (30, None)
 
 
 # What it is told of
