@@ -101,7 +101,8 @@ def _measure(world: World, fault: Fault) -> list[Row]:
     again = world.asked_twice
     if not is_over:
         lost["runs"] = 1
-    allowed = max(AT_ONCE, under_way) if fault.interrupts else 0
+    # Calls go on between the count and the strike, so besides those in the air as many may have a reply being kept.
+    allowed = max(2 * AT_ONCE, under_way) if fault.interrupts else 0
     wrong = "; ".join(f"{count} x {what}" for what, count in people.wrong.most_common(3))
     return [
         Row(f"{fault.what}: lost", lost.total(), "", at_most=0, note=f"{_parts(lost)}{fault.how}"),
