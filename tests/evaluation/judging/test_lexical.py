@@ -162,6 +162,7 @@ LANGUAGES = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("side", SIDES)
+@pytest.mark.slow
 def test_other_languages_and_scripts(language: str, side: Side) -> None:
     text, said, not_said = LANGUAGES[language]
     found = {claim: verdict(claim, text, side, language).label for claim in (*said, *not_said)}

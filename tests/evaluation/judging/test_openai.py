@@ -195,6 +195,7 @@ def test_nobody_listening_is_unavailable(judge_of: JudgeMaker, llm_server: LLMSe
 
 
 @pytest.mark.parametrize("as_date", [False, True], ids=["seconds", "date"])
+@pytest.mark.slow
 def test_retry_after_is_honoured_by_every_call(
     judge_of: JudgeMaker, llm_server: LLMServer, as_date: bool
 ) -> None:

@@ -356,6 +356,7 @@ def corpus(count: int) -> list[SummaryInput]:
     ]
 
 
+@pytest.mark.slow
 def test_results_stand_in_order_and_arrive_as_they_finish(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     llm_server.where(lambda call: faults.slow(0.4) if "Dam 0 " in str(call.question) else None)
     arrived: list[int] = []

@@ -133,6 +133,7 @@ def test_workers_that_ask_the_same_thing_at_the_same_time_pay_once(
     assert not JudgeCall.all_calls.exclude(lease_until=None).exists()
 
 
+@pytest.mark.slow
 def test_a_claim_whose_worker_lives_is_waited_for(llm_judge: Judge, llm_server: LLMServer) -> None:
     """However long the call takes: the lease is prolonged."""
     llm_server.latency = 1.0

@@ -76,6 +76,7 @@ def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
     assert counts[24] < 2 * counts[4]
 
 
+@pytest.mark.slow
 def test_as_many_calls_as_the_judge_may_make_are_under_way(llm_judge: Judge, llm_server: LLMServer) -> None:
     Judge.objects.update(concurrency=6, reply_format="json_schema")
     llm_server.latency = 0.3
@@ -231,6 +232,7 @@ def asks_for_claims(call: Call) -> bool:
     [(lambda call: True, "failed"), (lambda call: not asks_for_claims(call), "done")],
     ids=["no claims are extracted", "no verdict is usable"],
 )
+@pytest.mark.slow
 def test_a_judge_of_no_use_is_not_asked_about_the_whole_project(
     llm_judge: Judge, llm_server: LLMServer, rule: Callable[[Call], bool], outcome: str
 ) -> None:
@@ -264,6 +266,7 @@ def test_a_set_that_is_tried_again_does_not_hide_that_a_judge_is_of_no_use(
     assert work_off(run) == "stopped"
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_of_some_use_is_asked_to_the_end(llm_judge: Judge, llm_server: LLMServer) -> None:
     Judge.objects.update(concurrency=1)
     llm_judge.refresh_from_db()

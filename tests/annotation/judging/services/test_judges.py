@@ -196,6 +196,7 @@ def test_panels_are_told_apart_by_any_member(db: None) -> None:
     assert all(len(signature) <= 200 for signature in kept)
 
 
+@pytest.mark.slow
 def test_questions_do_not_wait_for_a_thread_that_has_died(db: None) -> None:
     async def asked() -> None:
         await asyncio.sleep(3600)
