@@ -223,7 +223,7 @@ def _told(row: Analysis, *, is_stale: bool = False) -> StoredStatistics:
 
 
 def _failed_at(row: Analysis) -> datetime | None:
-    """When making it failed, where it has not been made since; a worker tries a few times."""
+    """Start of the last failed computation; None if none failed or a later one succeeded."""
     job = row.job
     if job is None or not job.error or (row.made_at and job.started_at and row.made_at > job.started_at):
         return None

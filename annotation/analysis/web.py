@@ -1,4 +1,4 @@
-"""What the pages of stored statistics share: the page, and its tables to download."""
+"""Shared views of stored statistics: the page and the downloads of its tables."""
 
 from __future__ import annotations
 

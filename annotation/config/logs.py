@@ -14,7 +14,7 @@ SHARED: list[structlog.typing.Processor] = [
 
 
 def as_warning(record: logging.LogRecord) -> bool:
-    """A filter that tells an error as a warning, in one line: of what strangers send there is nothing to mend."""
+    """Log filter: an error that a stranger's malformed request causes becomes a one-line warning."""
     record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
     return True
 

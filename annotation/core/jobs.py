@@ -228,7 +228,7 @@ def finish(
     error: str = "",
     progress: Mapping[str, int] | None = None,
 ) -> bool:
-    """End jobs that are still this worker's; whether there were any."""
+    """End those of the jobs that this worker still owns. Returns False if it owns none."""
     owned = Job.objects.filter(pk__in=locked(_owned(claimed)))
     ended = owned.update(
         state=state, error=error[:1000], finished_at=shared_now(), **FREE, **(progress or {})

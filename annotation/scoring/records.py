@@ -141,7 +141,7 @@ class SummaryRecord:
 
 
 def score_rules(project: Project) -> ScoreRules:
-    """The project's scoring rules as the evaluation room wants them."""
+    """The project's scoring rules as `ScoreRules` of the library."""
     return ScoreRules(
         blend=cast("Blend", project.blend),
         human_weight=project.blend_human_weight,

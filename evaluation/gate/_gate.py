@@ -502,7 +502,7 @@ def number(value: float | None, *, sign: str = "") -> str:
 
 
 def interval_in_words(low: float | None, high: float | None, *, sign: str = "") -> str:
-    """An interval behind its mean; nothing where there is none."""
+    """The interval as text to follow a mean, as in " [0.1000, 0.2000]"; empty if a bound is None."""
     return "" if low is None or high is None else f" [{low:{sign}.4f}, {high:{sign}.4f}]"
 
 

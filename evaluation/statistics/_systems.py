@@ -255,7 +255,7 @@ def settled_order(
         for pair in pairs
     ]
     worse: dict[str, frozenset[str]] = {}
-    # From the lowest mean up, so that what is better than a worse one is known already.
+    # From the lowest mean up, so that `worse[lesser]` is complete before a better system needs it.
     for system in sorted(means, key=means.__getitem__):
         own = {lesser for better, lesser in tested if better == system and means[lesser] < means[system]}
         worse[system] = frozenset(own.union(*(worse[lesser] for lesser in own)))

@@ -199,7 +199,7 @@ class Leaderboard(Computed):
 
     @property
     def foremost(self) -> TargetTable | None:
-        """The table that is shown first: of those that are judged the one of most summaries; None without any."""
+        """The table that is shown first: the judged one with most summaries; None if there are no tables."""
         return max(self.tables, key=lambda table: (table.is_judged, table.summaries), default=None)
 
 

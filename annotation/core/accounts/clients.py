@@ -1,4 +1,4 @@
-"""From where somebody speaks to the server: network address, browser, and device."""
+"""The client of a request: network address, browser and device."""
 
 from __future__ import annotations
 

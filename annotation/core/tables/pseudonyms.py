@@ -1,4 +1,4 @@
-"""How people are called in a file."""
+"""Names or pseudonyms of people in exported files."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def locked_run(run: Run) -> Run:
 
 @transaction.atomic
 def settle(run: Run) -> None:
-    """Finish the run if nothing of it waits or is worked on; it has failed if it came to nothing."""
+    """Finish the run if none of its jobs is open. It fails if every job failed or no answer was usable."""
     run = locked_run(run)
     of_run = Job.objects.filter(run=run)
     if run.state != Run.State.ACTIVE or of_run.filter(state__in=jobs.OPEN).exists():

@@ -60,7 +60,7 @@ OTHER_NAMES: Mapping[str, str] = {
 
 
 def parts_of(metrics: Iterable[str]) -> frozenset[RunPart]:
-    """What must be answered for these metrics; names that are none count for nothing."""
+    """The parts of a run that these metrics need; unknown names are ignored."""
     return frozenset[RunPart]().union(*(RUN_METRICS.get(name, ()) for name in metrics))
 
 

@@ -1,4 +1,4 @@
-"""A manager lets a judge work through a project, stops it, and lets it go on."""
+"""Start, stop and resume a run of a judge over a project."""
 
 from __future__ import annotations
 

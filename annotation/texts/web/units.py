@@ -104,7 +104,7 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if request.htmx and refusal:
-        # Named, so that it takes the text's place although it is a refusal.
+        # This refusal replaces the text, where others go to the page's notices.
         response["HX-Retarget"], response["HX-Reswap"] = "#units", "outerHTML"
     return response
 
