@@ -85,7 +85,7 @@ class SideBySide:
 
 
 def side_by_side(document_set: DocumentSet) -> SideBySide:
-    """All summaries of a document set, each with the claims that it expresses and its unsupported claims. Three queries."""
+    """All summaries of a document set, with the claims that each expresses and leaves unsupported. Three queries."""
     peers = Summary.objects.filter(document_set=document_set, is_peer=True).select_related("system", "score")
     best_first = F("score__coverage").desc(nulls_last=True), F("score__alignment").desc(nulls_last=True)
     summaries = list(peers.order_by("target_words", *best_first, "system__name", "pk"))
