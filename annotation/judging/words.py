@@ -24,8 +24,8 @@ class StepWords(NamedTuple):
 STEP_WORDS: Mapping[Step, StepWords] = {
     "read_document": StepWords(
         "Read the documents",
-        "Asked once per document set. Extracts what the run needs: claims of the documents or a model "
-        "summary, closed questions with the source's answers, and topics.",
+        "Asked once per document set. Extracts what the run needs: claims of the documents or a "
+        "reference, closed questions with the source's answers, and topics.",
         {
             "claims": "if claims of the documents are needed",
             "reference_claims": "if claims of a reference are needed",

@@ -115,9 +115,9 @@ COLUMNS = (
         "side",
         choices=SIDES,
         head="Compared with",
-        help="reference: a claim of the reference, compared with the summary. peer: a claim of the peer "
-        "summary, compared with the source. question: a closed question, answered from the summary alone or, "
-        "without a summary, from the source.",
+        help="reference: a claim of the reference, compared with the summary. peer: a claim of the summary, "
+        "compared with the source. question: a closed question, answered from the summary alone or, without a "
+        "summary, from the source.",
     ),
     Column("system", "peer.system.name", nullable=True, seen_by=sees_scores),
     Column("target_words", "peer.target_words", kind=Kind.COUNT, nullable=True),

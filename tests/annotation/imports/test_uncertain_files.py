@@ -262,6 +262,16 @@ def test_a_list_in_jsonl_and_a_text_in_brackets_are_read(tmp_path: Path, db: Non
     assert Summary.objects.get(document_set__project__slug="table").text == "[It, ['was' late]"
 
 
+def test_a_source_may_be_data_in_json_and_a_summary_may_not(tmp_path: Path, db: None) -> None:
+    data = json.dumps({"ferry": "late", "crew": ["ashore"]})
+    path = written(tmp_path, json.dumps({**FERRY, "document": data}))
+    call_command("import_dataset", "ferry", str(path), "--create", stdout=StringIO())
+    assert Summary.objects.get().document_set.documents.get().text == data
+    path = written(tmp_path, json.dumps({**FERRY, "summary": data}))
+    with pytest.raises(CommandError, match="summary: is a list or an object written as one text"):
+        call_command("import_dataset", "other", str(path), "--create")
+
+
 def test_the_line_to_type_is_shown_and_works(tmp_path: Path, db: None) -> None:
     path = written(tmp_path, ROWS["an edited summary beside its original"][0])
     with pytest.raises(CommandError) as refused:
