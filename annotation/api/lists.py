@@ -91,7 +91,7 @@ def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
 
 
 def parameters_of(listed: List) -> list[OpenApiParameter]:
-    """What an address may say of the list."""
+    """Parameters of the list in an address."""
     sorted_by = [column.name for column in listed.columns if column.order]
     orders = [sign + name for name in sorted_by for sign in ("", "-")]
     orders += [each.name for each in listed.orders]

@@ -12,7 +12,7 @@ from annotation.core.paging import ROWS_ON_A_PAGE
 
 
 class PageQuery(serializers.Serializer[Any]):
-    """What the list of projects takes, as every other list beside its own filters."""
+    """Parameters of the list of projects; all other lists have them, too."""
 
     limit = serializers.IntegerField(
         default=ROWS_ON_A_PAGE, min_value=1, max_value=LARGEST_PAGE, help_text="Rows on a page."

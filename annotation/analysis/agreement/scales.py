@@ -37,7 +37,7 @@ LEVELS: Mapping[str, Level] = {
     Criterion.Scale.YES_NO: "nominal",
     Criterion.Scale.PERCENT: "interval",
 }
-"""What differences between answers to a criterion mean."""
+"""Levels of measurement of criteria: which differences between answers count."""
 
 
 def scales_of(project: Project) -> list[Scale]:

@@ -1,4 +1,4 @@
-"""What a closed question means for a summary's question coverage."""
+"""Closed questions in the explanation of a summary's question coverage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STANDINGS: dict[QuestionStanding, str] = {
 
 
 def standing_of(source: str | None, summary: str | None, *, is_retired: bool) -> QuestionStanding:
-    """What a question means, given the final answers of the source and of the summary; None is unscored."""
+    """How a question counts, by the final answers of the source and of the summary; None is unscored."""
     if is_retired:
         return "retired"
     if source not in ("yes", None):

@@ -104,7 +104,7 @@ class Statements:
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """What was said of the checks that this names by their path from an answer, by key. One query."""
+    """Answers to the checks that these filters select, by check. One query."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("created_at", "pk"):
@@ -129,7 +129,7 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
 
 
 def _percents(summary: Summary) -> dict[UnitPlace, tuple[ExplainedPercent, ...]]:
-    """Those of closed assignments, then decisions."""
+    """Percents of closed assignments, then decisions."""
     percents: dict[UnitPlace, list[ExplainedPercent]] = defaultdict(list)
     rows = CoverageJudgment.objects.filter(
         COUNTING | Q(role=Answer.Role.ADJUDICATOR), comparison__peer=summary

@@ -165,7 +165,7 @@ class TargetTable:
 
     @property
     def summaries(self) -> int:
-        """How many summaries all systems have together."""
+        """Number of summaries of all systems together."""
         return sum(row.summaries for row in self.rows)
 
     @property

@@ -1,4 +1,4 @@
-"""What people answered to the project's criteria, by system. Not for the blind."""
+"""People's ratings by criterion and system. Not for the blind."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class GateField(NamedChoice):
 
 
 class GatesRow(serializers.Serializer[Gates]):
-    """Where a comparison stands: criteria before the reference, its units, criteria after."""
+    """Stages of a comparison: criteria before the reference, its units, criteria after."""
 
     before = GateField()
     units = GateField()
