@@ -1,6 +1,6 @@
 """The signature of a score: which rules and options made it."""
 
-VERSION = 3
+VERSION = 4
 """Version of the scoring rules; raised whenever the same rows could give another number."""
 
 
@@ -11,7 +11,7 @@ def signature(**options: str | float | bool | None) -> str:
     digits.
     Source: the habit of sacreBLEU.
     Example: `signature(blend="human_first", threshold=0.5)` is
-    "coverdict|v:3|blend:human_first|threshold:0.5".
+    "coverdict|v:4|blend:human_first|threshold:0.5".
     """
     parts = [f"{name}:{_text(value)}" for name, value in sorted(options.items())]
     return "|".join(["coverdict", f"v:{VERSION}", *parts])

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -45,6 +46,13 @@ remember remove replace represent require resolve reveal say see seek seem sell 
 succeed suffer suggest take teach tell tend think threaten understand wait want warn wear write
 """
 _RARELY_NOUNS = frozenset(_VERBS.split())
+_FORMS_FILE = files("evaluation.metrics").joinpath("verb_forms.txt").read_text("utf-8")
+_FORMS = {
+    form: line.split()[0]
+    for line in _FORMS_FILE.splitlines()
+    if not line.startswith("#")
+    for form in line.split()[1:]
+}
 _VERB_ENDINGS = ("izes", "ifies", "yzes")
 LONGEST_NAME = 4
 """Words; more capitals in a row are a headline."""
@@ -77,17 +85,17 @@ def completeness(
     In [0, scale], higher is better; the scale where neither text has an element, 0 where one alone has none. Elements
     are words, each once: verbs in their base form, camelCase split, case and diacritics folded, stop words left out
     (unless a text has no others); pairs of characters in Korean and scripts without spaces. Beside its words a name of
-    two to four words is an element, and so is a topic: two words that stand together at least twice. One of three
-    characters or fewer, and a number, needs an equal one; a longer one may contain the other, the shorter above 60 % of
-    the longer's length. `language` chooses stop words and base forms.
+    two to four words is an element, and so is a topic: two different words that stand together at least twice. One of
+    three characters or fewer, and a number, needs an equal one; a longer one may contain the other, the shorter above
+    60 % of the longer's length. `language` chooses stop words and base forms.
     Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
     Source: the completeness metric of Mastra and Kastrax, as its page says; see the comment below.
     Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")`
     has the score 0.666667 and the missing elements ("quick", "lazy").
     """
     # An English word in -s counts as a verb where its neighbours say so or it is hardly ever a noun, any other
-    # where a dictionary knows it as a form of one. In other languages every word takes the base form that the
-    # dictionary has, if there is one.
+    # where verb_forms.txt or a dictionary knows it as a form of one. In other languages every word takes the base form
+    # that the dictionary has, if there is one.
     # Departs from what Mastra and Kastrax compute in splitting camelCase before folding and in leaving stop
     # words out, as their pages say; in listing as missing only what is not covered; and in having elements in
     # every script. Their worked example (the quick brown fox) contradicts itself: its own lists cover 4 of 6
@@ -167,7 +175,7 @@ def _read(name: str, text: str, language: str) -> _Read:
         _of(bases, pair) for row in rows for pair in pairwise(row) if telling[pair[0]] and telling[pair[1]]
     )
     for pair, times in pairs.items():
-        if times > 1:
+        if times > 1 and pair[0] != pair[1]:
             phrases.setdefault(pair, " ".join(pair))
     return _Read(tuple(dict.fromkeys(words or bases)), phrases, [_of(bases, row) for row in rows])
 
@@ -272,7 +280,8 @@ def _base(word: str, code: str, stands_as_verb: bool) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _lemma(word: str, code: str) -> str:
-    return str(simplemma.lemmatize(word, lang=code))
+    known = _FORMS.get(word) if code == "en" else None
+    return known or str(simplemma.lemmatize(word, lang=code))
 
 
 @lru_cache(maxsize=1 << 16)
