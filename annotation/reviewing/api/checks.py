@@ -21,7 +21,7 @@ from rest_framework.response import Response
 
 from annotation.api.access import READ_CONTENT, ApiView, only, read
 from annotation.api.errors import ErrorBody, error_of
-from annotation.api.fields import LabelField, NamedChoice, RowsField, ShareField, WordChoice
+from annotation.api.fields import FactsField, LabelField, NamedChoice, RowsField, ShareField, WordChoice
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.by_hand import Part
@@ -46,6 +46,7 @@ from annotation.reviewing.services.review import (
     override,
     withdraw_answer,
 )
+from annotation.texts.queries.check_text import TextsAround, texts_around
 
 _CHECK = Part(Check, "beside")
 
@@ -100,6 +101,16 @@ class CheckDetail(CheckRow):  # type: ignore[misc,valid-type]
         return VerdictRow(said, many=True).data
 
 
+class ShownCheck(CheckDetail):
+    """A check with its verdicts and its texts."""
+
+    texts = FactsField(
+        TextsAround,
+        texts_around,
+        help_text="The numbered units of the text that decides the check, and those around the claim.",
+    )
+
+
 class NewVerdict(serializers.Serializer[Any]):
     """A reviewer's answer, confirming or changing what stands."""
 
@@ -148,7 +159,7 @@ class Checks(ApiView):
 class OneCheck(ApiView):
     tag = "checks"
 
-    @operation("get_check", responses=CheckDetail)
+    @operation("get_check", responses=ShownCheck)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show a check with everything that was said about it.
 
@@ -162,7 +173,7 @@ class OneCheck(ApiView):
 class CheckLooks(ApiView):
     tag = "checks"
 
-    @operation("look_at_check", request=None, responses=CheckDetail)
+    @operation("look_at_check", request=None, responses=ShownCheck)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Tell that a check is on somebody's screen, and go on holding it for them.
 
@@ -308,11 +319,17 @@ def _detail(viewer: Viewer, public_id: str) -> dict[str, Any]:
     of_project = Check.objects.filter(project=viewer.project)
     checks = (
         with_known(of_project, viewer.person, is_kept_back=keeps_back(viewer))
-        .select_related("project__deciding_judge", "claim", "peer__system", "document_set")
+        .select_related(
+            "project__deciding_judge",
+            "claim__unit",
+            "claim__claim_set__summary",
+            "peer__system",
+            "document_set",
+        )
         .prefetch_related(Prefetch("verdicts", said, "said"))
     )
     check = only(checks, public_id, "check")
-    return dict(CheckDetail(check, context={"viewer": viewer}).data)
+    return dict(ShownCheck(check, context={"viewer": viewer}).data)
 
 
 def _detail_of(given: GivenAnswer, viewer: Viewer) -> dict[str, Any]:
