@@ -728,7 +728,7 @@ class Migration(migrations.Migration):
                     "summarization_scale",
                     models.FloatField(
                         default=1.0,
-                        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).",
+                        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0).",
                     ),
                 ),
                 (
@@ -1966,6 +1966,10 @@ class Migration(migrations.Migration):
                 ("factual_alignment", models.FloatField(null=True)),
                 ("question_coverage", models.FloatField(null=True)),
                 ("summarization", models.FloatField(null=True)),
+                (
+                    "passed",
+                    models.BooleanField(help_text="Whether summarization reaches its threshold.", null=True),
+                ),
                 ("topic_preservation", models.FloatField(null=True)),
                 ("completeness", models.FloatField(null=True)),
                 ("redundancy", models.FloatField(null=True)),
@@ -3126,7 +3130,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="project",
             constraint=models.CheckConstraint(
-                condition=models.Q(("summarization_scale__gt", 0), ("summarization_scale__lte", 1)),
+                condition=models.Q(("summarization_scale__gt", 0), ("summarization_scale__lte", 1000000)),
                 name="project_summarization_scale_above_0",
             ),
         ),

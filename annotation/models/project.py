@@ -11,6 +11,9 @@ from annotation.models.constraints import bounded
 from evaluation.judging import LABEL_VALUES_IN_WORDS
 from evaluation.metrics import USUAL_METRICS
 
+MOST_SCALE = 1_000_000
+"""What summarization can be multiplied by at most."""
+
 
 class Role(models.TextChoices):
     OWNER = "owner", "Owner"
@@ -96,7 +99,7 @@ class Project(PublicRow):
     )
     summarization_scale = models.FloatField(
         default=1.0,
-        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0, to 1).",
+        help_text="Summarization is multiplied by this, the comparison with the threshold aside (above 0).",
     )
     least_scored = models.FloatField(
         "least share of scored claims",
@@ -183,7 +186,7 @@ class Project(PublicRow):
             ),
             models.CheckConstraint(
                 name="project_summarization_scale_above_0",
-                condition=Q(summarization_scale__gt=0, summarization_scale__lte=1),
+                condition=Q(summarization_scale__gt=0, summarization_scale__lte=MOST_SCALE),
             ),
         )
 

@@ -30,6 +30,7 @@ class Score(models.Model):
     factual_alignment = models.FloatField(null=True)
     question_coverage = models.FloatField(null=True)
     summarization = models.FloatField(null=True)
+    passed = models.BooleanField(null=True, help_text="Whether summarization reaches its threshold.")
     topic_preservation = models.FloatField(null=True)
     completeness = models.FloatField(null=True)
     redundancy = models.FloatField(null=True)

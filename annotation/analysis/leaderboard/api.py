@@ -46,6 +46,12 @@ SCORE_ROWS = List(
         Column("peer_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
         # As in the export; in [0, 1], null where nothing can be said, never 0.
         *(Column(name, kind=Kind.NUMBER, nullable=True) for name in SCORES),
+        Column(
+            "passed",
+            kind=Kind.FLAG,
+            nullable=True,
+            help="Whether summarization, before its scale, reaches its threshold.",
+        ),
         Column("claims", kind=Kind.COUNT),
         Column("claims_unscored", kind=Kind.COUNT),
         Column("flags", kind=Kind.TEXTS),

@@ -19,7 +19,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.models import Judge, Project
-from annotation.models.project import rule_name
+from annotation.models.project import MOST_SCALE, rule_name
 from annotation.projects.criterion_lines import HELP, CriterionLines
 from annotation.projects.services.change_project import (
     LONGEST_LEASE_MINUTES,
@@ -42,11 +42,11 @@ FIXED = "Locked: summaries have been judged, and another value would alter the j
 
 
 class ShareInput(forms.FloatField):
-    """A number from 0 to 1, shown in four decimals; one that is left as shown keeps all of its own."""
+    """A number from 0, up to 1 by default, shown in four decimals; one left as shown keeps all of its own."""
 
-    def __init__(self, help_text: str) -> None:
+    def __init__(self, help_text: str, *, most: float = 1) -> None:
         step = forms.NumberInput(attrs={"step": "any"})
-        super().__init__(min_value=0, max_value=1, widget=step, help_text=help_text)
+        super().__init__(min_value=0, max_value=most, widget=step, help_text=help_text)
 
     def prepare_value(self, value: Any) -> Any:
         return round(value, 4) if isinstance(value, float) else value
@@ -87,7 +87,7 @@ class RulesForm(forms.Form):
         required=False, help_text="Summarization is 1 if both parts are 1, otherwise 0."
     )
     summarization_scale = ShareInput(
-        "Above 0, at most 1: summarization is multiplied by this after the threshold test."
+        "Above 0: summarization is multiplied by this after the threshold test.", most=MOST_SCALE
     )
     least_scored = ShareInput(
         "0 to 1: scores are blank if a smaller share of their claims or questions has a usable answer."

@@ -31,7 +31,7 @@ RULES = {
     "composite_weight": "0.5",
     "summarization_threshold": "0.6",
     "summarization_strict": "on",
-    "summarization_scale": "0.5",
+    "summarization_scale": "10",
     "least_scored": "0.4",
     "target_length": "30",
     "percent_scale": "fives",
@@ -64,7 +64,7 @@ def test_a_plain_form_saves_and_comes_back(world: World, mona: Client) -> None:
     names = [row.name for row in asked_of_people(project)]
     assert (names[0], names[5:]) == ("grammaticality", ["clear"])
     assert (project.target_length, project.summarization_threshold) == (30, 0.6)
-    assert (project.summarization_strict, project.summarization_scale) == (True, 0.5)
+    assert (project.summarization_strict, project.summarization_scale) == (True, 10)
     assert (project.dispute_threshold, project.dispute_answers) == (0.5, "judge")
     assert Event.objects.filter(verb="change project").count() == 1
 
