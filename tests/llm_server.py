@@ -209,6 +209,7 @@ class LLMServer:
     """The server. `formats` are the reply formats that it knows besides plain text; others get HTTP 400.
 
     `refuses` are parameters that it rejects, one at a time; "stream" stands for whole replies, which it then rejects.
+    `served_model` is the name that it answers under, the requested one where it is empty.
     With `usage` every call takes so many tokens of prompt and reply, else a quarter of their characters.
     """
 
@@ -231,6 +232,7 @@ class LLMServer:
         self.latency = latency
         self.api_key = api_key
         self.usage = usage
+        self.served_model = ""
         self.most_at_once = 0
         self._at_once = 0
         self.connections = 0
@@ -381,6 +383,7 @@ class LLMServer:
         if fault.content is not None:
             content = fault.content(content or "")
         completion = _completion(call, content, fault, self.usage)
+        completion["model"] = self.served_model or completion["model"]
         if fault.completion is not None:
             completion = fault.completion(completion)
         if call.body.get("stream"):
