@@ -1,0 +1,68 @@
+"""The summaries of a project in the order of every export, and the level `scores`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db.models import F, QuerySet
+
+from annotation.core.paging import batches
+from annotation.core.tables.columns import HEAD, Column, ColumnKind, Level, TableRow, columns, number
+from annotation.models import SCORES, Summary
+
+if TYPE_CHECKING:
+    from annotation.core.tables.pseudonyms import People
+    from annotation.models import Project
+
+PEERS_AT_ONCE = 500
+"""Summaries in a batch; a level's number of queries grows with batches, never with rows."""
+_ROWS_AT_ONCE = 2000
+
+
+class Peer(NamedTuple):
+    pk: int
+    document_id: str
+    system: str
+    target_words: int | None
+
+    def head(self, project: Project) -> TableRow:
+        """What each of its rows begins with."""
+        return (project.slug, self.document_id, self.system, self.target_words)
+
+
+def ordered_peers(project: Project) -> QuerySet[Summary]:
+    """Summaries by document, system and target length, those without a target first."""
+    return Summary.objects.filter(document_set__project=project, is_peer=True).order_by(
+        "document_set__external_id", "system__name", F("target_words").asc(nulls_first=True), "pk"
+    )
+
+
+def peer_batches(project: Project) -> Iterator[list[Peer]]:
+    """The summaries as a stream of batches: one query for all of them."""
+    rows = ordered_peers(project).values_list(
+        "pk", "document_set__external_id", "system__name", "target_words"
+    )
+    return batches((Peer(*row) for row in rows.iterator(chunk_size=PEERS_AT_ONCE)), PEERS_AT_ONCE)
+
+
+def _scores(project: Project, people: People) -> Iterator[TableRow]:
+    """A summary that was never scored has empty scores."""
+    columns = ("peer_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
+    values = ordered_peers(project).values_list(
+        "document_set__external_id", "system__name", "target_words", *(f"score__{name}" for name in columns)
+    )
+    first = len(HEAD)
+    last = first + len(SCORES)
+    for row in values.iterator(chunk_size=_ROWS_AT_ONCE):
+        yield (project.slug, *row[:first], *map(number, row[first:last]), *row[last:])
+
+
+SCORES_LEVEL = Level(
+    "scores",
+    HEAD
+    + columns("peer_words:integer")
+    + tuple(Column(name, ColumnKind.NUMBER) for name in SCORES)
+    + columns("passed:flag claims:integer claims_unscored:integer flags:texts"),
+    _scores,
+)
