@@ -105,7 +105,7 @@ def test_the_image_serves_and_works_as_nobody_in_particular(engine: Engine) -> N
         with engine.service("coverdict", "worker"):
             ready(port)
         assert f"https://{NAME}/setup/" in engine.once(
-            "coverdict", "setup-link", "--address", f"https://{NAME}"
+            "coverdict", "setup_link", "--address", f"https://{NAME}"
         )
 
 
