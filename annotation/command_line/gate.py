@@ -48,8 +48,8 @@ def gate(arguments: list[str]) -> int:
     options.under, options.worse = dict(options.under), dict(options.worse)
     if options.worse and options.baseline is None:
         parser.error("--fail-if-worse needs --baseline, the file to compare with.")
-    if options.questions < 1:
-        parser.error(f"--questions takes a whole number of at least 1, not {options.questions}.")
+    if options.questions < 0:
+        parser.error(f"--questions takes a whole number of at least 0, not {options.questions}.")
     tops = {"summarization": options.scale}
     for metric, value in [*options.under.items(), *options.worse.items()]:
         if value > tops.get(metric, 1.0):

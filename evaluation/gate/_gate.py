@@ -15,8 +15,9 @@ from evaluation.blend import left_out_of_averages
 from evaluation.errors import EvaluationError
 from evaluation.gate._call_file import FileCallStore
 from evaluation.judging.protocol import Judge, Usage
-from evaluation.metrics import USUAL_METRICS
+from evaluation.metrics import USUAL_METRICS, factual_alignment, summarization
 from evaluation.running import EvaluationOptions, SummaryEvaluation, SummaryInput, evaluate_summaries
+from evaluation.running._cases import Options
 from evaluation.statistics import FEWEST_FOR_INTERVAL, bootstrap_means, expanded_tails
 
 Answer = Literal["pass", "fail", "cannot tell"]
@@ -26,7 +27,6 @@ FAILED, BELOW_OR_WORSE, CANNOT_TELL = 1, 3, 4
 
 _WITHOUT_JUDGE = frozenset({"brevity", "completeness", "redundancy"})
 """The metrics that no judge has a part in."""
-
 _Series = tuple[str, int | None]
 """A system and a target length: scores are never averaged across target lengths."""
 
@@ -116,7 +116,6 @@ class GateReport:
     summaries: tuple[ScoredRow, ...]
     remarks: tuple[str, ...]
     model_changes: tuple[str, ...]
-    answered_by_people: int
     usage: Usage
     signature: str
 
@@ -171,46 +170,39 @@ def run_gate(
         raise EvaluationError("A margin must be above 0.")
     wanted = tuple(dict.fromkeys([*options.get("metrics", USUAL_METRICS), *bars, *margins]))
     texts = [row.text for row in (*summaries, *baseline)]
-    options["metrics"] = wanted
+    # What is made of other metrics is made of their means over several references.
+    parts = ["claim_coverage", "alignment"] if {"factual_alignment", "summarization"} & {*wanted} else []
+    options["metrics"] = [*wanted, *parts, *["question_coverage"] * ("summarization" in wanted)]
     results = evaluate_summaries(texts, judge=judge, on_result=on_result, **options)
-    asks = bool(options.get("questions") or options.get("n_questions", 5))
-    now = _scored(summaries, results[: len(summaries)], wanted, asks)
-    before = _scored(baseline, results[len(summaries) :], wanted, asks)
+    chosen = Options.of(options)
+    now = _scored(summaries, results[: len(summaries)], wanted, chosen)
+    before = _scored(baseline, results[len(summaries) :], wanted, chosen)
     remarks: list[str] = []
     pairs = _pairs(now, before, remarks) if baseline else {}
     groups = {row.document_id: f"group {row.group}" if row.group else row.document_id for row in summaries}
     figures = _Figures(groups, seed)
-    moves = {
-        (metric, series): _Move(metric, pair, figures, tops.get(metric, 1.0))
-        for metric in wanted
-        for series, pair in pairs.items()
-    }
-    systems = tuple(
-        GatedSystem(
-            *series,
-            {metric: figures.of(_values(documents, metric)) for metric in wanted},
-            pairs[series].name if series in pairs else None,
-            {metric: moves[metric, series].figure for metric in wanted if series in pairs},
-        )
-        for series, documents in now.items()
-    )
-    rows = tuple(each.row for documents in now.values() for each in documents.values())
+    systems: list[GatedSystem] = []
     checks: list[GateCheck] = []
     for series, documents in now.items():
+        pair = pairs.get(series)
+        moves = {name: _Move(name, pair, figures, tops.get(name, 1.0)) for name in wanted} if pair else {}
+        means = {metric: figures.of(_values(documents, metric)) for metric in wanted}
+        moved = {metric: move.figure for metric, move in moves.items()}
+        systems.append(GatedSystem(*series, means, pair.name if pair else None, moved))
         for metric, bar in bars.items():
             told = _below(_values(documents, metric), bar, tops.get(metric, 1.0))
             checks.append(GateCheck("below", metric, *series, bar, *told))
         for metric, by in margins.items():
-            checks.append(GateCheck("worse", metric, *series, by, *_worse(moves.get((metric, series)), by)))
+            checks.append(GateCheck("worse", metric, *series, by, *_worse(moves.get(metric), by)))
+    rows = tuple(each.row for documents in now.values() for each in documents.values())
     said = {name: value for name, value in options.items() if isinstance(value, str | int | float | None)}
     return GateReport(
         metrics=wanted,
-        systems=systems,
+        systems=tuple(systems),
         checks=tuple(checks),
         summaries=rows,
         remarks=(*remarks, *filter(None, (_lacking(metric, rows) for metric in wanted))),
         model_changes=() if store is None or accept_model_change else store.model_changes(),
-        answered_by_people=sum(map(_answered, summaries)),
         usage=sum((result.usage for result in results), Usage()),
         signature=signature(judge=judge.signature, metrics=",".join(wanted), seed=seed, **said),
     )
@@ -230,7 +222,10 @@ _Documents = Mapping[str, _Document]
 
 
 def _scored(
-    given: Sequence[GateSummary], results: Sequence[SummaryEvaluation], metrics: Sequence[str], asks: bool
+    given: Sequence[GateSummary],
+    results: Sequence[SummaryEvaluation],
+    metrics: Sequence[str],
+    options: Options,
 ) -> dict[_Series, dict[str, _Document]]:
     """The documents of each system and target length, a summary's scores averaged over its references."""
     together: dict[tuple[str, int, str], list[tuple[SummaryInput, SummaryEvaluation]]] = defaultdict(list)
@@ -243,19 +238,29 @@ def _scored(
         # A reference without claims says nothing where another has some.
         every = [result for _, result in some]
         found = [result for result in every if "no_claims" not in result.flags] or every
-        passed = {result.passed for result in found}
+        asks = bool(options.questions or options.n_questions or any(text.questions for text in texts))
+        values: dict[str, float | None] = {
+            name: mean(result.scores[name] for result in found) for name in options.metrics
+        }
+        passed = None
+        if "factual_alignment" in metrics:
+            values["factual_alignment"] = factual_alignment(values["claim_coverage"], values["alignment"])
+        if "summarization" in metrics:
+            by = values["question_coverage" if asks else "claim_coverage"]
+            rules = {"threshold": options.threshold, "scale": options.scale}
+            made = summarization(values["alignment"], by, strict=options.strict, **rules)
+            values["summarization"], passed = made.score, made.passed
         reasons = {name: [reason for one in found if (reason := one.reasons.get(name))] for name in metrics}
         row = ScoredRow(
             name,
             system,
             target or None,
-            {metric: mean(result.scores[metric] for result in found) for metric in metrics},
-            None if None in passed else all(passed),
+            {metric: values[metric] for metric in metrics},
+            passed,
             {metric: said[0] if said else "" for metric, said in reasons.items()},
             tuple(dict.fromkeys(flag for result in found for flag in result.flags)),
         )
-        by_questions = asks or any(text.questions for text in texts)
-        left_out = left_out_of_averages(row.flags, by_questions=by_questions)
+        left_out = left_out_of_averages(row.flags, by_questions=asks)
         left_out |= {"coverage"} if left_out else set()
         scored[system, target or None][name] = _Document(
             row, texts[-1].summary, Counter(map(_measure, texts)), left_out
@@ -279,12 +284,6 @@ def _lacking(metric: str, rows: Sequence[ScoredRow]) -> str:
     lacking = [row for row in rows if row.scores[metric] is None]
     many = f"{len(lacking)} of {len(rows)} summaries have no {metric.replace('_', ' ')}"
     return f"{many}. The first: {lacking[0].reasons[metric]}" if lacking else ""
-
-
-def _answered(row: GateSummary) -> int:
-    """How many claims of it people have answered."""
-    claims = (*(row.text.claims or ()), *(row.text.summary_claims or ()))
-    return sum(claim.label is not None for claim in claims)
 
 
 class _Figures(NamedTuple):

@@ -62,10 +62,9 @@ def _remarks(report: GateReport) -> list[str]:
 
 
 def _foot(report: GateReport) -> list[str]:
-    usage, people = report.usage, report.answered_by_people
+    usage = report.usage
     cost = f", cost {usage.cost:.4f}" if usage.cost else ""
     return [
-        *([f"{people:,} answers in the file are from people, so the judge was not asked."] if people else []),
         f"{usage.calls:,} new calls, {usage.prompt_tokens:,} prompt tokens, {usage.completion_tokens:,} "
         f"reply tokens{cost}.",
         "95 % bootstrap intervals over documents; judge error is not included. A threshold is compared with the mean.",

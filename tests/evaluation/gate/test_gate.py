@@ -355,20 +355,6 @@ def test_no_name_of_a_file_is_a_command_of_a_log() -> None:
     assert "::" not in gate_report_text(odd, "markdown")
 
 
-# What people have answered
-
-
-def test_what_people_have_answered_costs_no_call() -> None:
-    text = SummaryInput(
-        "It rained.",
-        "It rained.",
-        claims=[GivenClaim("Rain", "yes")],
-        summary_claims=[GivenClaim("It", "yes")],
-    )
-    report = run_gate([GateSummary("d", "alder", text)], judge=LexicalJudge())
-    assert report.answered_by_people == 2
-
-
 # One summary in a test
 
 
