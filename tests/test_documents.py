@@ -19,7 +19,7 @@ from django.urls import resolve
 from annotation.command_line.gate import gate_parser
 from annotation.command_line.main import main
 from annotation.core.tables.columns import HEAD
-from annotation.exports.levels import LEVELS
+from annotation.exports.levels import TABLES
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
 from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
 from annotation.judging.recipes import RECIPES
@@ -196,8 +196,8 @@ def test_the_columns_of_files_are_those_that_are_read() -> None:
 
 
 def test_the_columns_of_exports_are_those_that_are_written() -> None:
-    assert exported_columns("All levels") == [(column.name, column.kind) for column in HEAD]
-    for name, level in LEVELS.items():
+    assert exported_columns("All tables") == [(column.name, column.kind) for column in HEAD]
+    for name, level in TABLES.items():
         told = exported_columns(f"`{name}`")
         assert told == [(column.name, column.kind) for column in level.columns[len(HEAD) :]], name
 

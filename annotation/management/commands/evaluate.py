@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import signal
 import sys
@@ -255,6 +256,8 @@ class _OwnWorker:
     def go_on(self) -> None:
         """Work on what is due, unless it does already."""
         if self._thread is None:
+            # The terminal is the command's own.
+            logging.getLogger("annotation").setLevel(logging.WARNING)
             self._heartbeat.start()
         elif self._thread.is_alive():
             return

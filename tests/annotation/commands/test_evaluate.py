@@ -154,6 +154,28 @@ def test_a_cap_on_a_judge_without_a_price_is_told(world: World) -> None:
     assert "has no price" in str(complaint("harbour", "--max-cost", "1"))
 
 
+def test_rules_of_summarization_are_the_projects_from_then_on(world: World) -> None:
+    evaluate("harbour", "--threshold", "0.7", "--strict", "--scale", "10")
+    rules = Project.objects.values_list(
+        "summarization_threshold", "summarization_strict", "summarization_scale"
+    )
+    assert rules.get(pk=world.project.pk) == (0.7, True, 10.0)
+    evaluate_again = complaint("harbour", "--scale", "0")
+    assert "write a number above 0" in str(evaluate_again)
+
+
+def test_an_instruction_makes_a_judge_of_the_projects_own_once(world: World) -> None:
+    Judge.objects.create(name="wise", kind="openai", model="m", base_url="http://127.0.0.1:9/v1")
+    for _ in range(2):
+        evaluate("harbour", "--judge", "wise", "--instruction", "Numbers may be rounded.")
+        Run.objects.update(state="cancelled")
+    judges = {run.judge for run in Run.objects.all()}
+    assert [(judge.name, judge.custom_instruction, judge.model) for judge in judges] == [
+        ("wise-instructed", "Numbers may be rounded.", "m")
+    ]
+    assert "needs a language model" in str(complaint("harbour", "--instruction", "Be strict."))
+
+
 def test_a_bar_needs_waiting(world: World) -> None:
     assert "--fail-under needs --wait" in str(complaint("harbour", "--fail-under", "coverage=.5"))
     assert not Run.objects.exists()
