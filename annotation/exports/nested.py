@@ -2,13 +2,15 @@
 
 Ids are sorted by their bytes and numbers as numbers, so that databases agree and a file that is imported and exported
 again stays the same. `claims` are those of the references or documents; a set that has none of these has those of its
-summaries there, which otherwise stand beside their summary.
+summaries there, which otherwise stand beside their summary as `own_claims`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Prefetch
@@ -18,6 +20,7 @@ from annotation.core.tables.columns import Level, TableRow, columns
 from annotation.models import (
     Check,
     Claim,
+    ClaimOrigin,
     ClaimSet,
     CoverageJudgment,
     DocumentSet,
@@ -67,21 +70,15 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
     texts = document_set.summaries.all()
     documents = [document.text for document in document_set.documents.all()]
     asked = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.QUESTIONS]
-    by_target: dict[int | None, list[Any]] = defaultdict(list)
-    for text in texts:
-        if text.is_peer:
-            by_target[text.target_words].append(text)
-    for target in sorted(by_target, key=lambda words: words or 0):
-        peers = sorted(by_target[target], key=lambda peer: peer.system.name.encode())
+    every = sorted((each for each in texts if each.is_peer), key=_peer_key)
+    for target, some in groupby(every, key=attrgetter("target_words")):
+        peers = list(some)
         references = [each for each in texts if each.is_model and each.target_words in (target, None)]
         references.sort(key=lambda each: _natural(each.external_id))
         of_sets = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.CLAIMS]
-        claims = [
-            (claim, peers)
-            for each in (*(one for reference in references for one in reference.active), *of_sets)
-            for claim in each.claims.all()
-        ]
-        own = {peer.pk: [claim for one in peer.active for claim in one.claims.all()] for peer in peers}
+        of_texts = [one for each in references for one in each.active]
+        claims = [(claim, peers) for claim in said.claims_of([*of_texts, *of_sets])]
+        own = {peer.pk: said.claims_of(peer.active) for peer in peers}
         if not claims:
             claims = [(claim, [peer]) for peer in peers for claim in own.pop(peer.pk)]
         yield (
@@ -99,6 +96,10 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
         )
 
 
+def _peer_key(peer: Any) -> tuple[int, bytes]:
+    return peer.target_words or 0, peer.system.name.encode()
+
+
 def _natural(name: str) -> tuple[bool, int, bytes]:
     """Numbers before other names, by their value."""
     is_number = name.isdecimal()
@@ -113,6 +114,7 @@ class _Said:
         current = Check.objects.filter(peer_id__in=peers, is_current=True).order_by()
         columns = ("pk", "claim_id", "peer_id", "human_label", "judge_label")
         self._checks = {(row.claim_id, row.peer_id): row for row in current.values_list(*columns, named=True)}
+        self._answered = {row.claim_id for row in self._checks.values() if row.human_label}
         self._votes: dict[int, dict[str, str]] = defaultdict(dict)
         self._reasons: dict[int, str] = {}
         verdicts = Verdict.objects.filter(check_row__peer_id__in=peers, judge=None, withdrawn_at=None)
@@ -140,6 +142,13 @@ class _Said:
     def _name(self, row: Any) -> str:
         return self._people.name(row.person_id, row.person__username or "")
 
+    def claims_of(self, sets: Sequence[Any]) -> list[Any]:
+        """The claims of these sets, without sets that a judge extracted and nobody has answered: a run makes them."""
+        found = ((one.origin != ClaimOrigin.JUDGE, [*one.claims.all()]) for one in sets)
+        return [
+            each for keep, some in found if keep or {c.pk for c in some} & self._answered for each in some
+        ]
+
     def of_summary(self, peer: Any, claims: Sequence[Any]) -> Fields:
         """A summary with its ratings, percents and own claims, as far as there are any."""
         ratings = self._ratings.get(peer.pk, {})
@@ -148,7 +157,7 @@ class _Said:
             "summary_text": peer.text,
             "ratings": [ratings[key] for key in sorted(ratings) if ratings[key]["value"] is not None],
             "percents": self._percents.get(peer.pk),
-            "claims": [self.of_claim(claim, [peer]) for claim in claims],
+            "own_claims": [self.of_claim(claim, [peer]) for claim in claims],
         }
         return {name: value for name, value in told.items() if value or name == "summary_text"}
 
