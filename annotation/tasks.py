@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from annotation import perform_job
-from annotation.accounts.mail_reset import MAIL_RESET, mail_reset_links
+from annotation.accounts.own_account import MAIL_RESET, mail_reset_links
 from annotation.accounts.verified_email import MAIL_VERIFICATION, mail_verification
 from annotation.core import jobs
 from annotation.core.refusals import Refusal

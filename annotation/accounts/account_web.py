@@ -14,8 +14,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.accounts.mail_reset import ask_for_reset
 from annotation.accounts.own_account import (
+    DAYS,
+    MOST_DAYS,
+    ask_for_reset,
     ask_for_token,
     change_password,
     person_to_reset,
@@ -26,7 +28,6 @@ from annotation.accounts.own_account import (
 )
 from annotation.accounts.own_sessions import end_other_sessions, end_session, events_of, sessions_of
 from annotation.accounts.second_factor import new_recovery_codes, recovery_codes_left, remove
-from annotation.accounts.second_factor_web import recovery_codes_page
 from annotation.accounts.single_sign_on import disconnect, is_connected, is_on
 from annotation.accounts.verified_email import (
     ask_for_verification,
@@ -34,11 +35,10 @@ from annotation.accounts.verified_email import (
     has_verified_email,
     verify_email,
 )
-from annotation.core.accounts.clients import client_of
-from annotation.core.accounts.second_factor import has_second_factor, must_have_second_factor
-from annotation.core.accounts.tokens import DAYS, MOST_DAYS
+from annotation.accounts.web import recovery_codes_page
 from annotation.core.refusals import Invalid, Refusal
-from annotation.web.come_in import passed_lately
+from annotation.core.shared.clients import client_of
+from annotation.web.come_in import has_second_factor, must_have_second_factor, passed_lately
 from annotation.web.htmx import Request
 from annotation.web.numbers import whole_number
 from annotation.web.refusals import refused

@@ -14,6 +14,8 @@ from rest_framework.response import Response
 
 from annotation.accounts.lock_out import refuse_if_locked
 from annotation.accounts.own_account import (
+    DAYS,
+    MOST_DAYS,
     ask_for_token,
     revoke_token,
 )
@@ -21,9 +23,8 @@ from annotation.api.access import ApiView
 from annotation.api.errors import BadCredentials
 from annotation.api.schema import operation
 from annotation.api.throttles import LONGEST_PASSWORD, LONGEST_USERNAME, PerAddress
-from annotation.core.accounts.clients import client_of
-from annotation.core.accounts.tokens import DAYS, MOST_DAYS
 from annotation.core.refusals import Invalid
+from annotation.core.shared.clients import client_of
 
 LONGEST_CODE = 20
 

@@ -20,9 +20,9 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from annotation.core.accounts.clients import DEVICE_COOKIE, Client, client_of, device_of
-from annotation.core.accounts.events import name_key, note_account
+from annotation.accounts.events import name_key, note_account
 from annotation.core.refusals import Invalid, TooMany
+from annotation.core.shared.clients import DEVICE_COOKIE, Client, client_of, device_of
 from annotation.models import AccountEvent
 from annotation.web.refusals import refused
 

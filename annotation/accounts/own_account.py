@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import logging
+from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
 from django.db import transaction
+from django.template.loader import render_to_string
 from django.utils.encoding import force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from knox.models import AuthToken
 
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.accounts.lock_out import check_password
 from annotation.accounts.second_factor import confirm
 from annotation.accounts.verified_email import ask_for_verification, forget_verified
-from annotation.core.accounts.clients import Client, client_of
-from annotation.core.accounts.events import NOWHERE, note_account
-from annotation.core.accounts.tokens import DAYS, end_token, issue_token
+from annotation.core.jobs import hint
 from annotation.core.refusals import Conflict, Invalid, NotFound
+from annotation.core.shared.clients import Client, client_of
+from annotation.core.shared.limits import takes_mail_turn
 from annotation.models import AccountEvent, AccountSession
 from annotation.projects.services.accept_invitation import set_name
 
@@ -28,7 +35,17 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
+DAYS, MOST_DAYS = 90, 365
 MOST_TOKENS = 20
+MAIL_RESET = "annotation.mail_reset"
+"""The task that sends the mail."""
+RESETS_AN_HOUR = 3
+ASKED_FROM_ONE_PLACE_AN_HOUR = 30
+ACCOUNTS_OF_ONE_ADDRESS = 3
+"""Several accounts may share an address; more than these get no mail."""
+RESET_SUBJECT = "A new password for Coverdict"
+
+logger = logging.getLogger(__name__)
 
 
 def rename(*, person: User, full_name: str, email: str, old: str, request: HttpRequest) -> User:
@@ -103,7 +120,11 @@ def make_token(
         raise Conflict(
             f"You have {MOST_TOKENS} tokens. Revoke one that you no longer use.", code="too_many_tokens"
         )
-    return issue_token(person=person, days=days, client=client)
+    if not 1 <= days <= MOST_DAYS:
+        raise Invalid(f"A token is valid for 1 to {MOST_DAYS} days.", field="days")
+    row, token = AuthToken.objects.create(user=person, expiry=timedelta(days=days))
+    note_account(kind=AccountEvent.Kind.TOKEN, person=person, client=client, note=f"{row.token_key}…")
+    return row, str(token)
 
 
 def tokens_of(person: User) -> QuerySet[AuthToken]:
@@ -118,7 +139,8 @@ def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
     found = tokens_of(person).filter(token_key=key).first()
     if found is None:
         raise NotFound("This token does not exist or has already been revoked.")
-    end_token(found, client=client)
+    found.delete()
+    note_account(kind=AccountEvent.Kind.TOKEN_END, person=person, client=client, note=f"{key}…")
 
 
 def reset_path(person: User) -> str:
@@ -155,3 +177,32 @@ def _person_to_reset(people: QuerySet[User], key: str, token: str) -> User:
     if person is None or not default_token_generator.check_token(person, token):
         raise NotFound("This link has been used or has expired. Request a new one.")
     return person
+
+
+def ask_for_reset(*, email: str, address: str, asker: str) -> None:
+    """Have a link mailed to the accounts that have this e-mail address, if any; the same to its asker in any case.
+
+    `address` is where the installation is reached, `asker` the network address that asks. More than a few times in an
+    hour nothing is sent.
+    """
+    if not takes_mail_turn(f"from {asker}", most=ASKED_FROM_ONE_PLACE_AN_HOUR):
+        logger.warning("Reset links were asked for too often from %s", asker)
+    elif not takes_mail_turn(f"to {email.casefold()}", most=RESETS_AN_HOUR):
+        logger.warning("Reset links were asked for too often for one address, from %s", asker)
+    else:
+        hint(MAIL_RESET, kwargs={"email": email, "address": address}, waits="a mailed reset link")
+
+
+def mail_reset_links(*, email: str, address: str) -> int:
+    """Mail each account of that e-mail address a link, as `reset_path` makes it; how many were sent.
+
+    Closed accounts and those without a password of their own get none.
+    """
+    people = list(islice(PasswordResetForm().get_users(email), ACCOUNTS_OF_ONE_ADDRESS))
+    for person in people:
+        link = f"{address.rstrip('/')}{reset_path(person)}"
+        words = render_to_string("accounts/reset_mail.txt", {"username": person.get_username(), "link": link})
+        # To the address on file: one that merely looks alike may be somebody else's.
+        send_mail(RESET_SUBJECT, words, None, [person.email])
+        logger.warning("A reset link was mailed to %s", person.get_username())
+    return len(people)

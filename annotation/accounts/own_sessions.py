@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.core.accounts.clients import Client, browser_of
-from annotation.core.accounts.events import NOWHERE, note_account
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.core.refusals import NotFound
+from annotation.core.shared.clients import Client, browser_of
 from annotation.models import AccountEvent, AccountSession
 
 if TYPE_CHECKING:

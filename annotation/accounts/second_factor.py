@@ -26,20 +26,25 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.crypto import salted_hmac
 
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.accounts.lock_out import check_password, note_wrong_code, refuse_if_waiting
 from annotation.accounts.own_sessions import end_other_sessions
-from annotation.core.accounts.clients import client_of
-from annotation.core.accounts.events import NOWHERE, note_account
-from annotation.core.accounts.second_factor import codes_of, has_second_factor, must_have_second_factor
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.shared.clients import client_of
 from annotation.models import AccountEvent
-from annotation.web.come_in import pass_second_factor, passed_lately
+from annotation.web.come_in import (
+    codes_of,
+    has_second_factor,
+    must_have_second_factor,
+    pass_second_factor,
+    passed_lately,
+)
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.http import HttpRequest
 
-    from annotation.core.accounts.clients import Client
+    from annotation.core.shared.clients import Client
 
 APP, PAPER = "code", "recovery code"
 SHORTEST_SECRET_BYTES = 16

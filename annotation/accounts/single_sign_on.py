@@ -14,13 +14,13 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.accounts.verified_email import person_with_verified
-from annotation.core.accounts.events import NOWHERE, note_account
 from annotation.core.refusals import Conflict, NotAllowed, NotFound
 from annotation.models import AccountEvent, Invitation
 
 if TYPE_CHECKING:
-    from annotation.core.accounts.clients import Client
+    from annotation.core.shared.clients import Client
 
 PROVIDER = "sso"
 """How rows name the one provider; which one it is, is part of `Identity.key`."""

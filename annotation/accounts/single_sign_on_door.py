@@ -28,8 +28,8 @@ from urllib3.exceptions import HTTPError
 from annotation.accounts.lock_out import check_password
 from annotation.accounts.second_factor import confirm
 from annotation.accounts.single_sign_on import PROVIDER, Identity, connect, is_on, note_refused, sign_on
-from annotation.core.accounts.clients import client_of
 from annotation.core.refusals import NotAllowed, NotReady, Refusal, TooMany
+from annotation.core.shared.clients import client_of
 from annotation.core.shared.limits import count, seconds_left
 from annotation.web.come_in import come_in, our_address
 from annotation.web.refusals import refused, sign_in_first

@@ -14,14 +14,14 @@ from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
 from django.template.loader import render_to_string
 
-from annotation.core.accounts.events import NOWHERE, note_account
+from annotation.accounts.events import NOWHERE, note_account
 from annotation.core.jobs import hint
 from annotation.core.refusals import Conflict, NotFound
 from annotation.core.shared.limits import takes_mail_turn
 from annotation.models import AccountEvent
 
 if TYPE_CHECKING:
-    from annotation.core.accounts.clients import Client
+    from annotation.core.shared.clients import Client
 
 MAIL_VERIFICATION = "annotation.mail_verification"
 """The task that sends the mail."""

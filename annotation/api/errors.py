@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
@@ -37,7 +39,11 @@ from annotation.core.refusals import (
     Refusal,
     TooMany,
 )
-from annotation.core.shared.outages import outage
+
+AWAY_SECONDS = 5.0
+"""After which to ask again where the database is away."""
+FULL = ("disk is full", "No space left")
+"""Words of SQLite and of PostgreSQL."""
 
 logger = logging.getLogger(__name__)
 
@@ -179,3 +185,21 @@ def _headers(error: Exception) -> dict[str, str]:
     if wait := getattr(error, "wait", None):
         headers["Retry-After"] = str(math.ceil(wait))
     return headers
+
+
+def outage(error: BaseException | None) -> Refusal | None:
+    """The refusal for an error of the machine; None for other errors.
+
+    Whether a transaction that was just being committed has been written is not known.
+    """
+    is_full = isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
+    is_database = isinstance(error, OperationalError | InterfaceError)
+    if is_full or (is_database and any(word in str(error) for word in FULL)):
+        return NoSpace("The server's disk is full. Nothing was saved. Ask the operator to free some space.")
+    if is_database:
+        return NotReady(
+            "The database is not responding. Try again in a few seconds. Your input is still in your browser.",
+            seconds=AWAY_SECONDS,
+            code="database_away",
+        )
+    return None

@@ -9,7 +9,7 @@ from knox.models import AuthToken
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from annotation.core.accounts.clients import client_of
+from annotation.core.shared.clients import client_of
 from annotation.core.shared.limits import count, seconds_left
 
 MINUTE = 60

@@ -12,9 +12,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import Resolver404, resolve
 
-from annotation.api.errors import body_of
+from annotation.api.errors import body_of, outage
 from annotation.core.refusals import NotNow
-from annotation.core.shared.outages import outage
 from annotation.web.htmx import wants_fragment
 from annotation.web.refusals import status_of, to_notices
 

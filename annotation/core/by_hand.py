@@ -6,20 +6,22 @@ _PEER = Part(Summary, "peer", ("id", "text"))
 cursor.execute(f"SELECT check_row.label, {_PEER.columns} FROM ... annotation_summary peer ...")
 label, *values = cursor.fetchone()
 peer = _PEER.read(iter(values))
-insert(Assignment, [{"assignment_id": 1, "position": 1}, {"assignment_id": 1, "position": 2}], {"state": "assigned"})
+copy_rows(Unit, ("summary_id", "position", "text"), [(1, 1, "It rains."), (1, 2, "It pours.")])
 ```
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from django.db.models import Field, Model
+
+from annotation.models.base import new_public_ids
 
 Row = TypeVar("Row", bound=Model)
 
@@ -111,34 +113,29 @@ def places(values: Sized) -> str:
     return ", ".join(["%s"] * len(values))
 
 
-def saved(row: Model) -> dict[str, Any]:
-    """What the columns of a new row hold once saved, by attribute and as the database takes them; without its key."""
-    return {
-        field.attname: field.get_db_prep_save(field.pre_save(row, add=True), connection)
-        for field in row._meta.concrete_fields
-        if not field.primary_key
-    }
+def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Store rows of values for the attributes named, by COPY on PostgreSQL and one prepared statement on SQLite.
 
-
-def insert(kind: type[Model], new: Sequence[Mapping[str, Any]]) -> None:
-    """Write new rows of a table, in their order; nothing is asked for none.
-
-    Each names the same attributes in the same order, with values as the database takes them. The caller's rows are not
-    told their keys.
+    The other columns hold their default, the same in every row; each row samples its `public_id`. Defended by
+    `tests/bench/files.py`: a large file has a million units. The caller owns the transaction.
     """
-    if not new:
-        return
-    statement = _inserting(kind, tuple(new[0]))
-    with kept_plan() as cursor:
-        cursor.executemany(statement, [tuple(row.values()) for row in new])
-
-
-@cache
-def _inserting(kind: type[Model], attributes: tuple[str, ...]) -> str:
     quote = connection.ops.quote_name
-    column_of = {field.attname: str(field.column) for field in kind._meta.concrete_fields}
-    columns = ", ".join(quote(column_of[name]) for name in attributes)
-    return f"INSERT INTO {quote(kind._meta.db_table)} ({columns}) VALUES ({places(attributes)})"  # noqa: S608 - no input in it
+    fields = {field.attname: field for field in kind._meta.local_concrete_fields if not field.primary_key}
+    del fields["public_id"]
+    given = [str(fields.pop(name).column) for name in names]
+    rest = {str(field.column): field.get_default() for field in fields.values() if field.has_default()}
+    columns = ", ".join(map(quote, [*given, *rest, "public_id"]))
+    into = f"{quote(kind._meta.db_table)} ({columns})"
+    whole = ((*row, *rest.values(), key) for row, key in zip(rows, new_public_ids(), strict=False))
+    with connection.wrap_database_errors, connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {into} FROM STDIN") as copy:
+                for row in whole:
+                    copy.write_row(row)
+        else:
+            places = ", ".join(["%s"] * (len(given) + len(rest) + 1))
+            # Names of our own tables and columns alone.
+            cursor.executemany(f"INSERT INTO {into} VALUES ({places})", whole)  # type: ignore[arg-type]  # noqa: S608
 
 
 def _converting(convert: Callable[..., object], column: object) -> Callable[[object], object]:

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from django.db import connection
 from django.db.models import Q
 from django.utils.http import urlencode
 
 from annotation.core.paging import ROWS_ON_A_PAGE, batches, page_after, parts_after
 from annotation.core.permissions import Verb, verbs_in
 from annotation.core.refusals import Invalid, NotAllowed
-from annotation.core.search import holds, searched_for
 from annotation.core.tables.as_csv import cell
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 LARGEST_PAGE = 500
 ROWS_AT_ONCE = 500
 LARGEST_NUMBER = 2_147_483_647
+LONGEST_SEARCH = 200
 
 
 class Kind(StrEnum):
@@ -398,3 +401,18 @@ def _lines(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def searched_for(given: str) -> str:
+    """What a search field's text looks for: no more than LONGEST_SEARCH characters, without space around them."""
+    return given.replace("\x00", "").strip()[:LONGEST_SEARCH]
+
+
+def holds(wanted: str, *columns: str) -> Q:
+    """The condition that one of the columns holds the words; none where nothing is searched for."""
+    if not wanted:
+        return Q()
+    # SQLite's LIKE knows the cases of A to Z alone, its regular expressions are Python's.
+    is_folded = connection.vendor != "sqlite" or wanted.isascii()
+    lookup, words = ("icontains", wanted) if is_folded else ("iregex", re.escape(wanted))
+    return reduce(or_, (Q(**{f"{column}__{lookup}": words}) for column in columns))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeVar
 from django.conf import settings
 from django.db.models import Model, QuerySet
 
-from annotation.core import sql
 from annotation.core.by_hand import Part, kept_plan
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Judge, Membership, Project, Role
@@ -29,6 +28,28 @@ if TYPE_CHECKING:
     Person = User | AnonymousUser
 
 Row = TypeVar("Row", bound=Model)
+
+# Defended by tests/bench/answering.py.
+_ROLES = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
+
+# Defended by tests/bench/answering.py; both parts ride an index.
+_STANDING = """
+(SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
+    SELECT 1
+    FROM annotation_assignment
+    JOIN annotation_documentset ON annotation_documentset.id = annotation_assignment.document_set_id
+    WHERE annotation_assignment.assessor_id = %(person)s AND annotation_assignment.closed_at IS NULL
+      AND annotation_assignment.unassigned_at IS NULL AND annotation_documentset.project_id = {project}
+)
+"""
+
+# A project, its deciding judge and what the person is in it, in one question. Defended by tests/bench/answering.py.
+_ENTERED = """
+SELECT {standing}, {project}, {judge}{beside}
+FROM annotation_project project LEFT JOIN annotation_judge judge ON judge.id = project.deciding_judge_id {join}
+WHERE project.slug = %(slug)s AND project.deleted_at IS NULL
+"""
+_BESIDE = "LEFT JOIN {table} beside ON beside.project_id = project.id AND beside.public_id = %(name)s"
 
 
 class Verb(StrEnum):
@@ -165,7 +186,7 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
     if person.is_superuser:
         return frozenset(Role)
     with kept_plan() as cursor:
-        cursor.execute(sql.ROLES_STATEMENT, [project.pk, person.pk])
+        cursor.execute(_ROLES, [project.pk, person.pk])
         return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
 
 
@@ -214,7 +235,7 @@ def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing
     return Standing(roles=held, is_blind=bool(is_blind_now))
 
 
-STANDING = sql.STANDING.format(project="%(project)s")
+STANDING = _STANDING.format(project="%(project)s")
 """Two columns for a statement by hand that asks something else besides, to be handed to `require_as_read`."""
 
 _PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
@@ -287,7 +308,7 @@ def project_verbs_and(
 
     `beside` are the columns of that row, under the name `beside`.
     """
-    join = sql.BESIDE.format(table=beside.table)
+    join = _BESIDE.format(table=beside.table)
     project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)
     row = beside.read(values)
     return project, verbs, row if row.pk else None
@@ -298,8 +319,8 @@ def _entered(
 ) -> tuple[Project, frozenset[Verb], Iterator[object]]:
     """As `project_and_verbs`, and the values of what was asked beside."""
     with kept_plan() as cursor:
-        statement = sql.ENTERED.format(
-            standing=sql.STANDING.format(project="project.id"),
+        statement = _ENTERED.format(
+            standing=_STANDING.format(project="project.id"),
             project=_PROJECT.columns,
             judge=_JUDGE.columns,
             beside=beside,

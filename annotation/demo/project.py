@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+
 from annotation.core.events import log
 from annotation.core.jobs import hint
 from annotation.core.permissions import Verb, may_create_projects, require
-from annotation.core.project_rows import remove_rows
 from annotation.core.refusals import Conflict, NotAllowed
 from annotation.demo.harbour import SLUG, answer_harbour, begin_harbour, is_harbour_answered
 from annotation.imports.background import forget_files_of
@@ -17,6 +18,7 @@ from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Project, Run
+from annotation.privacy.project_rows import remove_in_steps
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -103,7 +105,8 @@ def remove_sample_project(*, project: Project, by: User | None) -> None:
             "Its claims are being judged. Cancel the run or wait for it, then remove it.", code="busy"
         )
     forget_files_of(project)
-    remove_rows(project)
+    with transaction.atomic():
+        remove_in_steps(project)
 
 
 def is_sample(project: Project) -> bool:

@@ -18,7 +18,6 @@ from django.utils import timezone
 
 from annotation.core.events import log, rewritten
 from annotation.core.jobs import OPEN, cancel
-from annotation.core.project_rows import held_by_projects, in_steps, paths_to_project
 from annotation.core.refusals import Conflict
 from annotation.exports.services import remove_file
 from annotation.models import (
@@ -34,6 +33,7 @@ from annotation.models import (
     Run,
     administrators,
 )
+from annotation.privacy.project_rows import held_by_projects, in_steps, paths_to_project
 from annotation.privacy.renaming import Renaming
 
 HOLDING_NAMES: Mapping[type[models.Model], tuple[str, ...]] = {

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from annotation.core.project_rows import in_steps, remove_in_steps
 from annotation.core.shared.clock import shared_now
 from annotation.imports.background import forget_files_of
 from annotation.models import JudgeCall, Project
+from annotation.privacy.project_rows import in_steps, remove_in_steps
 from annotation.projects.services.close_project import RESTORABLE
 
 if TYPE_CHECKING:

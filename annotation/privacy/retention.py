@@ -14,10 +14,10 @@ from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 
-from annotation.core.project_rows import in_steps, let_go_of_log
 from annotation.core.shared.clock import shared_now
 from annotation.exports.services import remove_file
 from annotation.models import AccountEvent, AccountSession, Event, Export, JudgeCall, Project, Run
+from annotation.privacy.project_rows import in_steps, let_go_of_log
 from annotation.privacy.purge_project import overdue, purge
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from annotation.core.unit_lists import with_linked_claims
 from annotation.models import Check, Comparison, Label, Verdict
+from annotation.scoring.unit_lists import with_linked_claims
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from django.db import connection
 from django.db.models import Q
 
 from annotation.core.by_hand import Part, places, rows
-from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
     Answer,
     Check,
@@ -26,6 +25,7 @@ from annotation.models import (
     System,
 )
 from annotation.scoring import sql
+from annotation.scoring.unit_lists import has_claims_as_units
 from evaluation.blend import (
     AssessorAverage,
     Blend,

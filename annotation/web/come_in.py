@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, login, logout
 from django.contrib.auth.models import User
@@ -16,10 +17,10 @@ from django.shortcuts import redirect
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from annotation.core.accounts.second_factor import has_second_factor, must_have_second_factor
-
 if TYPE_CHECKING:
     from typing import Any
+
+    from django.db.models import QuerySet
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 WAITING = "waiting_for_second_factor"
@@ -27,6 +28,23 @@ WAITS_SECONDS = 10 * 60
 PASSED = "second_factor_at"
 RECENT_SECONDS = 10 * 60
 """For so long a code that was shown counts for what asks for another one."""
+
+
+def has_second_factor(person: User) -> bool:
+    """Whether the person is asked for a code when they sign in. Nobody is where the operator has switched it off."""
+    return settings.SECOND_FACTOR != "off" and codes_of(person).exists()
+
+
+def must_have_second_factor(person: User) -> bool:
+    """Whether the operator asks the person for a second factor, set up or not."""
+    is_staff = person.is_staff or person.is_superuser
+    return settings.SECOND_FACTOR == "everybody" or (settings.SECOND_FACTOR == "staff" and is_staff)
+
+
+def codes_of(person: User) -> QuerySet[Authenticator]:
+    """The person's app of codes, if they have set one up; also where codes are switched off."""
+    found: QuerySet[Authenticator] = Authenticator.objects.filter(user=person, type=Authenticator.Type.TOTP)
+    return found
 
 
 def come_in(request: HttpRequest, person: User, *, after: str, by: str = "") -> HttpResponse:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from annotation.adjudicating.queries.disputes import WORST_FIRST
-from annotation.core import leases
 from annotation.core.paging import beyond, place_of
 from annotation.core.permissions import Verb, require
 from annotation.models import Dispute
+from annotation.reviewing.services import leases
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -5,14 +5,13 @@ from __future__ import annotations
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.analysis.explanation.explanation import Explanation, explain
+from annotation.analysis.explanation.explanation import Explanation, explain, summary_of
 from annotation.analysis.explanation.side_by_side import DOCUMENT_SETS
 from annotation.api.access import ApiView
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.core.summaries import summary_of
 from annotation.reviewing.services.look_at_check import see_summary
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import score

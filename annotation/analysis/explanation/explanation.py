@@ -20,6 +20,7 @@ from annotation.analysis.explanation.statements import (
     Statements,
     ToldDispute,
 )
+from annotation.core.refusals import NotFound
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
 from annotation.scoring.judge_percents import judge_percents
 from annotation.scoring.ratings import ratings_of
@@ -129,6 +130,18 @@ class Explanation:
     questions: tuple[ExplainedQuestion, ...]
     formulas: tuple[Formula, ...]
     flags: dict[str, str]
+
+
+def summary_of(project: Project, public_id: str) -> Summary:
+    """The summary of that public id in the project. Raises NotFound."""
+    summary = (
+        Summary.objects.filter(document_set__project=project, is_peer=True, public_id=public_id)
+        .select_related("system", "document_set")
+        .first()
+    )
+    if summary is None:
+        raise NotFound("There is no such summary in this project.")
+    return summary
 
 
 def explain(

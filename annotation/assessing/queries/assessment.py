@@ -19,7 +19,6 @@ from annotation.assessing.queries.progress import (
     Stage,
 )
 from annotation.core.refusals import NotFound
-from annotation.core.unit_lists import unit_list
 from annotation.models import (
     Assignment,
     Claim,
@@ -31,6 +30,7 @@ from annotation.models import (
     Unit,
 )
 from annotation.scoring.records import target_of
+from annotation.scoring.unit_lists import unit_list
 from evaluation.text import count_length
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 
 
 INSTALLED_APPS = [
     "annotation",
-    "annotation.config.admin_app.GatedAdmin",
+    "annotation.apps.GatedAdmin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -175,7 +175,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-AXES_CLIENT_IP_CALLABLE = "annotation.core.accounts.clients.address_of"
+AXES_CLIENT_IP_CALLABLE = "annotation.core.shared.clients.address_of"
 AXES_HANDLER = "annotation.accounts.lock_out.LockOut"
 AXES_LOCKOUT_CALLABLE = "annotation.accounts.lock_out.locked_page"
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, TextChoices
 
-from annotation.core.known_checks import answered, knows
 from annotation.core.lists import Choices, Column, Filter, Kind, List, Look, Order, Viewer, sees_scores
 from annotation.core.permissions import READ_CONTENT, Verb, roles_with
 from annotation.core.refusals import Invalid, NotAllowed
@@ -29,6 +28,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.claim import OF_CLAIMS
+from annotation.reviewing.queries.known_checks import answered, knows
 from annotation.reviewing.queries.sight import DECIDED_BY_RULE, keeps_back, with_known
 from annotation.sampling.queries.check_samples import (
     CheckSample,

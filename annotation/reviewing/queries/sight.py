@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Case, Exists, OuterRef, Q, Value, When
 
-from annotation.core.known_checks import answered
 from annotation.core.permissions import Verb
 from annotation.models import Check, Project, Verdict
+from annotation.reviewing.queries.known_checks import answered
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

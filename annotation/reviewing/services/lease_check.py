@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.core import leases
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import NotFound
 from annotation.models import Check
 from annotation.reviewing.queries.check_view import ON_SCREEN
+from annotation.reviewing.services import leases
 from annotation.reviewing.services.look_at_check import look_at
 
 if TYPE_CHECKING:

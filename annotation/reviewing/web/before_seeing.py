@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from django.shortcuts import render
 
-from annotation.core.known_checks import knows
 from annotation.core.permissions import Verb
 from annotation.models import SampledCheck
 from annotation.models.assignment import AWAITED
+from annotation.reviewing.queries.known_checks import knows
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

@@ -6,12 +6,12 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotation.core.known_checks import answered
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.models import Check, Claim, Comment
 from annotation.reviewing.queries.comments import claim_of, thread_of
+from annotation.reviewing.queries.known_checks import answered
 from annotation.reviewing.services import comment as service
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found

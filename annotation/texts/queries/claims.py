@@ -12,7 +12,6 @@ from django.db.models import Count, Exists, OuterRef, Q
 from annotation.core.lists import Choices, Column, Filter, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import READ_CONTENT
 from annotation.core.refusals import NotFound
-from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
     Check,
     Claim,
@@ -26,6 +25,7 @@ from annotation.models import (
 )
 from annotation.models.answer import STANDING_DECISION
 from annotation.models.claim import QUESTIONS
+from annotation.scoring.unit_lists import has_claims_as_units
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

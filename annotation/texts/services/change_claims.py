@@ -21,7 +21,6 @@ from annotation.core.current_checks import take_out
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require, verbs_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.core.unit_lists import has_claims_as_units
 from annotation.models import (
     Check,
     CheckLook,
@@ -39,6 +38,7 @@ from annotation.models.answer import STANDING_DECISION
 from annotation.models.assignment import AWAITED
 from annotation.models.claim import has_number, new_queue_key
 from annotation.scoring.rescore import rescore_now
+from annotation.scoring.unit_lists import has_claims_as_units
 from annotation.texts.queries.claims import (
     ClaimOwner,
     claims_of,

@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from annotation.core.lists import searched_for
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.core.search import searched_for
 from annotation.models import Claim, ClaimSet
 from annotation.texts.queries.claims import (
     ClaimOwner,

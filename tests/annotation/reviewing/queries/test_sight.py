@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from annotation.core.known_checks import answered, knows
 from annotation.models import Check, CheckLook, Verdict
+from annotation.reviewing.queries.known_checks import answered, knows
 from annotation.reviewing.queries.sight import may_see, with_known
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.core.leases import LEASE, SPARE
 from annotation.core.lists import Look, Viewer
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Check, CheckLook
 from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on
+from annotation.reviewing.services.leases import LEASE, SPARE
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
 from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once

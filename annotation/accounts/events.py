@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from annotation.core.accounts.clients import Client
+from annotation.core.shared.clients import Client
 from annotation.models import AccountEvent
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Which rows hang on a project, and by which ways: told from the models. And all of them taken away, with the log."""
+"""The rows that belong to a project, found from the foreign keys of the models, and their removal."""
 
 from __future__ import annotations
 
@@ -19,31 +19,15 @@ if TYPE_CHECKING:
 
 Model = type[models.Model]
 REMOVED = "coverdict.removed_project"
-"""The setting of a transaction under which PostgreSQL lets go of a project's log (migration 0023)."""
+"""The setting under which PostgreSQL allows a transaction to delete entries of a project's log."""
 STEP, MOST_AT_ONCE, STEP_SECONDS = 200, 5000, 0.1
 
 
-@transaction.atomic
-def remove_rows(project: Project) -> None:
-    """Delete all rows that hang on a project, and the project. A number of statements that does not grow with rows.
-
-    For sample projects, and for one whose restoring failed before anybody saw it. By models, those that hang on others
-    first: the rows protect each other, and one by one nothing could go.
-    """
-    let_go_of_log(project)
-    held = held_by_projects()
-    order = TopologicalSorter(
-        {model: {parent for _, parent in up if parent is not model} for model, up in held.items()}
-    )
-    for model in reversed(list(order.static_order())):
-        _remove(model, model._base_manager.filter(of_project(model, project.pk, held)), held)
-
-
 def remove_in_steps(project: Project) -> dict[str, int]:
-    """As `remove_rows`, in transactions that end before people wait for them; how many rows went, by table.
+    """Delete a project with all its rows and its log; returns the number of rows by table.
 
-    For a project that nobody sees any more. Rows go before all that they name, newest first, so that each step leaves
-    nothing that names what is gone; cut short, it is called again.
+    Runs in transactions of about a tenth of a second. Rows go before the rows that they name, newest first, so an
+    interrupted call leaves no dangling key and can be repeated.
     """
     Project.all_projects.filter(pk=project.pk).update(deciding_judge=None)
     held = held_by_projects()
