@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Avg, Q
@@ -26,6 +27,11 @@ class ScoreChange:
     def is_moved(self) -> bool:
         return self.before != self.after
 
+    def __str__(self) -> str:
+        name = "composite ⅔" if self.name == "composite_2_3" else self.name.replace("_", " ")
+        before, after = ("–" if value is None else f"{value:.3f}" for value in (self.before, self.after))
+        return f"{name} {before} → {after}" if self.is_moved else f"{name} unchanged"
+
 
 def scores_now(place: Check | Comparison) -> ScoresTold:
     """The scores that an act may move: of a summary, or of a source their means over the summaries of its set."""
@@ -42,3 +48,11 @@ def score_changes(before: ScoresTold, after: ScoresTold) -> list[ScoreChange]:
         for name in TOLD
         if before[name] is not None or after[name] is not None
     ]
+
+
+def in_words(changes: Sequence[ScoreChange]) -> str:
+    """The changes as one sentence, such as "Coverage 0.500 → 0.750, alignment unchanged."."""
+    if not any(change.is_moved for change in changes):
+        return "No scores changed."
+    words = ", ".join(map(str, changes))
+    return f"{words[0].upper()}{words[1:]}."

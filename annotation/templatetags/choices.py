@@ -8,15 +8,15 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from annotation.core.words import ANSWERS
+from annotation.models import Label
 
 register = template.Library()
 
 
 @register.simple_tag
 def answers() -> tuple[tuple[str, str, str], ...]:
-    """What may be answered to a check: the label, its word and its key."""
-    return ANSWERS
+    """The possible answers to a check, as label, word and key."""
+    return tuple((value, word, str(key)) for key, (value, word) in enumerate(Label.choices, start=1))
 
 
 _SELECTED = SafeString(" selected")

@@ -9,19 +9,26 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.analysis.intervals import why_no_interval
-from annotation.scoring.words import target_in_words
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average
     from annotation.assessing.queries.assessment import JudgedUnit
+    from annotation.models import Project
 
 register = template.Library()
-register.filter("target_length", target_in_words)
 
 NOTHING = "–"
 
 SIGNS = {"yes": "✓", "no": "✕", "unsure": "?"}
+
+
+@register.filter
+def target_length(own: int | None, project: Project) -> str:
+    """The target length of some summaries: "100 words", "default 100 words" from the project, or "no target"."""
+    if own:
+        return f"{own} {project.length_unit}"
+    return f"default {project.target_length} {project.length_unit}" if project.target_length else "no target"
 
 
 @register.filter

@@ -23,11 +23,9 @@ from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.adjudicating.services.take_dispute import take_next
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
-from annotation.core.words import ANSWERS
 from annotation.models import Dispute, ErrorType
 from annotation.reviewing.services.review import NOT_LOOKED, withdraw_answer
-from annotation.scoring.score_changes import score_changes, scores_now
-from annotation.scoring.words import in_words
+from annotation.scoring.score_changes import in_words, score_changes, scores_now
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.lists import list_page
 from annotation.web.numbers import need_whole_number
@@ -138,7 +136,6 @@ def _show(
         "claim_id": claim.public_id if claim else "",
         "comments": claim.comments.filter(withdrawn_at=None).count() if claim else 0,
         "left": open_disputes(room.project).count(),
-        "answers": ANSWERS,
         "percents": PERCENTS,
         "error_types": ErrorType.choices,
         "refusal": refusal,

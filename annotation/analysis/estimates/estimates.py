@@ -33,6 +33,11 @@ ESTIMATE, ALIGNMENT_ESTIMATE = "coverage_estimate", "alignment_estimate"
 SIDES: Mapping[str, Check.Side] = {ESTIMATE: Check.Side.REFERENCE, ALIGNMENT_ESTIMATE: Check.Side.PEER}
 """The names of the estimates among the scores, and the side whose checks each is of."""
 
+CAPTION = "what people would say of all claims, including the judge's errors"
+CAPTION_OF_PEOPLE = "what people would say of all claims, from their sampled answers alone"
+NO_SAMPLE = "No estimate yet: review a random sample first."
+ALL_ANSWERED = "No estimate is needed: people answered every check."
+
 
 class EstimateState(StrEnum):
     """How far an estimate may be trusted, and what stands in its place."""
@@ -93,6 +98,39 @@ class EstimateTable:
     @property
     def has_estimates(self) -> bool:
         return bool(self.systems)
+
+    @property
+    def caption(self) -> str:
+        """The population that the interval covers."""
+        return CAPTION_OF_PEOPLE if self.state == EstimateState.PEOPLE else CAPTION
+
+    @property
+    def sentence(self) -> str:
+        """The sample behind the estimates, or the reason that there are none."""
+        newer = self.newer and (
+            f"The random sample of {self.newer.day} has {self.newer.answered:,} of {self.newer.sampled:,} answered. "
+            "Estimates use it once all are answered."
+        )
+        if self.sample is None:
+            return newer or (ALL_ANSWERED if self.is_all_answered else NO_SAMPLE)
+        if not self.documents:
+            return f"No estimate: the random sample of {self.sample.day} has no checks at this target length."
+        said = [
+            f"From the random sample of {self.sample.day}: {self.sample.sampled:,} checks, in at least "
+            f"{self.answered_documents} document sets of every system."
+        ]
+        if self.state == EstimateState.PEOPLE:
+            why = "the judge would not narrow any interval"
+            if not self.has_judge:
+                why = "the judge recorded no probabilities"
+            elif self.answered_documents < TOO_FEW_DOCUMENTS:
+                why = f"using the judge needs {TOO_FEW_DOCUMENTS} document sets"
+            said.append(f"Only people's sampled answers are used because {why}.")
+        elif self.state == EstimateState.FEW:
+            said.append(f"Below {FEW_DOCUMENTS} document sets, an interval may miss more often than stated.")
+        if self.came_after:
+            said.append(f"{self.came_after:,} checks were added after the sample and are not covered.")
+        return " ".join([*said, *([newer] if newer else [])])
 
     def average(self, system: str) -> Average:
         """What is shown of the system; without a value where there is nothing to show."""

@@ -12,7 +12,6 @@ from annotation.analysis.leaderboard import leaderboards
 from annotation.analysis.leaderboard.differences import Differences
 from annotation.analysis.leaderboard.leaderboard import ALL, RANKABLE, RANKED, Leaderboard
 from annotation.analysis.leaderboard.quality import QualityTable, quality_tables
-from annotation.analysis.leaderboard.words import captioned
 from annotation.api.access import ApiView
 from annotation.api.fields import MOST_WORDS, WordChoice
 from annotation.api.lists import operation_of, shape_of
@@ -98,7 +97,7 @@ class LeaderboardView(ApiView):
             found, _ = leaderboards.board(project, score=query["score"], target_words=target, wait=True)
         else:
             found, _ = leaderboards.opening_board(project, target_words=target, wait=True)
-        return Response(plain(captioned(found)))
+        return Response(plain(found))
 
 
 class DifferencesView(ApiView):

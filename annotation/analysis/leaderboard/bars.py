@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.intervals import why_no_interval
 from annotation.analysis.leaderboard.sorting import sorted_rows
-from annotation.analysis.leaderboard.words import headline
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
@@ -109,7 +108,7 @@ def league(
             )
             for row in shown
         ),
-        sentence=headline(table, judge, is_made=is_made),
+        sentence=table.headline(judge, is_made=is_made),
         left_out=len(rows) - len(shown),
     )
 

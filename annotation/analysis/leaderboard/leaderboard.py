@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from annotation.analysis.estimates.estimates import (
     ALIGNMENT_ESTIMATE,
+    CAPTION,
     ESTIMATE,
     SIDES,
     Estimates,
@@ -30,7 +31,7 @@ from annotation.analysis.leaderboard.averages import (
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
 from annotation.core.refusals import Invalid
-from annotation.models import SCORES, DocumentSet, Score, System
+from annotation.models import SCORES, DocumentSet, Judge, Score, System
 from annotation.models.document import cluster_of
 from evaluation.blend import left_out_of_averages
 
@@ -55,6 +56,19 @@ RANKED = "coverage"
 """What systems are ranked by unless asked otherwise."""
 RANKABLE = (*SCORES, *SIDES)
 """What they can be ranked by."""
+
+SAMPLING = "sampling of documents only"
+JUDGED = f"{SAMPLING}; judge error not included"
+CAPTIONS: Mapping[str, str] = {
+    **dict.fromkeys(SCORES, JUDGED),
+    **dict.fromkeys(("human_share", "completeness", "redundancy", "brevity"), SAMPLING),
+    "coverage_human": f"people's own scores for summaries that they judged completely; {SAMPLING}",
+    **dict.fromkeys(SIDES, CAPTION),
+}
+"""What the interval of each score covers, where a judge decided any of it."""
+DECIDED = f"people decided everything it uses; {SAMPLING}"
+RESTING_ON_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
+"""What has no error of a judge in it where people decided all of coverage: the rest is brevity."""
 
 OF_COVERAGE = ("coverage", "coverage_human", "coverage_judge", ESTIMATE)
 OF_ALIGNMENT = ("alignment", ALIGNMENT_ESTIMATE)
@@ -163,6 +177,49 @@ class TargetTable:
             return self.alignment_estimate
         return self.estimate if score in OF_COVERAGE else None
 
+    def caption_of(self, score: str) -> str:
+        """The population that the mean and interval of a score cover."""
+        estimate = self.estimate_beside(score)
+        if score in SIDES and estimate is not None:
+            return estimate.caption
+        if score in RESTING_ON_COVERAGE and self.is_decided_by_people:
+            return DECIDED
+        return CAPTIONS[score]
+
+    @property
+    def mixed(self) -> str:
+        """A warning if the values of summarization come from two measures; "" otherwise."""
+        if len(self.summarized_by) < 2:
+            return ""
+        return (
+            "Summarization mixes two measures: question coverage if questions have answers (summaries: "
+            f"{self.summarized_by['questions']}), otherwise claim coverage (summaries: "
+            f"{self.summarized_by['claims']}). The values are not fully comparable."
+        )
+
+    def headline(self, judge: Judge | None, *, is_made: bool = True) -> str:
+        """The leading systems and the source of the ranking; `judge` is the project's deciding judge.
+
+        Nothing leads while a worker computes the tests (`is_made` is false).
+        """
+        if not is_made and (self.ranking is None or self.ranking.front is None):
+            return "The ranking is being computed."
+        if self.ranking is None:
+            return ""
+        by = self._decided_by(self.ranking.score, judge) if self.ranking.front else ""
+        return f"According to {by}, {self.ranking.sentence}" if by else self.ranking.sentence
+
+    def _decided_by(self, score: str, judge: Judge | None) -> str:
+        if score in SIDES:
+            return "the estimate of people's answers"
+        if judge is None or self.caption_of(score) != JUDGED:
+            return ""
+        is_lexical = judge.kind == Judge.Kind.LEXICAL
+        name = "the lexical judge (an offline baseline)" if is_lexical else f"the judge {judge.name}"
+        if score in RESTING_ON_COVERAGE and any(row.scores["human_share"].mean for row in self.rows):
+            return f"{name} and people"
+        return name
+
     @property
     def summaries(self) -> int:
         """Number of summaries of all systems together."""
@@ -232,15 +289,12 @@ def leaderboard(
             code="unknown_score",
         )
     estimated = {name: estimates(project, side) for name, side in SIDES.items()}
-    return Leaderboard(
-        project=project.slug,
-        signature=_signatures(project, target_words),
-        tables=tuple(
-            gathered.table(target, score, estimated)
-            for target, gathered in _by_target(project, target_words).items()
-        ),
-        score=score,
+    tables = tuple(
+        gathered.table(target, score, estimated)
+        for target, gathered in _by_target(project, target_words).items()
     )
+    signature = _signatures(project, target_words)
+    return _captioned(Leaderboard(project=project.slug, signature=signature, tables=tables, score=score))
 
 
 def as_it_stands(project: Project, *, score: str, computed: Leaderboard | None) -> Leaderboard:
@@ -254,7 +308,14 @@ def as_it_stands(project: Project, *, score: str, computed: Leaderboard | None) 
         for target, gathered in _by_target(project, ALL).items()
     )
     board = computed or Leaderboard(project=project.slug, signature="", tables=(), score=score)
-    return replace(board, signature=_signatures(project, ALL), tables=tables)
+    return _captioned(replace(board, signature=_signatures(project, ALL), tables=tables))
+
+
+def _captioned(board: Leaderboard) -> Leaderboard:
+    first = board.foremost
+    return replace(
+        board, captions={name: first.caption_of(name) if first else CAPTIONS[name] for name in CAPTIONS}
+    )
 
 
 def means_at(project: Project, target_words: int | None) -> SetMeans:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.text import get_text_list
+
 from annotation.analysis.intervals import has_interval
 from annotation.analysis.leaderboard.averages import SEED
 from evaluation.statistics import (
@@ -22,6 +24,7 @@ from evaluation.statistics import (
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.averages import Average, SetMeans
 
+NAMED_AT_MOST = 3
 SIGNIFICANCE_LEVEL = 0.05
 """Differences hold where chance alone would show any so large in fewer than 5 of 100 such tables."""
 
@@ -72,6 +75,26 @@ class Ranking:
     def has_groups(self) -> bool:
         """Whether the tests tell any systems apart and leave others together: else letters say nothing."""
         return self.holding > 0
+
+    @property
+    def sentence(self) -> str:
+        """Names the leading systems and those that may be best."""
+        front = self.front
+        if front is None:
+            return "No system has this score yet."
+        first = front.level[0]
+        if not front.others:
+            return f"{first} is the only system with this score."
+        near = [system for system in front.may_be_best if system not in front.level]
+        if len(front.level) > 1:
+            tied = f"{_listed(front.level)} are tied for first"
+            return f"{tied}, and {_listed(near)} could be as good." if near else f"{tied}."
+        if not has_interval(front.sets):
+            return f"{first} is ahead, but there are too few document sets to test it."
+        if not near:
+            return f"{first} is best: every other system is significantly worse than the best."
+        named = "any other system" if len(near) == front.others else _listed(near)
+        return f"{first} is ahead, but {named} could be as good."
 
 
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
@@ -149,3 +172,8 @@ def _front(
 
 def _is_same(one: Average, other: Average) -> bool:
     return one.mean is not None and math.isclose(one.mean, other.mean or 0.0, abs_tol=1e-12)
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = len(names) - NAMED_AT_MOST
+    return str(get_text_list([*names[:NAMED_AT_MOST], *([f"{rest} more"] if rest > 0 else [])], "and"))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard
 from annotation.analysis.leaderboard.sorting import sorted_rows
-from annotation.analysis.leaderboard.words import caption_of
 from annotation.core.tables.columns import HEAD, Cell, Column, ColumnKind, Level, TableRow, number
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def league_rows(board: Leaderboard, *, sort: str = "") -> Iterator[Mapping[str, 
                     "summaries": row.summaries,
                     "claims": row.claims,
                     "claims_unscored": row.claims_unscored,
-                    "caption": caption_of(name, table),
+                    "caption": table.caption_of(name),
                 }
 
 

@@ -11,7 +11,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
-from annotation.analysis.estimates.words import estimate_in_words
 from annotation.analysis.leaderboard import leaderboards as boards
 from annotation.analysis.leaderboard.bars import league
 from annotation.analysis.leaderboard.differences import (
@@ -34,11 +33,6 @@ from annotation.analysis.leaderboard.quality import quality_tables
 from annotation.analysis.leaderboard.sorting import RANK, SETS, SYSTEM, UNSCORED, UPWARDS, checked_sort
 from annotation.analysis.leaderboard.system_scores import scores_of_system
 from annotation.analysis.leaderboard.table import LEAGUE_COLUMNS, league_rows
-from annotation.analysis.leaderboard.words import (
-    caption_of,
-    headline,
-    mixed_in_words,
-)
 from annotation.analysis.make_analysis import StoredStatistics
 from annotation.analysis.web import table_file
 from annotation.core.permissions import Verb
@@ -116,7 +110,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "targets": [(target_word(other.target_words), other.target_words) for other in shown.tables],
         "league": league(table, column=column, sort=sort, is_made=shown.made.is_current) if table else None,
         "kept": f"&sort={sort}" if sort else "",
-        "say": headline(table, room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
+        "say": table.headline(room.project.deciding_judge, is_made=shown.made.is_current) if table else "",
         "places": table.ranking.places if table and table.ranking else {},
         "views": [
             (label, [(name, VIEWS[name].name, name == column) for name in names])
@@ -127,9 +121,9 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "column": column,
         "charted": view.head,
         "question": view.question,
-        "caption": caption_of(column, table) if table else "",
-        "mixed": mixed_in_words(table).get(column, "") if table else "",
-        "estimated": estimate_in_words(estimate) if estimate else "",
+        "caption": table.caption_of(column) if table else "",
+        "mixed": table.mixed if table and column == "summarization" else "",
+        "estimated": estimate.sentence if estimate else "",
         "quality": quality[0] if quality else None,
         **(_columns(room, table, column, sort) if table else {}),
         "summaries": table.summaries if table else 0,
@@ -297,7 +291,7 @@ class Means:
     target_words: int | None
     document_sets: int
     averages: dict[str, Average]
-    mixed: tuple[str, ...]
+    mixed: str
 
     @property
     def lines(self) -> list[tuple[str, str, Average]]:
@@ -315,7 +309,7 @@ def _means(board: Leaderboard, system: System) -> Iterator[Means]:
                 target_words=table.target_words,
                 document_sets=row.document_sets,
                 averages={name: row.scores[name] for name in held},
-                mixed=tuple(words for name, words in mixed_in_words(table).items() if name in held),
+                mixed=table.mixed if "summarization" in held else "",
             )
 
 

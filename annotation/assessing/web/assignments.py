@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from annotation.assessing.queries.assignments import (
@@ -23,7 +24,6 @@ from annotation.assessing.services.assign import assign_sets as give_sets
 from annotation.assessing.services.unassign import unassign as take_away
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
-from annotation.core.words import counted
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.lists import list_page, listed
 from annotation.web.numbers import need_whole_number
@@ -65,7 +65,7 @@ def assign_sets(request: Request, slug: str) -> HttpResponse:
         given = give_sets(project=room.project, people=people, per_set=per_set, by=request.user)
     except Invalid as refusal:
         return _show(request, room, refusal=refusal)
-    return _done(request, room, f"{counted(len(given), 'assignment')} created.")
+    return _done(request, room, f"{len(given):,} assignment{pluralize(len(given))} created.")
 
 
 @screen("POST")

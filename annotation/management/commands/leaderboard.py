@@ -12,8 +12,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from annotation.analysis.estimates.estimates import ALIGNMENT_ESTIMATE, ESTIMATE, SIDES
-from annotation.analysis.estimates.words import caption_of_estimate, estimate_in_words
 from annotation.analysis.leaderboard.leaderboard import (
+    CAPTIONS,
     RANKABLE,
     RANKED,
     Average,
@@ -24,13 +24,6 @@ from annotation.analysis.leaderboard.leaderboard import (
     opening_score,
 )
 from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
-from annotation.analysis.leaderboard.words import (
-    CAPTIONS,
-    caption_of,
-    captioned,
-    mixed_in_words,
-    ranking_in_words,
-)
 from annotation.core.facts import plain
 from annotation.management.named import project_named
 
@@ -73,9 +66,7 @@ class Command(BaseCommand):
         if options["score"] is None and (score := opening_score(board.foremost)) != board.score:
             board = leaderboard(project, score=score)
         if options["format"] == "json":
-            self.stdout.write(
-                json.dumps(plain(captioned(board)), indent=2, ensure_ascii=False, allow_nan=False)
-            )
+            self.stdout.write(json.dumps(plain(board), indent=2, ensure_ascii=False, allow_nan=False))
         else:
             self.stdout.write("\n".join(table_lines(board, digits=options["digits"])))
 
@@ -107,7 +98,7 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
 
 def _covers(board: Leaderboard) -> str:
     """What the intervals of the ranked score cover, by target length where that is not the same at all."""
-    told = {_title(table): caption_of(board.score, table) for table in board.tables}
+    told = {_title(table): table.caption_of(board.score) for table in board.tables}
     if len(set(told.values())) == 1:
         return next(iter(told.values()))
     return "; ".join(f"{title.lower()}: {covers}" for title, covers in told.items())
@@ -116,7 +107,7 @@ def _covers(board: Leaderboard) -> str:
 def _said(table: TargetTable) -> Iterator[str]:
     """What a table says in words: how sure its order is, where estimates come from."""
     if table.ranking is not None:
-        yield ranking_in_words(table.ranking)
+        yield table.ranking.sentence
         if table.ranking.pairs:
             yield (
                 f"{table.ranking.holding:,} of {table.ranking.pairs:,} pairs of systems differ at "
@@ -124,12 +115,13 @@ def _said(table: TargetTable) -> Iterator[str]:
                 "significantly different."
             )
     if table.estimate is not None:
-        yield f"Estimate: {estimate_in_words(table.estimate)}"
+        yield f"Estimate: {table.estimate.sentence}"
         if table.estimate.has_estimates:
-            yield f"Its interval: {caption_of_estimate(table.estimate)}."
+            yield f"Its interval: {table.estimate.caption}."
     if table.alignment_estimate is not None and table.alignment_estimate.has_estimates:
-        yield f"Estimate of alignment: {estimate_in_words(table.alignment_estimate)}"
-    yield from mixed_in_words(table).values()
+        yield f"Estimate of alignment: {table.alignment_estimate.sentence}"
+    if table.mixed:
+        yield table.mixed
 
 
 def _title(table: TargetTable) -> str:

@@ -17,7 +17,6 @@ from annotation.core.criteria import criterion_of
 from annotation.core.events import log
 from annotation.core.permissions import Verb, may_create_projects, require
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.core.words import listed
 from annotation.judging.queries.judges import is_of
 from annotation.models import (
     CoverageJudgment,
@@ -193,7 +192,7 @@ def _check(project: Project, moved: Collection[str]) -> None:
     """Refuse changes that what was said already does not fit."""
     lengths = {"over_length", "length_unit", "target_length"} & set(moved)
     if lengths and (fixed := lengths & fixed_by_judgments(project)):
-        named = listed([rule_name(name) for name in sorted(fixed)])
+        named = ", ".join(rule_name(name) for name in sorted(fixed))
         raise Conflict(
             "Summaries in this project have been judged, and this change would alter the judged text: "
             f"{named}. Import them into a new project instead.",

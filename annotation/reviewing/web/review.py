@@ -19,7 +19,6 @@ from django.views.decorators.cache import never_cache
 from annotation.core.lists import Look
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
-from annotation.core.words import ANSWERS
 from annotation.models import Check, ErrorType, Verdict
 from annotation.reviewing.queries.check_view import (
     CheckView,
@@ -40,9 +39,7 @@ from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
-from annotation.sampling.words import held_in_words
-from annotation.scoring.score_changes import ScoreChange, ScoresTold, score_changes, scores_now
-from annotation.scoring.words import in_words
+from annotation.scoring.score_changes import ScoreChange, ScoresTold, in_words, score_changes, scores_now
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.lists import look_of
 from annotation.web.numbers import need_whole_number, whole_number
@@ -222,7 +219,6 @@ def _show(
         "withdrawn": withdrawn,
         "kept_by_a_sample": _kept_by_a_sample(withdrawn) if withdrawn else "",
         "moved_in_words": _movement(moved),
-        "answers": ANSWERS,
         "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
         **_counted(queue, None if is_ahead else row),
@@ -311,7 +307,8 @@ def _to_check(request: Request, following: Check | None, queue: Look) -> HttpRes
 
 def _held_in_words(queue: Look) -> str:
     """What of a queue that handed out nothing is with somebody else, in words; empty for nothing."""
-    return held_in_words(held_by_others(queue.found, queue.viewer.person))
+    held = held_by_others(queue.found, queue.viewer.person)
+    return held.sentence if held else ""
 
 
 def _queue_address(slug: str, queue: Look) -> str:

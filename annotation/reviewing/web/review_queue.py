@@ -21,7 +21,6 @@ from annotation.reviewing.queries.review_queue import (
 )
 from annotation.reviewing.queries.sight import keeps_back
 from annotation.sampling.queries.check_samples import held_by_others, open_samples
-from annotation.sampling.words import held_in_words
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
 from annotation.web.rooms import enter
@@ -59,7 +58,7 @@ def _beside(queue: Look) -> dict[str, object]:
         "sample": None if is_sample or queue.is_narrowed or queue.sort else sample_first(viewer),
         "is_finished": is_finished_sample(queue),
         "sampled_scores": sampled_scores(queue),
-        "held": held_in_words(held),
+        "held": held.sentence if held else "",
         "set_name": _set_name(queue),
         "without_set": queue.query(document_set=""),
     }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import connection
 from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef, Q, Subquery
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from annotation.models import SIDE_SCORES, Check, CheckLook, Sample, SampledCheck, Verdict
 from annotation.models.claim import OF_CLAIMS
@@ -63,6 +64,13 @@ class HeldChecks:
     count: int
     since: datetime | None
     until: datetime
+
+    @property
+    def sentence(self) -> str:
+        what = "1 claim is" if self.count == 1 else f"{self.count:,} claims are"
+        since = f", opened {_moment(self.since)}" if self.since else ""
+        free = "It is" if self.count == 1 else "The first is"
+        return f"{what} open by someone else{since}. {free} released at {_moment(self.until)} if inactive."
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +212,8 @@ def open_samples(project: Project, *, but: User | None = None) -> list[CheckSamp
     The oldest come first: estimates use a sample once the one before it is complete.
     """
     return [sample for sample in reversed(check_samples(project, but=but)) if sample.is_open]
+
+
+def _moment(moment: datetime) -> str:
+    here = timezone.localtime(moment)
+    return date_format(here, "H:i" if here.date() == timezone.localdate() else "j M, H:i")
