@@ -210,7 +210,7 @@ class List:
     def is_searched(self) -> bool:
         return any(column.search for column in self.columns)
 
-    def look(self, viewer: Viewer, given: Mapping[str, str], *, is_strict: bool = False) -> Look:
+    def look(self, viewer: Viewer, given: Mapping[str, str], *, is_strict: bool = False) -> Listing:
         """The list as an address asks for it. Raises Invalid, and NotAllowed for what the viewer may not see.
 
         A strict look refuses parameters that the list does not know.
@@ -223,7 +223,7 @@ class List:
             raise Invalid(f"{broken[0]} holds a character that no text has.", field=broken[0])
         limit = whole_number(given.get("limit") or str(ROWS_ON_A_PAGE), "limit", least=1, most=LARGEST_PAGE)
         wanted = {each.name: given.get(each.name) or each.default for each in self.filters}
-        look = Look(
+        look = Listing(
             of=self,
             viewer=viewer,
             q=searched_for(given.get("q", "")),
@@ -246,7 +246,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Look:
+class Listing:
     """One viewer's look at a list: what they searched for, chose and sorted by."""
 
     of: List

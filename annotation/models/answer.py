@@ -44,6 +44,7 @@ class Answer(PublicRow):
     guideline = models.ForeignKey(
         Guideline, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
+    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 

@@ -329,7 +329,6 @@ class Verdict(Answer):
     votes = models.JSONField(
         default=list, blank=True, help_text="Of a panel, or of raters in a file: names and labels."
     )
-    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
     run = models.ForeignKey(
         "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"
     )
@@ -377,23 +376,32 @@ OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
 SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
 
 
-class CheckLook(PublicRow):
-    """What one person was shown of one check, and when: written as it happens, once a check and person.
+class Look(PublicRow):
+    """One person saw a check, or a summary with all its units and ratings. Stored when it happens.
 
-    `revealed_at` is when the judge's verdict came on their screen; before that they knew nothing of it.
+    `revealed_at` is the time at which others' answers were on the screen; null means that they were not yet.
     """
 
-    check_row = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="looks")
+    check_row = models.ForeignKey(
+        Check, null=True, blank=True, on_delete=models.CASCADE, related_name="looks"
+    )
+    summary = models.ForeignKey(
+        Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="looks"
+    )
     # Without an index of its own: where one person has many looks, the database walked it for a look at one check.
     person = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="check_looks", db_index=False
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="looks", db_index=False
     )
     opened_at = models.DateTimeField(auto_now_add=True)
     revealed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("id",)
-        constraints = (models.UniqueConstraint(fields=("person", "check_row"), name="check_look_once"),)
+        constraints = (
+            either("look_at_check_or_summary", "check_row", "summary"),
+            models.UniqueConstraint(fields=("person", "check_row"), name="look_once_at_check"),
+            models.UniqueConstraint(fields=("person", "summary"), name="look_once_at_summary"),
+        )
 
     def __str__(self) -> str:
-        return f"{self.person} at {self.check_row}"
+        return f"{self.person} at {self.check_row or self.summary}"

@@ -129,7 +129,6 @@ class Rating(Answer):
     version = models.PositiveIntegerField(
         default=1, help_text="Counts the rows of one assignment on this criterion and summary."
     )
-    had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
 
     class Meta:
         ordering = ("id",)

@@ -22,9 +22,6 @@ ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
 )
 """Which judgments are on what is still asked: on a unit, or on a claim in the active list of its text."""
 
-GIVEN_BLIND = Q(reading__assignment__may_have_seen=False)
-"""Which judgments of units were given by somebody who could not have seen what others and the judge said."""
-
 
 class CoverageJudgment(Answer):
     """How much of one reference unit the marked summary units express together, in percent.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from annotation.core.lists import List, Look, Viewer
+from annotation.core.lists import List, Listing, Viewer
 from annotation.core.tables.answer import streamed_file
 from annotation.web.htmx import Request, page_or_fragment
 
@@ -35,7 +35,7 @@ def listed(
     }
 
 
-def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Look:
+def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Listing:
     """The look that an address takes at a list. Raises as `List.look`."""
     return what.look(Viewer(request.user, room.project, room.verbs), given)
 
@@ -47,7 +47,7 @@ def list_page(
     *,
     page: str,
     fragment: str = "_list.html",
-    context: Mapping[str, object] | Callable[[Look], Mapping[str, object]] | None = None,
+    context: Mapping[str, object] | Callable[[Listing], Mapping[str, object]] | None = None,
 ) -> HttpResponseBase:
     """The page that includes `_list.html`, its fragment for htmx, or with `file=csv` all rows of the list as a file.
 

@@ -24,7 +24,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.document import cluster_of
-from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING, GIVEN_BLIND
+from annotation.models.judgment import ASKED_AT_PRESENT, COUNTING
 from evaluation.statistics import KappaWeights, Level
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def percent_ratings(project: Project) -> list[RatedItem]:
     Claims that were removed since are left out.
     """
     said = CoverageJudgment.objects.filter(
-        COUNTING, ASKED_AT_PRESENT, GIVEN_BLIND, comparison__peer__document_set__project=project
+        COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__peer__document_set__project=project
     ).order_by("pk")
     rows = said.values_list(
         "comparison_id",
@@ -207,7 +207,7 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
     An item is the public id of the summary. The last answer of each person counts.
     """
     said = Rating.objects.filter(
-        Q(assignment__isnull=True) | Q(assignment__closed_at__isnull=False, assignment__may_have_seen=False),
+        Q(assignment__isnull=True) | Q(assignment__closed_at__isnull=False),
         criterion__in=criteria,
         judge__isnull=True,
         had_seen=False,

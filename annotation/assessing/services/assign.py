@@ -9,12 +9,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.assessing.queries.assignments import comparable_sets
+from annotation.assessing.services.unassign import mark_seen
 from annotation.core.events import log
 from annotation.core.permissions import Verb, has_sight, require, roles_in, verbs_of
 from annotation.core.refusals import Conflict, Invalid
-from annotation.models import Assignment, Comparison, DocumentSet, Project, Reading
+from annotation.models import Assignment, Comparison, DocumentSet, Look, Project, Reading
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 
 MOST_PER_SET = 20
 WRITTEN_AT_ONCE = 2000
+_ASSESSOR_SAW = Exists(
+    Look.objects.filter(
+        Q(summary__document_set=OuterRef("document_set"))
+        | Q(check_row__peer__document_set=OuterRef("document_set")),
+        person=OuterRef("assessor"),
+        revealed_at__isnull=False,
+    )
+)
+"""The assessor saw others' answers on a summary of the set before the set was assigned."""
 
 
 @transaction.atomic
@@ -89,6 +100,7 @@ def assign_sets(
     if not given:
         raise Invalid("Every document set has enough assessors, or these people have had it.", field="people")
     Assignment.objects.bulk_create(given, batch_size=WRITTEN_AT_ONCE)
+    mark_seen(Assignment.objects.filter(_ASSESSOR_SAW, document_set__project=project, closed_at=None))
     _fill(given, Comparison.objects.filter(peer__document_set__project=project), chance)
     log(
         project=project,
@@ -118,10 +130,13 @@ def give(
     )
     if assignment.closed_at is not None:
         raise Conflict(f"{person} has already closed {document_set.external_id}.", code="closed")
-    if assignment.unassigned_at is not None:
-        assignment.unassigned_at, assignment.lease_until = None, lease_until
-        assignment.may_have_seen |= has_sight(person, document_set.project)
-        assignment.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
+    this = Assignment.objects.filter(pk=assignment.pk)
+    was_taken_away = assignment.unassigned_at is not None
+    if was_taken_away:
+        this.update(unassigned_at=None, lease_until=lease_until)
+    is_seen = was_taken_away and has_sight(person, document_set.project)
+    mark_seen(this if is_seen else this.filter(_ASSESSOR_SAW))
+    assignment.refresh_from_db(fields=["unassigned_at", "lease_until", "may_have_seen"])
     lacking = Comparison.objects.filter(peer__document_set=document_set).exclude(
         readings__assignment=assignment
     )

@@ -123,6 +123,7 @@ def _answer_by_rule(assignment: Assignment, summaries: Iterable[SummaryState]) -
             value=lowest,
             version=summary.versions.get(criterion.pk, 0) + 1,
             guideline_id=assignment.guideline_id,
+            had_seen=assignment.may_have_seen,
         )
         for summary in summaries
         for criterion in summary.criteria

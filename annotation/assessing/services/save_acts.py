@@ -223,6 +223,7 @@ class _Saving:
             reason=_clean_note(act.note),
             active_ms=act.active_ms,
             guideline_id=self.assignment.guideline_id,
+            had_seen=self.assignment.may_have_seen,
         )
         key = (piece.key, place.unit_id, place.claim_id)
         before = self.standing.get(key)
@@ -282,6 +283,7 @@ class _Saving:
                 version=version + 1,
                 active_ms=act.active_ms,
                 guideline_id=self.assignment.guideline_id,
+                had_seen=self.assignment.may_have_seen,
             )
         )
         return version + 1

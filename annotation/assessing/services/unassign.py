@@ -10,10 +10,11 @@ from django.utils import timezone
 from annotation.core.events import log
 from annotation.core.permissions import Verb, has_sight, require
 from annotation.core.refusals import Conflict
-from annotation.models import Assignment
+from annotation.models import Assignment, CoverageJudgment, Rating
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 
 @transaction.atomic
@@ -48,8 +49,17 @@ def held(assignment: Assignment) -> Assignment:
 def put_away(assignment: Assignment) -> None:
     """Take a locked assignment from its assessor, who is blind to it no more if their roles show them anything."""
     assignment.unassigned_at = timezone.now()
-    assignment.may_have_seen |= has_sight(assignment.assessor, assignment.document_set.project)
-    assignment.save(update_fields=["unassigned_at", "lease_until", "may_have_seen"])
+    assignment.save(update_fields=["unassigned_at", "lease_until"])
+    if has_sight(assignment.assessor, assignment.document_set.project):
+        mark_seen(Assignment.objects.filter(pk=assignment.pk))
+
+
+def mark_seen(assignments: QuerySet[Assignment]) -> None:
+    """Record that the assessors may have seen others' answers, on the assignments and on their answers."""
+    keys = list(assignments.values_list("pk", flat=True))
+    Assignment.objects.filter(pk__in=keys).update(may_have_seen=True)
+    CoverageJudgment.objects.filter(reading__assignment__in=keys).update(had_seen=True)
+    Rating.objects.filter(assignment__in=keys).update(had_seen=True)
 
 
 def told(assignment: Assignment) -> dict[str, object]:

@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from annotation.core.by_hand import Part, named, rows
 from annotation.core.permissions import STANDING, Verb, require_as_read, standing_values
 from annotation.core.refusals import NotFound
-from annotation.models import Check, CheckLook, Claim, Judge, Project, Verdict
+from annotation.models import Check, Claim, Judge, Look, Project, Verdict
 from annotation.reviewing.queries import sql
 
 _PROJECT, _CHECK = Part(Project, "project"), Part(Check, "annotation_check")
-_CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(CheckLook, "look"), Part(Verdict, "verdict")
+_CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(Look, "look"), Part(Verdict, "verdict")
 _FACTS = 4
 """So many columns stand before those of the rows."""
 
@@ -27,7 +27,7 @@ class BeforeAnswer:
     """
 
     check: Check
-    look: CheckLook | None
+    look: Look | None
     said: tuple[Verdict, ...]
     guideline_id: int | None
     is_sampled: bool

@@ -17,7 +17,7 @@ _ANSWERED = """(
     WHERE check_row_id = {check} AND person_id = %s AND role = 'reviewer' LIMIT 1
 ) IS NOT NULL"""
 _SHOWN = """(
-    SELECT id FROM annotation_checklook
+    SELECT id FROM annotation_look
     WHERE check_row_id = {check} AND person_id = %s AND revealed_at IS NOT NULL LIMIT 1
 ) IS NOT NULL"""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q, TextChoices
 
-from annotation.core.lists import Choices, Column, Filter, Kind, List, Look, Order, Viewer, sees_scores
+from annotation.core.lists import Choices, Column, Filter, Kind, List, Listing, Order, Viewer, sees_scores
 from annotation.core.permissions import READ_CONTENT, Verb, roles_with
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.models import (
@@ -379,13 +379,13 @@ def sample_first(viewer: Viewer) -> SampleFirst | None:
     return None
 
 
-def is_finished_sample(look: Look) -> bool:
+def is_finished_sample(look: Listing) -> bool:
     """Whether a queue is that of a random sample of which every claim is answered."""
     sample = look.chosen.get("sample", "")
     return bool(sample) and any(each.is_complete for each in check_samples(look.viewer.project, only=sample))
 
 
-def sampled_scores(look: Look) -> list[str]:
+def sampled_scores(look: Listing) -> list[str]:
     """The scores that the random sample of a queue tells of."""
     if "sample" not in look.chosen:
         return []
@@ -407,17 +407,17 @@ def has_panel(project: Project) -> bool:
     return judge is not None and judge.kind == Judge.Kind.PANEL
 
 
-def count(look: Look) -> int:
+def count(look: Listing) -> int:
     """How many there are, counted no further than a person wants to know."""
     return look.found.order_by().values("pk")[: CHECKS_COUNTED_UP_TO + 1].count()
 
 
-def counts_down(look: Look) -> bool:
+def counts_down(look: Listing) -> bool:
     """Whether each answer leaves one less in the queue."""
     return "sample" in look.chosen or look.chosen.get("only") in (Only.WAITING, Only.SPLIT)
 
 
-def goes_by_answers(look: Look) -> bool:
+def goes_by_answers(look: Listing) -> bool:
     """Whether the queue goes by what people said, and so holds only what its viewer knows."""
     by_answers = look.chosen.get("only") in (Only.DISPUTED, Only.AGAINST) or "label" in look.chosen
     return by_answers and look.viewer.project.reveal != Project.Reveal.SHOWN

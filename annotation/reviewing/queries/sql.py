@@ -18,7 +18,7 @@ SELECT
 FROM annotation_check
 JOIN annotation_project project ON project.id = annotation_check.project_id
 JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
-LEFT JOIN annotation_checklook look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
+LEFT JOIN annotation_look look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
 LEFT JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
 WHERE annotation_check.id = %(check)s
 ORDER BY verdict.id

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from annotation.core.lists import Look
-    from annotation.models import CheckLook, Project
+    from annotation.core.lists import Listing
+    from annotation.models import Look, Project
 
 MOST_HELD = 3
 """So many checks of a project one person has in hand: the newest; what they left for these is anybody's."""
 
 
-def hand_out(*, look: Look, after: Check | None = None) -> Check | None:
+def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
     """The queue's next check that nobody else is at, leased to the viewer; None where there is no other.
 
     `after` is the check that they are at; after the end of the queue, its top follows. Nobody else is handed the check
@@ -32,7 +32,7 @@ def hand_out(*, look: Look, after: Check | None = None) -> Check | None:
     return _hand_out(look, after)
 
 
-def move_on(*, look: Look, here: str) -> Check | None:
+def move_on(*, look: Listing, here: str) -> Check | None:
     """Record that a check has come on the viewer's screen, hold it for them, and hand out the next.
 
     `here` is its public id. The same as `stay` and `hand_out`, which asks for itself what the viewer may do. Raises
@@ -42,7 +42,7 @@ def move_on(*, look: Look, here: str) -> Check | None:
     return _hand_out(look, check)
 
 
-def stay(*, project: Project, here: str, by: User) -> tuple[Check, CheckLook]:
+def stay(*, project: Project, here: str, by: User) -> tuple[Check, Look]:
     """Record that a check, `here` its public id, is on the person's screen, and go on holding it for them.
 
     Raises NotFound, and as `require`.
@@ -66,7 +66,7 @@ def let_go(*, check: Check, by: User) -> None:
     leases.give_back(Check.objects.filter(pk=check.pk), by=by)
 
 
-def _hand_out(look: Look, after: Check | None) -> Check | None:
+def _hand_out(look: Listing, after: Check | None) -> Check | None:
     parts: tuple[QuerySet[Check], ...] = (look.found,)
     if after is not None:
         # A check has its place in a sample from there. One that is not in it comes before all that are.

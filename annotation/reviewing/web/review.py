@@ -16,7 +16,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from annotation.core.lists import Look
+from annotation.core.lists import Listing
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Check, ErrorType, Verdict
@@ -180,13 +180,13 @@ class TypedAnswer:
         return cls(reason=own.reason, error_type=own.error_type, confidence=confidence)
 
 
-def _queue(request: Request, room: Room) -> Look:
+def _queue(request: Request, room: Room) -> Listing:
     """The queue that the reader is in, by the address."""
     given = request.GET.dict()
     return look_of(request, room, queue_of(given), given)
 
 
-def _address(slug: str, check_id: str, queue: Look, **more: str) -> str:
+def _address(slug: str, check_id: str, queue: Listing, **more: str) -> str:
     return reverse("check", kwargs={"slug": slug, "check_id": check_id}) + queue.query(**more)
 
 
@@ -233,7 +233,7 @@ def _show(
     )
 
 
-def _counted(queue: Look, here: Check | None) -> dict[str, object]:
+def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
     """How many wait in the queue, and whether the claim on screen, `here`, is one of them.
 
     None is one that is fetched ahead of its turn: nobody knows how many will be left then, and the page that it comes
@@ -297,7 +297,7 @@ def _movement(moved: list[ScoreChange] | None) -> str:
     return "" if moved is None else in_words(moved)
 
 
-def _to_check(request: Request, following: Check | None, queue: Look) -> HttpResponseRedirect:
+def _to_check(request: Request, following: Check | None, queue: Listing) -> HttpResponseRedirect:
     slug = queue.viewer.project.slug
     if following is not None:
         return redirect(_address(slug, following.public_id, queue))
@@ -305,13 +305,13 @@ def _to_check(request: Request, following: Check | None, queue: Look) -> HttpRes
     return redirect(_queue_address(slug, queue))
 
 
-def _held_in_words(queue: Look) -> str:
+def _held_in_words(queue: Listing) -> str:
     """What of a queue that handed out nothing is with somebody else, in words; empty for nothing."""
     held = held_by_others(queue.found, queue.viewer.person)
     return held.sentence if held else ""
 
 
-def _queue_address(slug: str, queue: Look) -> str:
+def _queue_address(slug: str, queue: Listing) -> str:
     return reverse("review", kwargs={"slug": slug}) + queue.query()
 
 

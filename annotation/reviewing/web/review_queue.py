@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 
-from annotation.core.lists import Look
+from annotation.core.lists import Listing
 from annotation.core.permissions import Verb
 from annotation.models import DocumentSet
 from annotation.reviewing.queries.review_queue import (
@@ -41,7 +41,7 @@ def review(request: Request, slug: str) -> HttpResponseBase:
     )
 
 
-def _beside(queue: Look) -> dict[str, object]:
+def _beside(queue: Listing) -> dict[str, object]:
     """What is said of a queue above it."""
     viewer, counted = queue.viewer, count(queue)
     is_sample = "sample" in queue.chosen
@@ -64,7 +64,7 @@ def _beside(queue: Look) -> dict[str, object]:
     }
 
 
-def _set_name(queue: Look) -> str:
+def _set_name(queue: Listing) -> str:
     """The document set that the queue keeps to, empty for none."""
     chosen = queue.chosen.get("document_set")
     found = DocumentSet.objects.filter(project=queue.viewer.project, public_id=chosen) if chosen else None

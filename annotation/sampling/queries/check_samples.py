@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, Func, IntegerField, Min, OuterRef
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from annotation.models import SIDE_SCORES, Check, CheckLook, Sample, SampledCheck, Verdict
+from annotation.models import SIDE_SCORES, Check, Look, Sample, SampledCheck, Verdict
 from annotation.models.claim import OF_CLAIMS
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _is_held(path: str, but: User | None) -> Q:
 
 def _opened(check: str, path: str) -> Subquery:
     """When anyone who has the check opened it first."""
-    looks = CheckLook.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
+    looks = Look.objects.filter(check_row=OuterRef(check), person=OuterRef(f"{path}leased_to"))
     return Subquery(looks.order_by().values("opened_at")[:1])
 
 

@@ -23,12 +23,12 @@ from annotation.core.permissions import Verb, require, verbs_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
 from annotation.models import (
     Check,
-    CheckLook,
     Claim,
     ClaimOrigin,
     ClaimSet,
     Comparison,
     DocumentSet,
+    Look,
     SampledCheck,
     Summary,
     Unit,
@@ -263,7 +263,7 @@ def _ask(claim: Claim, pairs: Iterable[PeerSide]) -> None:
 def _copy_looks(old: Claim, made: Claim) -> None:
     """Looks of the old checks are looks of the new ones, and so are answers: what comes later is not blind."""
     checks = dict(Check.objects.filter(claim=made).values_list("peer_id", "pk"))
-    looks = CheckLook.objects.filter(check_row__claim=old, revealed_at__isnull=False)
+    looks = Look.objects.filter(check_row__claim=old, revealed_at__isnull=False)
     answers = Verdict.objects.filter(
         check_row__claim=old, role=Verdict.Role.REVIEWER, person__isnull=False
     ).order_by("pk")
@@ -273,9 +273,8 @@ def _copy_looks(old: Claim, made: Claim) -> None:
         answers.values_list("check_row__peer_id", "person_id", "created_at"),
     ):
         seen.setdefault((checks[peer], person), at)
-    CheckLook.objects.bulk_create(
-        CheckLook(check_row_id=check, person_id=person, revealed_at=at)
-        for (check, person), at in seen.items()
+    Look.objects.bulk_create(
+        Look(check_row_id=check, person_id=person, revealed_at=at) for (check, person), at in seen.items()
     )
 
 

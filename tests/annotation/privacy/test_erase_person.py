@@ -116,7 +116,7 @@ def quill(world: World) -> User:
 STAYS_UNDER_THE_PSEUDONYM = {
     "CoverageJudgment.person",
     "Check.leased_to",
-    "CheckLook.person",
+    "Look.person",
     "Comment.author",
     "Dispute.leased_to",
     "Event.actor",
