@@ -1,4 +1,4 @@
-"""What a person may want to do next in a project, the most pressing first."""
+"""Suggested next steps for a person in a project, the most urgent first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`what` names the act, `why` the reason in a sentence, `url_name` and `query` the page where it is done."""
+    """A suggested step: `what` names it, `why` gives the reason, `url_name` and `query` lead to its page."""
 
     what: str
     why: str
