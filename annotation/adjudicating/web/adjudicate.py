@@ -1,4 +1,4 @@
-"""Adjudication: the queue of what differs, and one dispute in view with the answers that differ."""
+"""The queue of disputes, and the page for deciding one."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
 
 @screen("POST")
 def next_dispute(request: Request, slug: str) -> HttpResponse:
-    """Hand out the next dispute; `after` names the one that is left as it is."""
+    """Hand out the next dispute; `after` names the one that is skipped."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     return _hand_out(request, room, after=request.POST.get("after", ""), note="")
 
 
 @screen("POST")
 def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
-    """An adjudicator's decision; the next dispute is on screen at once."""
+    """Save a decision and show the next dispute."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     row = dispute_of(room.project, dispute_id)
     before = scores_now(row.place)
@@ -92,7 +92,6 @@ def withdraw_decision(request: Request, slug: str, decision_id: str) -> HttpResp
 
 
 def _percent(request: Request) -> int | None:
-    """A percent that was typed counts where its own button sent the form."""
     text = request.POST.get("own_percent" if "typed" in request.POST else "percent", "").strip()
     if not text:
         return None
@@ -102,7 +101,6 @@ def _percent(request: Request) -> int | None:
 
 
 def _hand_out(request: Request, room: Room, *, after: str, note: str) -> HttpResponse:
-    """The next open dispute, leased and on screen; the queue where nothing is left."""
     taken = take_next(project=room.project, by=request.user, after=after)
     if taken is not None and request.htmx:
         response = _show(request, room, dispute_of(room.project, taken.public_id), note=note)
@@ -128,7 +126,6 @@ def _show(
     typed: Mapping[str, str] | None = None,
     note: str = "",
 ) -> HttpResponse:
-    """The dispute as it stands now, with what was just done, or what could not be."""
     claim = row.check_row.claim if row.check_row else None
     context = {
         "room": room,
@@ -150,6 +147,6 @@ def _show(
         status=status_of(refusal) if refusal else 200,
     )
     if refusal:
-        # Errors are put where the page keeps its notices, unless the answer says otherwise.
+        # Errors go to the page's notices unless the response says otherwise.
         response["HX-Retarget"] = "#dispute-room"
     return response

@@ -1,4 +1,4 @@
-"""A reviewer has a check on screen: when, and whether the judge's verdict stood there."""
+"""Record the checks and summaries that a person has seen, and whether others' answers were shown."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def look_at(*, check: Check, by: User) -> Look:
-    """Record that the check came on the person's screen, and the judge's verdict with it where they may see it.
+    """Record that the check was on the person's screen, with others' answers if they may see them.
 
-    The first sight of either is kept; later ones change nothing.
+    The first time of each is stored; later looks change nothing.
     """
     require(by, check.project, Verb.REVIEW)
     look, _ = Look.objects.get_or_create(check_row=check, person=by)
@@ -30,12 +30,12 @@ def look_at(*, check: Check, by: User) -> Look:
 
 
 def reveal(*, check: Check, to: User, look: Look | None) -> Look:
-    """Record that the judge's verdict comes on the person's screen now, unless it has before."""
+    """Record that others' answers to the check are shown to the person, unless it is recorded already."""
     if look is not None and look.revealed_at is not None:
         return look
     look = look or Look(check_row=check, person=to)
     look.revealed_at = timezone.now()
-    # Opened in another window, the look is there already.
+    # A look from another window may exist.
     Look.objects.bulk_create(
         [Look(public_id=look.public_id, check_row=check, person=to, revealed_at=look.revealed_at)],
         update_conflicts=True,
@@ -46,9 +46,9 @@ def reveal(*, check: Check, to: User, look: Look | None) -> Look:
 
 
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
-    """Record that the person opens what the scores of a summary are made of, with everything said of its checks.
+    """Record that the person opens the explanation of a summary's scores, with all answers to its checks.
 
-    As `see_checks` of each of its current checks, and of its source. Nothing is kept of anyone who cannot open it.
+    Records nothing for people who cannot open it. Checks of the source count too.
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
@@ -60,12 +60,10 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
 
 
 def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
-    """Record that the person is shown, as it is, what the judge and others said of some checks of a project.
+    """Record that the person is shown all answers to these checks.
 
-    For every door that keeps nothing back from them. From now on they know it of each, so that a later answer counts
-    as given with the judge's verdict in sight. Nothing is kept of those whose roles
-    do not let them review. The number of queries does not grow with the checks, but for SQLite's limit of values in
-    one.
+    Their later answers to these checks are not blind. Records nothing for people whose roles let them neither
+    review nor assess. The number of queries does not depend on the checks, except for SQLite's limit on values.
     """
     _see(checks.filter(project=project), by, standing_in(by, project))
 
@@ -76,7 +74,7 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
     shown = Look.objects.filter(check_row=OuterRef("pk"), person=by, revealed_at__isnull=False)
     unseen = checks.filter(~Exists(shown)).order_by()
     now = timezone.now()
-    # Those that they have opened are there already, without the judge's verdict.
+    # Checks that they opened before have a look already, without others' answers.
     Look.objects.bulk_create(
         [Look(check_row_id=key, person=by, revealed_at=now) for key in unseen.values_list("pk", flat=True)],
         update_conflicts=True,
@@ -86,5 +84,5 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
 
 
 def _may_answer(standing: Standing) -> bool:
-    # By roles, since blindness ends, and superusers see the admin all the same.
+    # By roles and not by present verbs: blindness ends, and superusers see the admin while they are blind.
     return bool(standing.roles & (roles_with(Verb.REVIEW) | roles_with(Verb.ASSESS)))

@@ -1,8 +1,7 @@
-"""Review: the queue of checks, and one check in view with its answer.
+"""The page for answering one check.
 
-A form with scripts sends the answer and shows the next claim, which was fetched ahead, at once; what comes back is
-the strip that tells what the judge had said. Without scripts the answer leads to the next claim's page, with the same
-strip on it.
+With scripts, the form sends the answer and at once shows the next claim, which was fetched before; the response is
+a strip with the judge's verdict. Without scripts, the answer leads to the next claim's page with the same strip.
 """
 
 from __future__ import annotations
@@ -66,9 +65,9 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("GET", "POST")
 def next_check(request: Request, slug: str) -> HttpResponse:
-    """Hand out the queue's next claim; a script asks for it ahead of its turn, and tells which one is on screen.
+    """Hand out the queue's next claim. Scripts fetch it early and name the claim on screen in `here`.
 
-    Somebody who comes to the address by a link or a reload is sent to the queue.
+    A link or reload leads to the queue.
     """
     room = enter(request, slug, Verb.REVIEW, here="review")
     queue = _queue(request, room)
@@ -92,7 +91,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def look(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """A sign of life: the claim is still on somebody's screen, and is kept for them."""
+    """Record that the claim is still on screen, and extend its lease."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     stay(project=room.project, here=check_id, by=request.user)
     return HttpResponse(status=204)
@@ -100,7 +99,7 @@ def look(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def override(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """A reviewer's answer, with the scores before and after; a newer answer of one's own is a conflict."""
+    """Save a reviewer's answer and show the changed scores. A newer answer of one's own is a conflict."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     before = _scores_told(room, row)
@@ -134,7 +133,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """Take an answer back; its claim comes on screen again."""
+    """Withdraw an answer and show its claim again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     before = _scores_told(room, row)
@@ -152,7 +151,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
 
 @dataclass(frozen=True, slots=True)
 class TypedAnswer:
-    """What somebody has filled in, as it came."""
+    """The submitted fields of the form."""
 
     label: str = ""
     reason: str = ""
@@ -172,7 +171,7 @@ class TypedAnswer:
 
     @classmethod
     def own(cls, view: CheckView) -> TypedAnswer:
-        """What the reader said before, to be said again or otherwise."""
+        """The reader's earlier answer, as the form's initial values."""
         own = view.outcome.own
         if own is None:
             return cls()
@@ -181,7 +180,6 @@ class TypedAnswer:
 
 
 def _queue(request: Request, room: Room) -> Listing:
-    """The queue that the reader is in, by the address."""
     given = request.GET.dict()
     return look_of(request, room, queue_of(given), given)
 
@@ -201,7 +199,6 @@ def _show(
     moved: list[ScoreChange] | None = None,
     is_ahead: bool = False,
 ) -> HttpResponse:
-    """The check as it stands now, with what was just done to it or what could not be."""
     queue = _queue(request, room)
     is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
     numbers = [] if typed is None else map(whole_number, typed.evidence)
@@ -234,10 +231,9 @@ def _show(
 
 
 def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
-    """How many wait in the queue, and whether the claim on screen, `here`, is one of them.
+    """The number of waiting checks, and whether the claim on screen (`here`) is one of them.
 
-    None is one that is fetched ahead of its turn: nobody knows how many will be left then, and the page that it comes
-    to counts on by itself.
+    None for `here` is a claim fetched early: the count at its turn is unknown, and the page counts on by itself.
     """
     is_counted = counts_down(queue)
     if here is None:
@@ -251,7 +247,7 @@ def _counted(queue: Listing, here: Check | None) -> dict[str, object]:
     return {
         "left": min(left, CHECKS_COUNTED_UP_TO),
         "counts_down": is_counted,
-        # Somebody who came by an address may answer a claim that does not wait here.
+        # A claim opened by its address may not be in this queue.
         "is_counted": is_counted and queue.found.filter(pk=here.pk).exists(),
         "is_left_counted_out": left <= CHECKS_COUNTED_UP_TO,
     }
@@ -265,7 +261,6 @@ def _after_answer(
     verdict: Verdict,
     moved: list[ScoreChange] | None,
 ) -> HttpResponseRedirect:
-    """The next claim, or the one on which somebody changed their mind about the one before."""
     slug, queue = room.project.slug, _queue(request, room)
     messages.success(request, f"Saved: {verdict.label}. {_movement(moved)}".strip())
     if here := request.POST.get("at", ""):
@@ -277,14 +272,12 @@ def _after_answer(
 
 
 def _kept_by_a_sample(withdrawn: Verdict) -> str:
-    """What is said to somebody who takes an answer back that a random sample keeps; else nothing."""
     if not is_kept_by_a_sample(withdrawn):
         return ""
     return "The random sample keeps your first answer because you have now seen the judge's verdict."
 
 
 def _scores_told(room: Room, row: Check) -> ScoresTold | None:
-    """The scores that an answer to `row` may move; None for anyone who is told of no movement."""
     return scores_now(row) if Verb.VIEW_SCORES in room.verbs else None
 
 
@@ -293,7 +286,6 @@ def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange] | None:
 
 
 def _movement(moved: list[ScoreChange] | None) -> str:
-    """How the scores moved by an answer, in words; empty if the person may not see it."""
     return "" if moved is None else in_words(moved)
 
 
@@ -306,7 +298,6 @@ def _to_check(request: Request, following: Check | None, queue: Listing) -> Http
 
 
 def _held_in_words(queue: Listing) -> str:
-    """What of a queue that handed out nothing is with somebody else, in words; empty for nothing."""
     held = held_by_others(queue.found, queue.viewer.person)
     return held.sentence if held else ""
 
@@ -316,7 +307,7 @@ def _queue_address(slug: str, queue: Listing) -> str:
 
 
 def _before(request: Request, room: Room, row: Check) -> object:
-    """What is told of the claim before this one, where the reader comes from its answer."""
+    """The outcome of the previous claim, if the reader has just answered it."""
     name = request.GET.get("was", "")
     if not name or name == row.public_id:
         return None

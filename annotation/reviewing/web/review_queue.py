@@ -1,5 +1,3 @@
-"""The queue of checks as a list."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
@@ -42,10 +40,9 @@ def review(request: Request, slug: str) -> HttpResponseBase:
 
 
 def _beside(queue: Listing) -> dict[str, object]:
-    """What is said of a queue above it."""
     viewer, counted = queue.viewer, count(queue)
     is_sample = "sample" in queue.chosen
-    # What is with somebody else is told of samples, which have to be finished; of other queues at their end.
+    # Checks held by others are shown for samples, which must be completed, and at the end of other queues.
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
         "counted": min(counted, CHECKS_COUNTED_UP_TO),
@@ -65,7 +62,6 @@ def _beside(queue: Listing) -> dict[str, object]:
 
 
 def _set_name(queue: Listing) -> str:
-    """The document set that the queue keeps to, empty for none."""
     chosen = queue.chosen.get("document_set")
     found = DocumentSet.objects.filter(project=queue.viewer.project, public_id=chosen) if chosen else None
     return (found.values_list("external_id", flat=True).first() or "unknown") if found is not None else ""
