@@ -1,4 +1,4 @@
-"""What one act of a person did to the scores of a summary."""
+"""The changes that one act makes to the scores of a summary."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import Avg, Q
 from annotation.models import Check, Comparison, Score
 
 TOLD = ("coverage", "claim_coverage", "alignment", "question_coverage", "composite_2_3")
-"""The scores whose movement people are told after an act, in the order of the screen."""
+"""The scores shown after an act, in the order of the screen."""
 
 ScoresTold = dict[str, float | None]
 
@@ -34,7 +34,7 @@ class ScoreChange:
 
 
 def scores_now(place: Check | Comparison) -> ScoresTold:
-    """The scores that an act may move: of a summary, or of a source their means over the summaries of its set."""
+    """The scores that an act can change: those of its summary, or for a source check their means over the set."""
     scored = Q(summary=place.peer_id)
     if isinstance(place, Check) and place.peer_id is None:
         scored = Q(summary__document_set=place.document_set_id)
@@ -42,7 +42,7 @@ def scores_now(place: Check | Comparison) -> ScoresTold:
 
 
 def score_changes(before: ScoresTold, after: ScoresTold) -> list[ScoreChange]:
-    """What an act did to the scores; those that never were are left out."""
+    """The scores before and after an act, without those that are missing in both."""
     return [
         ScoreChange(name=name, before=before[name], after=after[name])
         for name in TOLD

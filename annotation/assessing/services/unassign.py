@@ -1,4 +1,4 @@
-"""An open set is taken from its assessor: what was said in it is kept and counts for nothing."""
+"""Unassign an open set: its answers are kept and not counted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
-    """Take an open set from its assessor; twice changes nothing. Raises Conflict (code `closed`)."""
+    """Unassign an open set. Idempotent. Raises Conflict (code `closed`)."""
     project = assignment.document_set.project
     require(by, project, Verb.ASSIGN)
     assignment = held(assignment)
@@ -31,7 +31,7 @@ def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
 
 
 def held(assignment: Assignment) -> Assignment:
-    """The assignment as it stands, locked. Raises Conflict (code `closed`) where it is submitted."""
+    """Return the current assignment, locked. Raises Conflict (code `closed`) if it is submitted."""
     found = (
         Assignment.objects.select_for_update(of=("self",))
         .select_related("document_set__project", "assessor")
@@ -47,7 +47,7 @@ def held(assignment: Assignment) -> Assignment:
 
 
 def put_away(assignment: Assignment) -> None:
-    """Take a locked assignment from its assessor, who is blind to it no more if their roles show them anything."""
+    """Unassign a locked assignment. The assessor is no longer blind to it if their roles show them anything."""
     assignment.unassigned_at = timezone.now()
     assignment.save(update_fields=["unassigned_at", "lease_until"])
     if has_sight(assignment.assessor, assignment.document_set.project):
@@ -63,5 +63,5 @@ def mark_seen(assignments: QuerySet[Assignment]) -> None:
 
 
 def told(assignment: Assignment) -> dict[str, object]:
-    """What the log says of an assignment."""
+    """The assignment's data for the log."""
     return {"assessor": assignment.assessor.username, "document_set": assignment.document_set.external_id}

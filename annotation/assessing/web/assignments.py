@@ -1,4 +1,4 @@
-"""A manager gives document sets to assessors, takes them away, and sees how far everybody is."""
+"""Assign and unassign document sets, and show everybody's progress."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ def assignments(request: Request, slug: str) -> HttpResponseBase:
 
 @screen("POST")
 def assign(request: Request, slug: str) -> HttpResponse:
-    """One set to one person."""
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     try:
         document_set = set_named(room.project, request.POST.get("document_set", "").strip())
@@ -55,7 +54,6 @@ def assign(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def assign_sets(request: Request, slug: str) -> HttpResponse:
-    """So many assessors for every set."""
     room = enter(request, slug, Verb.ASSIGN, here="assignments")
     try:
         per_set = need_whole_number(
@@ -97,7 +95,6 @@ def _show(request: Request, room: Room, *, refusal: Conflict | Invalid | None = 
 
 
 def _beside(request: Request, room: Room) -> dict[str, object]:
-    """How far everybody is, and the forms that assign, as they were filled in."""
     return {
         "progress": assessor_progress(room.project),
         "in_queue": lacking_sets(room.project).count(),
