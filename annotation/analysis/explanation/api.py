@@ -1,5 +1,3 @@
-"""Why a number is what it is: everything behind the scores of one summary."""
-
 from __future__ import annotations
 
 from rest_framework.request import Request
@@ -22,11 +20,10 @@ class SummaryExplanation(ApiView):
 
     @operation("explain_scores", responses=Explanation)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show what the scores of a summary are made of.
+        """Show the units, claims and answers behind the scores of a summary.
 
-        Units, claims, every statement and who made it in order, decisions, and each score as a
-        formula with its numbers. Of a caller who may review it is kept that they have seen what the judge
-        and others said of its checks: an answer of theirs counts from now on as given after that.
+        Includes every answer with its author in order, decisions, and each score as a formula with its numbers. A
+        look is recorded for callers who may review or assess: their later answers do not count as blind.
         """
         project = self.enter(Verb.VIEW_SCORES)
         summary = summary_of(project, public_id)

@@ -1,4 +1,4 @@
-"""What the scores of one summary are made of, the claims behind those of a system, and summaries side by side."""
+"""The pages of one summary's scores, of a system's claims, and of summaries side by side."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Scores: of every summary, and of the systems side by side."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -43,7 +41,7 @@ SCORE_ROWS = List(
         Column("system", "summary.system.name", order=True),
         Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
         Column("peer_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
-        # As in the export; in [0, 1], null where nothing can be said, never 0.
+        # As in the export: in [0, 1], null without a value, never 0.
         *(Column(name, kind=Kind.NUMBER, nullable=True) for name in SCORES),
         Column("claims", kind=Kind.COUNT),
         Column("claims_unscored", kind=Kind.COUNT),
@@ -122,7 +120,7 @@ class Quality(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List the mean answers to the criteria by system, one table per target length.
 
-        Of closed assignments.
+        Only closed assignments count.
         """
         project = self.enter(Verb.VIEW_SCORES)
         target = self.query(LeaderboardQuery).get("target_words", ALL)

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 NAMED_AT_MOST = 3
 SIGNIFICANCE_LEVEL = 0.05
-"""Differences hold where chance alone would show any so large in fewer than 5 of 100 such tables."""
+"""The family-wise error rate of the tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A system's letters: systems that share one are not significantly different.
 
-    `group_marks` says of each group of the ranking in turn whether the system stands in it.
+    `group_marks` is True at each group of the ranking that contains the system.
     """
 
     letters: str
@@ -44,9 +44,9 @@ class Place:
 class Front:
     """The systems at the top of a ranking.
 
-    `level` are the systems with the highest mean over `sets` document sets, `others` counts the further ones.
-    `may_be_best`, best mean first, are `level` and every system that no test shows to be worse than another one: by the
-    comparison with the best, of two systems by the comparison of the pair.
+    `level` are the systems with the highest mean over `sets` document sets, `others` counts the remaining ones.
+    `may_be_best`, best mean first, are `level` and every system that no test shows to be worse: by comparisons with
+    the best, for two systems by the comparison of the pair.
     """
 
     level: tuple[str, ...]
@@ -57,10 +57,10 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The order of the systems by one score and how sure it is.
+    """The order of the systems by one score, with its significance.
 
-    `pairs` of systems were compared on their common document sets, and of `holding` the difference holds at `level`
-    after Holm's correction. `places` has every system with a mean.
+    `pairs` of systems were compared on their common document sets; `holding` of them differ at `level` after Holm's
+    correction. `places` has every system with a mean.
     """
 
     score: str
@@ -73,12 +73,12 @@ class Ranking:
 
     @property
     def has_groups(self) -> bool:
-        """Whether the tests tell any systems apart and leave others together: else letters say nothing."""
+        """True if the tests separate any systems; otherwise letters say nothing."""
         return self.holding > 0
 
     @property
     def sentence(self) -> str:
-        """Names the leading systems and those that may be best."""
+        """A sentence that names the leading systems and those that may be best."""
         front = self.front
         if front is None:
             return "No system has this score yet."
@@ -98,9 +98,9 @@ class Ranking:
 
 
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
-    """The order of the systems by a score, compared on document sets.
+    """Rank the systems by a score, compared on document sets.
 
-    `order` names the systems that have a mean of the score, best first.
+    `order` names the systems with a mean of the score, best first.
     """
     values = {system: of_system for system, of_system in found.of(score).items() if system in order}
     compared = compare_systems(values, found.clusters_by_set(), seed=SEED)
@@ -116,7 +116,7 @@ def ranking_from(
     *,
     level: float,
 ) -> Ranking:
-    """The order of the systems by an estimate, from the comparisons of all pairs."""
+    """Rank the systems by an estimate, from the comparisons of all pairs."""
     best = best_estimates(compared, level=level)
     return _ranking(compared, averages, order, score, level=level, best=best)
 
@@ -159,7 +159,7 @@ def _front(
     first, *others = order
     sets = averages[first].n
     level = tuple(system for system in order if _is_same(averages[system], averages[first]))
-    # Of two systems all pairs are one: a one-sided test beside its two-sided one would say another thing.
+    # For two systems, the one-sided test against the best could contradict the two-sided test of the pair.
     is_compared = len(order) > 2 and has_interval(sets)
     left = (best if is_compared else frozenset(order)) - {worse for _, worse in settled}
     return Front(
