@@ -1,4 +1,4 @@
-"""The rows of the project, one noun a module."""
+"""The models, one noun per module."""
 
 from annotation.models.access import AccountEvent, AccountSession
 from annotation.models.analysis import Analysis
