@@ -1,4 +1,4 @@
-"""Signing in and out; in the demo, as one of its people with one click; and the first account of all."""
+"""The pages for signing in and out, the second factor, the demo's sign-in and the first account."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from annotation.web.refusals import refused
 from annotation.web.screen import screen
 
 PROPOSED = "second_factor_proposed"
-"""The secret that a page has shown, in the session: a wrong code must not ask for another scan."""
+"""The shown secret, stored in the session, so that a wrong code does not require another scan."""
 
 
 class SignInForm(AuthenticationForm):
-    """The name may be written in capitals or not, where only one account is meant by it."""
+    """Accepts a username in any case if only one account matches."""
 
     def clean_username(self) -> str:
-        # Here and not in a backend: what counts attempts is to count all ways of writing a name together.
+        # Here and not in a backend, so that attempts with all spellings of a name count together.
         typed: str = self.cleaned_data["username"]
         named = list(User.objects.filter(username__iexact=typed).values_list("username", flat=True)[:2])
         return named[0] if len(named) == 1 else typed
@@ -61,7 +61,7 @@ class SignOut(LogoutView):
 
 @require_POST
 def demo_sign_in(request: HttpRequest) -> HttpResponse:
-    """Sign in as one of the demo's people. Outside of the demo settings there is no such address."""
+    """Sign in as a person of the demo. The address exists only with the demo settings."""
     if not settings.DEMO_SIGN_IN:
         raise Http404
     username = request.POST.get("person", "")
@@ -74,7 +74,7 @@ def demo_sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def admin_door(request: HttpRequest) -> HttpResponse:
-    """In the place of the admin's own sign-in page, which knows neither second factor nor single sign-on."""
+    """Replaces the admin's own sign-in page, which supports neither second factors nor single sign-on."""
     after = request.GET.get("next", "/admin/")
     if not request.user.is_authenticated:
         return redirect_to_login(after)
@@ -87,7 +87,7 @@ def admin_door(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def setup(request: HttpRequest, secret: str) -> HttpResponse:
-    """The first account of an installation that has none. Open to anyone who holds the link."""
+    """Create the first account of an installation, for the holder of the setup link."""
     typed = {name: request.POST.get(name, "") for name in ("username", "full_name")}
     try:
         open_setup(secret)
@@ -119,7 +119,7 @@ def _setup_page(request: HttpRequest, typed: dict[str, str], refusal: Invalid | 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """The second half of signing in: a code, or the first one of an app that the operator asks for."""
+    """Ask for a code after the password, or set up an app if the operator requires it."""
     person = waiting_person(request)
     if person is None:
         return redirect("sign-in")
@@ -155,7 +155,7 @@ def _have_set_up(request: HttpRequest, person: User) -> HttpResponse:
 
 @screen("GET", "POST")
 def set_up_factor(request: Request) -> HttpResponse:
-    """Set up an app of codes, while signed in."""
+    """Set up an authenticator app while signed in."""
     if settings.SECOND_FACTOR == "off":
         raise Http404
     person = request.user
@@ -192,7 +192,7 @@ def _set_up_page(
 
 
 def recovery_codes_page(request: HttpRequest, codes: list[str], *, after: str) -> HttpResponse:
-    """The person's recovery codes, shown once."""
+    """Show the person's recovery codes once."""
     request.session.pop(PROPOSED, None)
     return _secret(render(request, "accounts/recovery_codes.html", {"codes": codes, "after": after}))
 

@@ -1,1 +1,1 @@
-"""The JSON door."""
+"""What all views of the JSON API share."""

@@ -1,4 +1,4 @@
-"""Addresses of the web. Ids in them are public ids; a project is named by its slug."""
+"""Routes of the web. Ids are public ids; a project is named by its slug."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "sign-in/sso/callback/",
         single_sign_on_door.come_back,
         {"provider_id": PROVIDER},
-        # As django-allauth's client looks its address up.
+        # The name under which django-allauth's client looks up its address.
         name="openid_connect_callback",
     ),
     path("account/", account_web.account, name="account"),

@@ -1,4 +1,4 @@
-"""A list of `core.lists` as a page: whole, its part for htmx, or its CSV."""
+"""Show a list of `core.lists` as a page, a fragment or a CSV file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def listed(
     request: Request, room: Room, what: List, *, address: str = "", is_beside: bool = False
 ) -> dict[str, Any]:
-    """What `_list.html` shows. The `address` is the list's own, if the request's is another.
+    """The context of `_list.html`. `address` is the list's own, if it differs from the request's.
 
-    A list that stands beside the page's own shows its first rows, and its address says nothing of it.
+    A list beside the page's own (`is_beside`) shows its first rows and ignores the query.
     """
     look = look_of(request, room, what, {} if is_beside else request.GET.dict())
     rows, following = look.page()
@@ -36,7 +36,7 @@ def listed(
 
 
 def look_of(request: Request, room: Room, what: List, given: Mapping[str, str]) -> Listing:
-    """The look that an address takes at a list. Raises as `List.look`."""
+    """Read the list request from the address. Raises as `List.look`."""
     return what.look(Viewer(request.user, room.project, room.verbs), given)
 
 
@@ -49,9 +49,9 @@ def list_page(
     fragment: str = "_list.html",
     context: Mapping[str, object] | Callable[[Listing], Mapping[str, object]] | None = None,
 ) -> HttpResponseBase:
-    """The page that includes `_list.html`, its fragment for htmx, or with `file=csv` all rows of the list as a file.
+    """The page that includes `_list.html`, its fragment for htmx, or with `file=csv` all rows as a file.
 
-    The context may go by the look.
+    `context` may be a function of the listing.
     """
     if request.GET.get("file") == "csv":
         name = f"{room.project.slug}-{what.name}.csv"
