@@ -1,4 +1,4 @@
-"""The app, and Django's admin with our own gate."""
+"""The app, and Django's admin with its own access rule."""
 
 from django.apps import AppConfig
 from django.contrib.admin import apps

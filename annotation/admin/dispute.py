@@ -1,4 +1,6 @@
-"""Disputes: adjudicators on staff decide those of their own projects, by the service of the page Adjudicate."""
+"""Disputes in the admin: adjudicators on staff decide those of their projects by the service of the page
+Adjudicate.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""The systems of a project side by side, in the terminal or as JSON."""
-
 from __future__ import annotations
 
 import json
@@ -39,7 +37,7 @@ MEANS = {
     "composite_1": "X a=1",
     "composite_2_3": "X a=2/3",
 }
-"""What stands beside the ranked score, with its heading."""
+"""The columns beside the ranked score, with their heads."""
 NO_VALUE = "-"
 _LEFT_ALIGNED = 1
 _GAPS = ", n of them for the ranked score, others in brackets"
@@ -84,7 +82,7 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
         yield ""
         for words in _said(table):
             yield from textwrap.wrap(words, width=100)
-    # Told where somebody may wonder: a mean with brackets, or a system with sets that have no value.
+    # Explained only if there are brackets, or systems with sets without a value.
     has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
     yield from textwrap.wrap(
         f"Macro means over document sets{_GAPS if has_gaps else ''}; X = a·coverage + (1 - a)·brevity. "
@@ -97,7 +95,7 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
 
 
 def _covers(board: Leaderboard) -> str:
-    """What the intervals of the ranked score cover, by target length where that is not the same at all."""
+    """The population that the intervals of the ranked score cover, by target length if they differ."""
     told = {_title(table): table.caption_of(board.score) for table in board.tables}
     if len(set(told.values())) == 1:
         return next(iter(told.values()))
@@ -105,7 +103,7 @@ def _covers(board: Leaderboard) -> str:
 
 
 def _said(table: TargetTable) -> Iterator[str]:
-    """What a table says in words: how sure its order is, where estimates come from."""
+    """The sentences below a table: its ranking and its estimates."""
     if table.ranking is not None:
         yield table.ranking.sentence
         if table.ranking.pairs:
@@ -135,7 +133,7 @@ def _headings(score: str, table: TargetTable) -> tuple[str, ...]:
 
 
 def _others(score: str, table: TargetTable) -> list[str]:
-    """What stands beside the ranked score; the estimate only where there are any."""
+    """The other columns; estimates only if there are any."""
     missing = {
         name for name in SIDES if (found := table.estimate_beside(name)) is None or not found.has_estimates
     }
@@ -158,7 +156,7 @@ def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple
 
 
 def _beside(average: Average, ranked: Average, digits: int) -> str:
-    """A mean, with its own number of document sets where that is not the ranked score's."""
+    """A mean, with its own number of document sets if it differs from the ranked score's."""
     said = _number(average.mean, digits)
     return said if average.mean is None or average.n == ranked.n else f"{said} ({average.n})"
 
@@ -188,7 +186,7 @@ def _pad(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns that a terminal gives the text: wide characters take two, combining ones none."""
+    """The width of a text in a terminal: wide characters take two columns, combining ones none."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text
