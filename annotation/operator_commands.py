@@ -125,7 +125,7 @@ NO_SPACE = "No space is left on the disk."
 
 def own_user() -> str:
     """The name of the process's user; the number if there is no name."""
-    import pwd  # noqa: PLC0415 - `coverdict gate` runs where there is none
+    import pwd  # noqa: PLC0415 - `coverdict gate` also runs on systems without it
 
     try:
         return pwd.getpwuid(os.geteuid()).pw_name

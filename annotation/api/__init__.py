@@ -1,1 +1,1 @@
-"""What all views of the JSON API share."""
+"""Parts that all views of the JSON API share."""

@@ -34,7 +34,7 @@ def report_errors(dsn: str, *, environment: str) -> None:
     """Start reporting errors, unless the DSN is empty."""
     if not dsn:
         return
-    import sentry_sdk  # noqa: PLC0415 - not where nobody asks for it
+    import sentry_sdk  # noqa: PLC0415 - loaded only if it is configured
 
     sentry_sdk.init(
         dsn=dsn,

@@ -9,8 +9,8 @@ Refusal
 ├── NoSpace       the server's disk is full
 └── Invalid       the request itself is wrong
 
-Every refusal has a stable machine code and a sentence that says what, where and what to do. Each door translates them
-once.
+Every refusal has a stable machine code and a sentence that names the fault, its place and the remedy. The web, the API
+and the commands each translate them in one place.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def erase_person(
 
 
 def _projects_of(person: User) -> list[Project]:
-    """Projects with any row of the person; answers remain where memberships and log entries are gone."""
+    """Projects with any row of the person; answers remain even if memberships and log entries are gone."""
     held = held_by_projects()
     keys = {
         key

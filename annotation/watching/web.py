@@ -64,7 +64,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if scheme.lower() != "bearer" or not is_known:
         headers = {"WWW-Authenticate": 'Bearer realm="metrics"'}
         return HttpResponse("Send the token.", content_type="text/plain", status=401, headers=headers)
-    from prometheus_client import CONTENT_TYPE_LATEST  # noqa: PLC0415 - not where nobody asks for figures
+    from prometheus_client import CONTENT_TYPE_LATEST  # noqa: PLC0415 - loaded only if figures are asked for
 
     from annotation.watching.figures import as_text  # noqa: PLC0415 - likewise
 

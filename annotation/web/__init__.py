@@ -1,1 +1,1 @@
-"""What all web views share."""
+"""Parts that all web views share."""

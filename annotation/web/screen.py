@@ -47,7 +47,7 @@ def json_screen(
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
     """A view for JSON from our own scripts. Refusals are JSON too, and nothing redirects.
 
-    `speaks_json` on the view tells the error handler to answer in JSON.
+    With `speaks_json` on the view, the error handler answers in JSON.
     """
 
     @wraps(view)

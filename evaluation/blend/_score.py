@@ -353,14 +353,14 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
 
 
 def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryScore:
-    """All scores of one summary from everything that was said of it.
+    """Compute all scores of one summary from all its answers.
 
     - Coverage: the weighted mean over the units that have a value. Without a reference each claim of the
       documents is a unit of its own.
     - Claim coverage: yes over scored of all claims of a reference, whatever the units. A reference without
-      claims is left out where another has some.
+      claims is left out if another one has some.
     - Several references: the mean over the comparisons that have the figure; `coverage_human` needs all.
-    - An empty summary: every check is no by rule; coverage 0 unless people said otherwise, brevity 1, no alignment.
+    - An empty summary: every check is no by rule; coverage 0 unless people answered otherwise, brevity 1, no alignment.
     - Too few claims or questions scored (see `ScoreRules`): None. A unit with a percent counts its claims as scored.
     - Any score built from a None is None.
     Sources: DUC 2002; Assert LLM Tools (claim coverage, factual alignment); DeepEval and Mastra (summarization).

@@ -54,7 +54,7 @@ class Observation(NamedTuple):
 class SetMeans:
     """The mean over each system's summaries in each document set, by column.
 
-    `means` and `has_value` have the shape (sets, systems, columns); a mean is valid only where `has_value` is True.
+    `means` and `has_value` have the shape (sets, systems, columns); a mean is valid only if its `has_value` is True.
     `scored` counts the summaries with a value and `summaries` all of them, by system.
     """
 

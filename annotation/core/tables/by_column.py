@@ -18,7 +18,7 @@ def spelled(
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows in groups, each value converted by its column; None leaves a column unchanged.
 
-    The converters are created anew for each group.
+    Each group has converters of its own.
     """
     columns = list(columns)
     for group in batches(rows, ROWS_AT_ONCE):
