@@ -1,4 +1,4 @@
-"""The commands of an installation: what `coverdict` calls them, how an operator types one, and how one is run."""
+"""The commands of an installation: their names, how an operator types them, and how they are run."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SERVER_COMMANDS: Mapping[str, ServerCommand] = {
     "erase-person": ServerCommand("erase_person", "remove a person's data"),
     "verify": ServerCommand("verify_scores", "recompute and verify stored scores"),
 }
-"""By what `coverdict` calls them."""
+"""The commands by their name in `coverdict`."""
 
 
 def as_typed(name: str, *words: str) -> str:
-    """The line that runs Django's command of this name: by `coverdict` where that is installed, else by manage.py."""
+    """The command line for Django's command of this name, with `coverdict` if it is installed, otherwise manage.py."""
     from django.conf import settings  # noqa: PLC0415 - `coverdict gate` runs without Django
 
     if not settings.IS_INSTALLED:
@@ -47,9 +47,10 @@ def as_typed(name: str, *words: str) -> str:
 
 
 def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
-    """Run a command of Django as typed, program first; 1, and what to do, where settings, database or files prevent it.
+    """Run a Django command from its arguments, program first; returns 1 with advice for faults of settings,
+    database or files.
 
-    With `makes_tables` an empty database of SQLite gets its tables before.
+    `makes_tables` creates the tables of an empty SQLite database first.
     """
     import django  # noqa: PLC0415 - see above
     from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415
@@ -57,7 +58,7 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
     from django.db import Error, connection  # noqa: PLC0415
 
     try:
-        # Here: Django itself would tell of a refusal with a trace.
+        # Here, because Django would print a traceback for a refusal.
         django.setup()
         if makes_tables and connection.vendor == "sqlite" and not connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
@@ -79,7 +80,7 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
 
 
 def _database_fault(error: Exception) -> str | None:
-    """What an operator can do about an error of the database; None where it is the program's own."""
+    """Advice for an error of the database; None for errors of the program."""
     from django.db import InterfaceError, OperationalError  # noqa: PLC0415 - see above
 
     said = str(error).partition("\n")[0]
@@ -94,7 +95,7 @@ def _database_fault(error: Exception) -> str | None:
 
 
 def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
-    """What an operator can do about a file that the system refuses; None where the error is of something else."""
+    """Advice for a file that the system refuses; None for other errors."""
     from django.conf import settings  # noqa: PLC0415 - see above
 
     if error.filename is None:
@@ -114,7 +115,7 @@ def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
 
 
 def _comes_to(path: Path, typed: Path) -> bool:
-    """Whether it is the typed file, or what becomes it: that has a name made of its own in the same folder."""
+    """True for the typed file, and for its temporary file in the same folder."""
     beside = path.is_relative_to(typed.parent) and str(path.relative_to(typed.parent))
     return path == typed or bool(beside and beside.startswith(f".{typed.name}."))
 
@@ -123,8 +124,8 @@ NO_SPACE = "No space is left on the disk."
 
 
 def own_user() -> str:
-    """The name of the system's user that this process runs as; its number where it has no name."""
-    import pwd  # noqa: PLC0415 - `coverdict gate` runs where there is none
+    """The name of the process's user; the number if there is no name."""
+    import pwd  # noqa: PLC0415 - `coverdict gate` also runs on systems without it
 
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
@@ -133,4 +134,4 @@ def own_user() -> str:
 
 
 MISSING_IN_TABLES = ("42P01", "42703")
-"""PostgreSQL's codes for a table and a column that are not there."""
+"""PostgreSQL's codes for a missing table and column."""

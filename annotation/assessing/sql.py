@@ -1,9 +1,8 @@
-"""The statement that says how far assignments are, by hand: every click of every assessor and every page asks it.
+"""The hand-written statement for the progress of assignments, which every save and page of assessors runs.
 
-`tests/bench/answering.py` defends it. Claims that were removed, and claims of replaced claim sets, do not count.
-Units and claims are counted apart, so that each finds what is current by its own partial index and passes by all that
-was said before. CROSS JOIN keeps SQLite, which knows nothing of how full tables are, from reading all units and all
-judgments of the database; to PostgreSQL it is a join like others.
+`tests/bench/answering.py` defends it. Removed claims and claims of replaced sets do not count. Units and claims are
+counted separately, so that each uses its own partial index and skips old versions. CROSS JOIN keeps SQLite, which
+has no table statistics, from reading all units and judgments; PostgreSQL treats it like any join.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The cells of a list, each as its column says."""
+"""The cells of a list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_SHOWN = 400
 
 @register.simple_tag(takes_context=True)
 def cell(context: Context, column: Column, row: Any) -> str | SafeString:
-    """The cell of a row: by the column's own template, or by its kind."""
+    """The cell of a row, by the column's own template or by its kind."""
     value = column.of(row)
     if column.cell:
         own: Any = get_template(column.cell)

@@ -1,7 +1,6 @@
 """The figures of an installation in Prometheus' text format.
 
-They come from the database, so they are the same whichever server is asked. The number of statements and what they read
-grow with nothing but open jobs.
+They come from the database, so every server gives the same. Their cost grows only with open jobs.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def as_text() -> bytes:
-    """All figures; without those of the database, and `coverdict_database_up 0`, where it is away."""
+    """All figures. If the database is down, `coverdict_database_up` is 0 and its figures are missing."""
     return generate_latest(_registry())
 
 

@@ -1,4 +1,4 @@
-"""What every view shares, so that none can forget it: methods, sign-in, refusals, headers."""
+"""Decorators for all views: methods, sign-in, refusals, headers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def screen(
     [Callable[Concatenate[Request, Arguments], HttpResponseBase]],
     Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase],
 ]:
-    """A view for people signed in that answers these methods (HEAD where GET) and translates refusals."""
+    """A view for signed-in people that allows these methods (HEAD with GET) and translates refusals."""
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
 
     def decorate(
@@ -45,9 +45,9 @@ def screen(
 def json_screen(
     view: Callable[Concatenate[Request, Arguments], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
-    """A view that a script of ours posts JSON to. What is refused is said in JSON; nobody is sent anywhere.
+    """A view for JSON from our own scripts. Refusals are JSON too, and nothing redirects.
 
-    `speaks_json` on the view tells those who answer in its place where something breaks.
+    With `speaks_json` on the view, the error handler answers in JSON.
     """
 
     @wraps(view)

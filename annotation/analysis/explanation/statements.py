@@ -1,7 +1,4 @@
-"""What everybody said of one summary, in the order in which they said it, taken back or not.
-
-A statement on a check is a verdict, one on a unit is a percent; an adjudicator's is a decision.
-"""
+"""All answers on one summary in the order of time, including withdrawn ones."""
 
 from __future__ import annotations
 
@@ -30,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedAnswer:
-    """One statement on a check: who, what, why, and what they knew.
+    """One answer to a check with its author, reason and context.
 
-    `kind` is judge, reviewer, import or adjudicator. `had_seen` tells that a reviewer had seen others' answers; None
-    for everybody else. `label` is None where a judge gave no usable answer.
+    `kind` is judge, reviewer, import or adjudicator. `had_seen` is True if a reviewer had seen others' answers,
+    None for all other kinds. `label` is None if a judge gave no usable answer.
     """
 
     answer_id: str
@@ -74,7 +71,7 @@ class ExplainedPercent:
 
 @dataclass(frozen=True, slots=True)
 class ToldDispute:
-    """That answers went to the adjudicators: how far apart they are (0 to 1), and how it stands."""
+    """A dispute with its state and spread (0 to 1)."""
 
     dispute_id: str
     state: str
@@ -84,7 +81,7 @@ class ToldDispute:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Everything said of a summary and of these checks: by the key of the check, or by comparison and unit."""
+    """All answers on a summary and its checks, by the key of the check, or by comparison and unit."""
 
     answers: dict[int, tuple[ExplainedAnswer, ...]]
     percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
@@ -93,7 +90,7 @@ class Statements:
 
     @classmethod
     def of(cls, summary: Summary, checks: Sequence[int]) -> Statements:
-        """Four queries, however much was said."""
+        """Load the answers in four queries."""
         disputes = list(_disputes(summary, checks))
         return cls(
             answers=answers_on(check_row__in=checks),
@@ -104,7 +101,7 @@ class Statements:
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """Answers to the checks that these filters select, by check. One query."""
+    """The answers to the selected checks, by check. One query."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("created_at", "pk"):
@@ -119,7 +116,7 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
                 confidence=verdict.confidence,
                 evidence=tuple(verdict.evidence),
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
-                # Nobody knows what those who answered elsewhere had seen.
+                # It is unknown what raters of an imported file had seen.
                 had_seen=verdict.had_seen
                 if verdict.role == Verdict.Role.REVIEWER and verdict.person_id
                 else None,

@@ -1,4 +1,4 @@
-"""People's ratings by criterion and system. Not for the blind."""
+"""People's ratings by criterion and system. People who are blind do not see them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CriterionMean:
     """The macro mean of the answers to one criterion: over people, then summaries, then document sets.
 
-    None where nobody answered; `n` counts the document sets with an answer.
+    None without answers; `n` counts the document sets with an answer.
     """
 
     criterion: str
@@ -40,7 +40,7 @@ class QualityRow:
 
 @dataclass(frozen=True, slots=True)
 class QualityTable:
-    """The systems at one target length, by name. The values of the answers are those of the criteria."""
+    """The systems at one target length, sorted by name."""
 
     target_words: int | None
     criteria: tuple[Criterion, ...]
@@ -48,7 +48,7 @@ class QualityTable:
 
 
 def quality_tables(project: Project, *, target_words: int | Targets | None = ALL) -> list[QualityTable]:
-    """People's answers to what is asked now, per target length or for the one named. Two queries.
+    """People's answers to the current criteria, for all target lengths or one. Two queries.
 
     Answers in open assignments do not count. Target lengths without answers are left out.
     """
@@ -92,7 +92,7 @@ def quality_tables(project: Project, *, target_words: int | Targets | None = ALL
 
 
 class _OfSystem:
-    """The answers about one system's summaries at one target length, by criterion, document set and summary."""
+    """The answers on one system's summaries at one target length, by criterion, document set and summary."""
 
     def __init__(self) -> None:
         self.peers: set[int] = set()

@@ -1,12 +1,12 @@
-"""The statements of reviewing that are written by hand, each with the benchmark of `make bench` that defends it.
+"""The hand-written statements of reviewing, each with the benchmark of `make bench` that defends it.
 
-Each claim that comes on screen asks them: they took longer to build as queries than to answer.
+They run for every claim on screen; building them as queries took longer than running them.
 """
 
 from __future__ import annotations
 
-# All that an answer to a check goes by: a row for each answer of everybody, the oldest first, or one without any.
-# Defended by tests/bench/answering.py (answer).
+# One row for each answer to the check, oldest first, or one row without an answer. Defended by
+# tests/bench/answering.py (answer).
 BEFORE_ANSWER = """
 SELECT
     {standing},
@@ -18,7 +18,7 @@ SELECT
 FROM annotation_check
 JOIN annotation_project project ON project.id = annotation_check.project_id
 JOIN annotation_claim claim ON claim.id = annotation_check.claim_id
-LEFT JOIN annotation_checklook look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
+LEFT JOIN annotation_look look ON look.check_row_id = annotation_check.id AND look.person_id = %(person)s
 LEFT JOIN annotation_verdict verdict ON verdict.check_row_id = annotation_check.id
 WHERE annotation_check.id = %(check)s
 ORDER BY verdict.id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from annotation.adjudicating.services.adjudicate import decide_check
-from annotation.models import CheckLook
+from annotation.models import Look
 from annotation.reviewing.services.review import override, withdraw_answer
 from tests.annotation.cast import add_imported_verdict
 
@@ -67,10 +67,10 @@ def test_a_model_summary_has_no_scores_to_explain(world: World, client_of: ApiDo
 
 def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: ApiDoor) -> None:
     explained(world, client_of)
-    assert not CheckLook.objects.exists()
+    assert not Look.objects.exists()
     client, check = client_of("cleo"), world.check("alder", 2)
     assert client.get(address(world)).status_code == 200
-    assert CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 3
+    assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 3
     answer = f"/api/v1/projects/harbour/checks/{check.public_id}/verdicts/"
     said = client.post(answer, {"label": "yes"}, format="json").json()
     assert said["verdict"]["had_seen"] is True

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.analysis.leaderboard import system_scores
 from annotation.analysis.leaderboard import web as scores
-from annotation.models import Analysis, CheckLook, DocumentSet, Score, Summary, System, Verdict, Worker
+from annotation.models import Analysis, DocumentSet, Look, Score, Summary, System, Verdict, Worker
 from annotation.projects.services.change_project import change_project
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
@@ -416,7 +416,7 @@ def test_a_reviewer_who_opens_a_summarys_page_answers_its_checks_knowing_the_jud
 ) -> None:
     page = f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"
     assert vic.get(page).status_code == 200
-    assert not CheckLook.objects.exists()
+    assert not Look.objects.exists()
     cleo = signed_in(world.cleo)
     assert cleo.get(page).status_code == 200
     for system in ("alder", "birch"):

@@ -10,12 +10,12 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.core.leases import LEASE, SPARE
-from annotation.core.lists import Look, Viewer
+from annotation.core.lists import Listing, Viewer
 from annotation.core.refusals import NotAllowed, NotFound
-from annotation.models import Check, CheckLook
+from annotation.models import Check, Look
 from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on
+from annotation.reviewing.services.leases import LEASE, SPARE
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
 from tests.annotation.adjudicating.services.test_adjudicate_at_once import at_once
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-def queue(world: World, person: User, query: dict[str, str] | None = None) -> Look:
+def queue(world: World, person: User, query: dict[str, str] | None = None) -> Listing:
     return QUEUE.look(Viewer.now(person, world.project), query or {})
 
 
@@ -106,7 +106,7 @@ def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) 
     following = move_on(look=queue(world, world.rex), here=here.public_id)
     assert following is not None
     assert following.pk != here.pk
-    assert CheckLook.objects.get(person=world.rex).check_row == here
+    assert Look.objects.get(person=world.rex).check_row == here
     # Both are in progress, and the first was just taken.
     assert set(Check.objects.filter(leased_to=world.rex)) == {here, following}
     assert held_until(here) == until
@@ -117,7 +117,7 @@ def test_whoever_may_not_review_goes_nowhere(world: World, name: str, refusal: t
     here = world.check("alder", 1).public_id
     with pytest.raises(refusal):
         move_on(look=queue(world, world.users[name]), here=here)
-    assert not CheckLook.objects.exists()
+    assert not Look.objects.exists()
     assert not Check.objects.filter(leased_to__isnull=False).exists()
 
 

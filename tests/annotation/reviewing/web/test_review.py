@@ -10,7 +10,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
-from annotation.models import Check, CheckLook, Membership, Project, Sample, Verdict
+from annotation.models import Check, Look, Membership, Project, Sample, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.texts.services.change_claims import reword_claim
@@ -350,7 +350,7 @@ def test_an_address_opens_a_claim_that_somebody_else_holds(
 def test_a_claim_fetched_ahead_is_not_yet_looked_at(world: World, rex: Client) -> None:
     here = world.check("birch", 3)
     ahead = rex.post(f"{QUEUE}next/", {"here": here.public_id}, headers=HTMX).context["view"].check_id
-    looked = set(CheckLook.objects.values_list("check_row__public_id", flat=True))
+    looked = set(Look.objects.values_list("check_row__public_id", flat=True))
     assert (here.public_id in looked, ahead in looked) == (True, False)
 
 

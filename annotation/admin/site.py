@@ -1,5 +1,3 @@
-"""Access to the admin."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Site(AdminSite):
-    """Superusers without open assessor work, and staff who may adjudicate in a project."""
+    """The admin is open to superusers without open assessor work, and to staff who may adjudicate in a project."""
 
     def has_permission(self, request: HttpRequest) -> bool:
         person = cast("User", request.user)
