@@ -13,4 +13,4 @@ class AnnotationConfig(AppConfig):
 
 class GatedAdmin(apps.AdminConfig):
     default = False
-    default_site = "annotation.admin.site.Site"
+    default_site = "annotation.admin_site.Site"

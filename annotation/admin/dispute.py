@@ -17,7 +17,7 @@ from annotation.adjudicating.queries.disputes import JOINED_WITH, WORST_FIRST, D
 from annotation.adjudicating.services.adjudicate import settle
 from annotation.adjudicating.services.see_dispute import see_dispute
 from annotation.admin.rows import Rows
-from annotation.admin.site import adjudicated_projects
+from annotation.admin_site import adjudicated_projects
 from annotation.core.refusals import Refusal
 from annotation.models import Dispute, ErrorType, Label
 

@@ -1,3 +1,5 @@
+"""Access to the admin; outside of the package `admin`, which registers its rows with this site on import."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
