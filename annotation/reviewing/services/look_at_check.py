@@ -53,8 +53,7 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
         if _may_answer(standing):
-            seen = Look(summary=summary, person=by, revealed_at=timezone.now())
-            Look.objects.bulk_create([seen], ignore_conflicts=True)
+            Look.objects.get_or_create(summary=summary, person=by, defaults={"revealed_at": timezone.now()})
         checks = Check.objects.filter(Q(peer=summary) | Q(peer=None, document_set=summary.document_set_id))
         _see(checks.filter(project=project, is_current=True), by, standing)
 
