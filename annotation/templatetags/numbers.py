@@ -9,6 +9,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.analysis.intervals import why_no_interval
+from annotation.models import Label
+from annotation.models.claim import SIGNS
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 
 if TYPE_CHECKING:
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 register = template.Library()
 
 NOTHING = "–"
-
-SIGNS = {"yes": "✓", "no": "✕", "unsure": "?"}
 
 
 @register.filter
@@ -108,7 +108,7 @@ def percent(value: float | None) -> str:
 @register.filter
 def sign(label: str | None) -> str:
     """The sign of a label, so that colour is not the only distinction."""
-    return SIGNS.get(label or "", "·")
+    return SIGNS[Label(label)] if label in Label.values else "·"
 
 
 @register.filter

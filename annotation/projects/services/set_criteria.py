@@ -29,7 +29,7 @@ def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> lis
     keep their ratings. Raises Invalid (field `criteria`) for an unusable criterion; Conflict (code `judged`) for
     new questions before the reference if assessors of open sets have seen references.
     """
-    before = asked_of_people(project)
+    before = list(asked_of_people(project))
     standing = {row.fact: row for row in before}
     rows: list[Criterion] = []
     for number, fact in enumerate(criteria, start=1):
