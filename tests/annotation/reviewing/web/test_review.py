@@ -359,8 +359,8 @@ def test_the_next_claim_asks_the_database_little(
 ) -> None:
     here = {"here": following(rex)}
     # Who asks, and what they may in this project (3); whether they may still, the claim on screen, that they look at
-    # it, and whether they answered it, in a savepoint (9); the next claim, locked and taken, what else they hold, and its rows (6);
-    # what was said of it and what they were shown (2), its texts (1).
+    # it, and whether they answered it, in a savepoint (9); the next claim, locked and taken, what else they hold, and
+    # its rows (6); what was said of it and what they were shown (2), its texts (1).
     with django_assert_max_num_queries(22):
         rex.post(f"{QUEUE}next/", here, headers=HTMX)
 
