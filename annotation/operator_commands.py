@@ -64,18 +64,18 @@ def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
             call_command("migrate", interactive=False, verbosity=0)
         execute_from_command_line(list(words))
     except ImproperlyConfigured as refusal:
-        told = str(refusal)
+        message = str(refusal)
     except Error as error:
         if "--traceback" in words or not (found := _database_fault(error)):
             raise
-        told = found
+        message = found
     except OSError as error:
         if "--traceback" in words or not (found := _file_fault(error, words)):
             raise
-        told = found
+        message = found
     else:
         return 0
-    sys.stderr.write(f"{told}\n")
+    sys.stderr.write(f"{message}\n")
     return 1
 
 
@@ -83,14 +83,14 @@ def _database_fault(error: Exception) -> str | None:
     """Advice for an error of the database; None for errors of the program."""
     from django.db import InterfaceError, OperationalError  # noqa: PLC0415 - see above
 
-    said = str(error).partition("\n")[0]
-    if getattr(error.__cause__, "sqlstate", "") in MISSING_IN_TABLES or "no such" in said:
+    reason = str(error).partition("\n")[0]
+    if getattr(error.__cause__, "sqlstate", "") in MISSING_IN_TABLES or "no such" in reason:
         return (
-            f"The database's tables are not of this version ({said}). Run {as_typed('migrate')}. If that "
+            f"The database's tables are not of this version ({reason}). Run {as_typed('migrate')}. If that "
             "changes nothing, the database is of another state of this version: move it away and start with a new one."
         )
     if isinstance(error, OperationalError | InterfaceError):
-        return f"The database does not respond as it should: {said}. Check DATABASE_URL, and that the server runs."
+        return f"The database does not respond as it should: {reason}. Check DATABASE_URL, and that the server runs."
     return None
 
 
@@ -102,14 +102,14 @@ def _file_fault(error: OSError, words: Sequence[str]) -> str | None:
         return f"{NO_SPACE} Free some, then repeat the command." if error.errno == errno.ENOSPC else None
     path = Path(str(error.filename)).absolute()
     typed = [word for word in words if _comes_to(path, Path(word).absolute())]
-    told = max(typed, key=len, default=str(path))
+    name = max(typed, key=len, default=str(path))
     fault = {
-        errno.EACCES: f"The user {own_user()} has no access to {told}. Change the permissions of the file and its "
+        errno.EACCES: f"The user {own_user()} has no access to {name}. Change the permissions of the file and its "
         "folders, or use a folder that this user can read and write.",
-        errno.ENOENT: f"{told} does not exist.",
-        errno.ENOSPC: f"{told} cannot be written. {NO_SPACE}",
-        errno.EROFS: f"{told} cannot be written: its file system is read-only. Use another folder.",
-    }.get(error.errno or 0, f"{told}: {error.strerror}.")
+        errno.ENOENT: f"{name} does not exist.",
+        errno.ENOSPC: f"{name} cannot be written. {NO_SPACE}",
+        errno.EROFS: f"{name} cannot be written: its file system is read-only. Use another folder.",
+    }.get(error.errno or 0, f"{name}: {error.strerror}.")
     is_kept = not typed and path.is_relative_to(settings.VAR_DIR)
     return f"{fault} COVERDICT_VAR names the folder {settings.VAR_DIR}." if is_kept else fault
 

@@ -24,8 +24,8 @@ LABEL_VALUES: Mapping[str, float] = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
 
 In scores, all labels except yes are not yes.
 """
-_told_values = [f"{label} {f'{value:g}'.lstrip('0') or '0'}" for label, value in LABEL_VALUES.items()]
-LABEL_VALUES_IN_WORDS = ", ".join(_told_values).replace(" ", " is ", 1)
+_value_texts = [f"{label} {f'{value:g}'.lstrip('0') or '0'}" for label, value in LABEL_VALUES.items()]
+LABEL_VALUES_IN_WORDS = ", ".join(_value_texts).replace(" ", " is ", 1)
 
 
 LEAST_SCORED = 0.5

@@ -42,7 +42,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 FIRST_PATIENCE = 20.0
 LOOK_EVERY = 1.0
 BAR = 30
-PROBLEMS_TOLD = 3
+PROBLEMS_SHOWN = 3
 PASSING = frozenset({429, 502, 503, 504})
 """Statuses after which the same request may succeed."""
 
@@ -66,8 +66,8 @@ class RunEnded(EvaluationError):
     code: ClassVar[str] = "run_ended"
 
     def __init__(self, run: Run) -> None:
-        told = run.facts.get("stop_reason") or "See its page."
-        super().__init__(f"The run ended as {run.state}. {told}")
+        reason = run.facts.get("stop_reason") or "See its page."
+        super().__init__(f"The run ended as {run.state}. {reason}")
         self.run = run
 
 
@@ -193,8 +193,8 @@ class Coverdict:
                 tag = self._download(path, out, to.name)
                 out.seek(0)
                 if hashlib.file_digest(out, "sha256").hexdigest() != tag.strip('"'):
-                    told = f"{to.name} came otherwise than the server has it. Download it again."
-                    raise ApiError(told, status=None, reason="damaged", details={})
+                    message = f"{to.name} came otherwise than the server has it. Download it again."
+                    raise ApiError(message, status=None, reason="damaged", details={})
             part.replace(to)
         finally:
             part.unlink(missing_ok=True)
@@ -231,8 +231,8 @@ class Coverdict:
         return tag
 
     def _no_answer(self, broken: Exception, more: str = "") -> ApiError:
-        told = f"{self._http.base_url} did not answer: {broken} {more}".rstrip()
-        return ApiError(told, status=None, reason="no_answer", details={})
+        message = f"{self._http.base_url} did not answer: {broken} {more}".rstrip()
+        return ApiError(message, status=None, reason="no_answer", details={})
 
     def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
         """The rows of a list, page by page."""
@@ -293,11 +293,11 @@ class Project:
             body = {"rows": batch, "skip_invalid": skip_invalid}
             with _named_rows(done):
                 answer = self._ask("POST", "push/", body)
-            for row, told in zip(batch, answer["rows"], strict=True):
-                if told["state"] == "refused":
-                    refused.append({"row": row, "problems": told["problems"]})
+            for row, outcome in zip(batch, answer["rows"], strict=True):
+                if outcome["state"] == "refused":
+                    refused.append({"row": row, "problems": outcome["problems"]})
                 else:
-                    counts[told["state"]] += 1
+                    counts[outcome["state"]] += 1
             done += len(batch)
             self.server.tell("push", done, len(given))
         return PushResult(**counts, refused=tuple(refused))
@@ -476,17 +476,17 @@ def _named_rows(before: int) -> Iterator[None]:
         yield
     except ApiError as refused:
         details = refused.details
-        told = [
+        problems = [
             f"Row {before + each['line']}{each['column'] and ', '}{each['column']}: {each['reason']}"
-            for each in details.get("problems", ())[:PROBLEMS_TOLD]
+            for each in details.get("problems", ())[:PROBLEMS_SHOWN]
             if each.get("line")
         ]
         if "row" in details:
-            told = [f"It is row {before + details['row']}."]
-        if not told:
+            problems = [f"It is row {before + details['row']}."]
+        if not problems:
             raise
         raise ApiError(
-            " ".join((str(refused), *told)), status=refused.status, reason=refused.reason, details=details
+            " ".join((str(refused), *problems)), status=refused.status, reason=refused.reason, details=details
         ) from None
 
 
@@ -498,14 +498,14 @@ def _content(answer: httpx2.Response) -> Any:
 
 
 def _unreadable(answer: httpx2.Response, wanted: str) -> ApiError:
-    told = f"{answer.url} answered {answer.status_code} with something other than {wanted}. Is it a Coverdict server?"
-    return ApiError(told, status=answer.status_code, reason="unreadable", details={})
+    fault = f"{answer.url} answered {answer.status_code} with something other than {wanted}. Is it a Coverdict server?"
+    return ApiError(fault, status=answer.status_code, reason="unreadable", details={})
 
 
 def _refusal(answer: httpx2.Response) -> ApiError:
     try:
-        told = answer.json()["error"]
-        message, reason, details = told["message"], told["code"], told["details"]
+        fault = answer.json()["error"]
+        message, reason, details = fault["message"], fault["code"], fault["details"]
     except (ValueError, KeyError, TypeError):
         message, reason, details = f"The server answered {answer.status_code}.", "unreadable", {}
     return ApiError(message, status=answer.status_code, reason=reason, details=details)

@@ -193,9 +193,9 @@ def _locked_out(request: HttpRequest) -> TooMany:
     ends: datetime | None = getattr(request, "locked_until", None)
     wait = _wait_of(ends) if ends else FIRST_WAIT.total_seconds()
     minutes = -(-round(wait) // 60)
-    told = "a minute" if minutes <= 1 else f"{minutes} minutes"
+    pause = "a minute" if minutes <= 1 else f"{minutes} minutes"
     return TooMany(
-        f"Too many wrong passwords or codes. Try again in {told}.", code="locked_out", seconds=wait
+        f"Too many wrong passwords or codes. Try again in {pause}.", code="locked_out", seconds=wait
     )
 
 

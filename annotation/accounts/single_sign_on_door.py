@@ -82,8 +82,8 @@ def _faults() -> tuple[type[Exception], ...]:
 def _refuse_if_often(request: HttpRequest) -> None:
     """Each start asks the provider for its addresses while a thread waits."""
     if count(f"sign-on:{client_of(request).network}", seconds=60) > STARTS_A_MINUTE:
-        told = "Single sign-on was started too often from your network. Try again in a minute."
-        raise TooMany(told, seconds=seconds_left(60))
+        message = "Single sign-on was started too often from your network. Try again in a minute."
+        raise TooMany(message, seconds=seconds_left(60))
 
 
 _AWAY = "The single sign-on provider does not answer as it should. Sign in with your password, or try again later."
@@ -132,7 +132,7 @@ class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allaut
 
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
         """The provider of the settings, never one from a row."""
-        told = {"server_url": settings.OIDC_ISSUER, "oauth_pkce_enabled": True}
+        options = {"server_url": settings.OIDC_ISSUER, "oauth_pkce_enabled": True}
         return [
             SocialApp(
                 provider="openid_connect",
@@ -140,7 +140,7 @@ class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allaut
                 name=settings.OIDC_NAME,
                 client_id=settings.OIDC_CLIENT_ID,
                 secret=settings.OIDC_CLIENT_SECRET,
-                settings=told,
+                settings=options,
             )
         ]
 
@@ -148,9 +148,9 @@ class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allaut
         """Bind the identity to the provider that signed it; store nothing else."""
         account = sociallogin.account
         token = account.extra_data["id_token"]
-        told = account.extra_data.get("userinfo") or token
+        claims = account.extra_data.get("userinfo") or token
         # Required by OpenID Connect Core, 5.3.2: it could describe another person.
-        if told["sub"] != token["sub"]:
+        if claims["sub"] != token["sub"]:
             raise OAuth2Error("userinfo of another subject")
         account.uid = hashlib.sha256(f"{token['iss']} {token['sub']}".encode()).hexdigest()
         account.extra_data = {}
@@ -169,10 +169,10 @@ class ProviderDoor(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allaut
             raise ImmediateHttpResponse(redirect("sign-in"))
         logger.warning("Single sign-on failed: %s", type(exception).__name__ if exception else "no state")
         note_refused(why="the provider's answer was not valid", client=client_of(request))
-        told = (
+        message = (
             "Single sign-on did not work, or took longer than ten minutes. Try again from the sign-in page."
         )
-        raise ImmediateHttpResponse(refused(request, NotAllowed(told, code="sign_on_failed")))
+        raise ImmediateHttpResponse(refused(request, NotAllowed(message, code="sign_on_failed")))
 
 
 def _arrive(request: HttpRequest, sociallogin: SocialLogin) -> HttpResponse:
@@ -194,13 +194,13 @@ def _arrive(request: HttpRequest, sociallogin: SocialLogin) -> HttpResponse:
 
 
 def _identity_of(sociallogin: SocialLogin) -> Identity:
-    told = sociallogin.user
+    identity = sociallogin.user
     # Only addresses that the provider itself marks with `true` are verified.
     verified = [each.email for each in sociallogin.email_addresses if each.verified is True]
     return Identity(
         key=sociallogin.account.uid,
         email=verified[0] if verified else "",
-        username=told.username,
-        first_name=told.first_name,
-        last_name=told.last_name,
+        username=identity.username,
+        first_name=identity.first_name,
+        last_name=identity.last_name,
     )

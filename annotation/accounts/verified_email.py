@@ -65,8 +65,8 @@ def ask_for_verification(*, person: User, address: str) -> None:
     if not takes_mail_turn(f"verify {person.email.casefold()}", most=MAILS_AN_HOUR):
         logger.warning("The address of %s was to be verified too often", person.get_username())
         return
-    told = {"person_id": person.pk, "email": person.email, "address": address}
-    hint(MAIL_VERIFICATION, kwargs=told, waits="a mailed link for an e-mail address")
+    values = {"person_id": person.pk, "email": person.email, "address": address}
+    hint(MAIL_VERIFICATION, kwargs=values, waits="a mailed link for an e-mail address")
 
 
 def mail_verification(*, person_id: int, email: str, address: str) -> bool:
@@ -92,10 +92,10 @@ def check_key(*, person: User, key: str) -> None:
     click.
     """
     try:
-        told = signing.loads(key, salt=SALT, max_age=GOOD_FOR)
+        signed = signing.loads(key, salt=SALT, max_age=GOOD_FOR)
     except signing.BadSignature:
-        told = None
-    if told != [person.pk, person.email]:
+        signed = None
+    if signed != [person.pk, person.email]:
         raise NotFound(
             "This link opens nothing: it is too old, or for another address or account. Ask for another one on your "
             "account page."

@@ -79,8 +79,8 @@ def admin_door(request: HttpRequest) -> HttpResponse:
     if not request.user.is_authenticated:
         return redirect_to_login(after)
     if not admin.site.has_permission(request):
-        told = "The admin is for superusers and for adjudicators on staff, without open assessor work."
-        return refused(request, NotAllowed(told))
+        message = "The admin is for superusers and for adjudicators on staff, without open assessor work."
+        return refused(request, NotAllowed(message))
     return redirect(our_address(after, request))
 
 

@@ -138,8 +138,8 @@ class JudgeForm(JudgeModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        told = {name: value for name, value in cleaned.items() if name in PROFILE}
-        for fault in profile_faults(Judge(**told), list(cleaned.get("members") or ())):
+        profile = {name: value for name, value in cleaned.items() if name in PROFILE}
+        for fault in profile_faults(Judge(**profile), list(cleaned.get("members") or ())):
             if fault.field not in self.errors:
                 self.add_error(fault.field if fault.field in self.fields else None, fault.message)
         return cleaned

@@ -44,7 +44,7 @@ def fingerprint_of(project: Project, *extra: object) -> str:
     answered = SampledCheck.objects.filter(sample__project=project).aggregate(
         count=Count("pk", filter=Q(verdict__isnull=False))
     )
-    said = [
+    lines = [
         VERSION,
         scores["count"],
         scores["revisions"],
@@ -55,4 +55,4 @@ def fingerprint_of(project: Project, *extra: object) -> str:
         answered["count"],
         *extra,
     ]
-    return hashlib.sha256("\n".join(map(str, said)).encode()).hexdigest()
+    return hashlib.sha256("\n".join(map(str, lines)).encode()).hexdigest()

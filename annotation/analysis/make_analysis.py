@@ -162,7 +162,7 @@ def _stored(project: Project, kind: Analysis.Kind, key: str) -> StoredStatistics
     # Statistics of an older program with another shape cannot be shown.
     if row is None or row.payload.get("shape") != recipe.shape:
         return StoredStatistics(payload=None, failed_at=_failed_at(row) if row else None)
-    return _told(row, is_stale=row.inputs != _inputs(project, recipe))
+    return _with_state(row, is_stale=row.inputs != _inputs(project, recipe))
 
 
 def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredStatistics:
@@ -190,7 +190,7 @@ def compute(*, project: Project, kind: Analysis.Kind, key: str = "") -> StoredSt
         unique_fields=["project", "kind", "key"],
         update_fields=["inputs", "seed", "payload", "seconds", "made_at"],
     )
-    return _told(row)
+    return _with_state(row)
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
@@ -210,7 +210,7 @@ def _inputs(project: Project, recipe: StatisticsRecipe) -> str:
     return fingerprint_of(project, recipe.shape, *recipe.inputs(project))
 
 
-def _told(row: Analysis, *, is_stale: bool = False) -> StoredStatistics:
+def _with_state(row: Analysis, *, is_stale: bool = False) -> StoredStatistics:
     return StoredStatistics(
         payload=row.payload["made"],
         made_at=row.made_at,

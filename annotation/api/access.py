@@ -45,8 +45,8 @@ class TokenAuthentication(KnoxAuthentication):  # type: ignore[misc]  # knox has
         try:
             return cast("tuple[User, Any]", super().authenticate_credentials(token))
         except (AuthenticationFailed, UnicodeDecodeError) as error:
-            told = "This token is unknown, revoked or expired. Make another one on your account page."
-            raise AuthenticationFailed(told) from error
+            message = "This token is unknown, revoked or expired. Make another one on your account page."
+            raise AuthenticationFailed(message) from error
 
 
 class CookieAuthentication(SessionAuthentication):
@@ -143,8 +143,8 @@ def _validated(shape: serializers.Serializer[Any]) -> dict[str, Any]:
 def _refuse_unknown(given: Mapping[str, Any], known: set[str]) -> None:
     unknown = sorted(set(given) - known)
     if unknown:
-        told = f"There is no such input. Known are: {', '.join(sorted(known)) or 'none'}."
-        raise serializers.ValidationError({name: [told] for name in unknown})
+        message = f"There is no such input. Known are: {', '.join(sorted(known)) or 'none'}."
+        raise serializers.ValidationError({name: [message] for name in unknown})
 
 
 class AnyContent(BaseContentNegotiation):

@@ -159,8 +159,8 @@ def _of_validation(detail: Any) -> Fault:
     for where, message in wrong:
         by_field.setdefault(where, []).append(str(message))
     where, message = wrong[0] if wrong else ("", exceptions.ErrorDetail("The request is not valid."))
-    told = f"{where}: {message}" if where else str(message)
-    return Fault("invalid", told, where or None, {"fields": by_field})
+    text = f"{where}: {message}" if where else str(message)
+    return Fault("invalid", text, where or None, {"fields": by_field})
 
 
 def _wrong_inputs(detail: Any, path: str) -> Iterator[tuple[str, exceptions.ErrorDetail]]:

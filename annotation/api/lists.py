@@ -64,7 +64,7 @@ def shape_of(listed: List, name: str) -> type[Row]:
     return type(name, (Row,), {**fields, "columns": listed.columns, "__doc__": None})
 
 
-def operation_of(listed: List, shape: type[Row], told: str) -> Callable[..., Response]:
+def operation_of(listed: List, shape: type[Row], description: str) -> Callable[..., Response]:
     """The documented handler that lists the rows of a project."""
 
     def get(view: ApiView, request: Request, slug: str) -> Response:
@@ -73,7 +73,7 @@ def operation_of(listed: List, shape: type[Row], told: str) -> Callable[..., Res
         rows, after = look.page()
         return view.rows(shape(rows, many=True, context={"viewer": viewer}).data, after)
 
-    get.__doc__ = told
+    get.__doc__ = description
     name = f"list_{listed.name.replace(' ', '_')}"
     return operation(name, parameters=parameters_of(listed), responses=shape(many=True))(get)
 

@@ -15,7 +15,7 @@ import annotation
 if TYPE_CHECKING:
     from sentry_sdk.types import Event, Hint
 
-TOLD = (
+REPORTED = (
     "event_id",
     "timestamp",
     "level",
@@ -26,7 +26,7 @@ TOLD = (
     "sdk",
     "server_name",
 )
-TOLD_OF_FRAME = ("filename", "module", "function", "lineno", "in_app")
+REPORTED_OF_FRAME = ("filename", "module", "function", "lineno", "in_app")
 CONTEXT = ("request_id", "run", "job")
 
 
@@ -40,7 +40,7 @@ def report_errors(dsn: str, *, environment: str) -> None:
         dsn=dsn,
         release=f"coverdict@{annotation.__version__}",
         environment=environment,
-        before_send=only_what_may_be_told,
+        before_send=without_texts,
         send_default_pii=False,
         include_local_variables=False,
         include_source_context=False,
@@ -51,24 +51,24 @@ def report_errors(dsn: str, *, environment: str) -> None:
     )
 
 
-def only_what_may_be_told(event: Event, hint: Hint) -> Event:
+def without_texts(event: Event, hint: Hint) -> Event:
     """Rebuild the event from parts that contain no texts of people."""
     known: dict[str, Any] = dict(event)
-    told: dict[str, Any] = {name: known[name] for name in TOLD if name in known}
+    report: dict[str, Any] = {name: known[name] for name in REPORTED if name in known}
     raised = (known.get("exception") or {}).get("values") or ()
-    told["exception"] = {"values": [_raised(each) for each in raised]}
+    report["exception"] = {"values": [_raised(each) for each in raised]}
     if not raised:
         # The message as written in the code, without its values.
-        told["logentry"] = {"message": str((known.get("logentry") or {}).get("message", ""))}
+        report["logentry"] = {"message": str((known.get("logentry") or {}).get("message", ""))}
     bound = structlog.contextvars.get_contextvars()
-    told["tags"] = {name: str(bound[name]) for name in CONTEXT if name in bound}
-    told["transaction"] = (
+    report["tags"] = {name: str(bound[name]) for name in CONTEXT if name in bound}
+    report["transaction"] = (
         known.get("transaction", "") if known.get("transaction_info", {}).get("source") != "url" else ""
     )
-    return told  # type: ignore[return-value]
+    return report  # type: ignore[return-value]
 
 
 def _raised(value: dict[str, Any]) -> dict[str, Any]:
     frames = (value.get("stacktrace") or {}).get("frames") or ()
-    shown = [{name: frame[name] for name in TOLD_OF_FRAME if name in frame} for frame in frames]
+    shown = [{name: frame[name] for name in REPORTED_OF_FRAME if name in frame} for frame in frames]
     return {"type": value.get("type"), "module": value.get("module"), "stacktrace": {"frames": shown}}

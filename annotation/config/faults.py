@@ -25,14 +25,14 @@ def broken(request: HttpRequest) -> HttpResponse:
     """Answer a failed request: 503 if the database is unavailable, 507 if the disk is full, otherwise 500."""
     error = sys.exc_info()[1]
     refusal = outage(error)
-    response = _told(request, refusal or Exception(BROKE), status=status_of(refusal) if refusal else 500)
+    response = _answer(request, refusal or Exception(BROKE), status=status_of(refusal) if refusal else 500)
     response["Cache-Control"] = "no-store"
     if isinstance(refusal, NotNow):
         response["Retry-After"] = math.ceil(refusal.wait)
     return response
 
 
-def _told(request: HttpRequest, error: Exception, *, status: int) -> HttpResponse:
+def _answer(request: HttpRequest, error: Exception, *, status: int) -> HttpResponse:
     if request.path.startswith("/api/"):
         return JsonResponse(body_of(error), status=status)
     code, message = getattr(error, "code", "internal"), str(error)

@@ -43,9 +43,9 @@ class SessionStore(db.SessionStore):
 
     def load(self) -> dict[str, Any]:
         now = timezone.now()
-        told, soon = (connection.ops.adapt_datetimefield_value(moment) for moment in (now, now - SEEN_EVERY))
+        at, soon = (connection.ops.adapt_datetimefield_value(moment) for moment in (now, now - SEEN_EVERY))
         with kept_plan() as cursor:
-            cursor.execute(_FIND, [soon, self.session_key, told])
+            cursor.execute(_FIND, [soon, self.session_key, at])
             found = cursor.fetchone()
         # Without a session, Django drops the key, so that nobody can choose a key for someone else.
         if found is None:

@@ -217,8 +217,8 @@ class List:
         """
         names = {"q", "sort", "after", "limit", *(each.name for each in self.filters)}
         if is_strict and (unknown := sorted(set(given) - names)):
-            told = f"There is no parameter {unknown[0]!r}. Known are: {', '.join(sorted(names))}."
-            raise Invalid(told, field=unknown[0])
+            message = f"There is no parameter {unknown[0]!r}. Known are: {', '.join(sorted(names))}."
+            raise Invalid(message, field=unknown[0])
         if broken := [name for name in names if "\x00" in given.get(name, "")]:
             raise Invalid(f"{broken[0]} holds a character that no text has.", field=broken[0])
         limit = whole_number(given.get("limit") or str(ROWS_ON_A_PAGE), "limit", least=1, most=LARGEST_PAGE)
@@ -340,7 +340,7 @@ class Listing:
     def kept(self) -> dict[str, str]:
         """The values that a search keeps: sorting by a column head, and filters chosen outside of the page."""
         titles = {each.name: each.title for each in self.of.filters}
-        kept = {name: value for name, value in self._said.items() if not titles[name]}
+        kept = {name: value for name, value in self._chosen.items() if not titles[name]}
         return kept if self.of.orders or not self.sort else {**kept, "sort": self.sort}
 
     @property
@@ -350,7 +350,7 @@ class Listing:
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.q or self._said)
+        return bool(self.q or self._chosen)
 
     @property
     def hides_some(self) -> bool:
@@ -358,15 +358,15 @@ class Listing:
         return any(each.default for each in self.of.filters if each.title)
 
     @property
-    def _said(self) -> dict[str, str]:
+    def _chosen(self) -> dict[str, str]:
         plain = {each.name: each.default for each in self.of.filters}
         return {name: value for name, value in self.chosen.items() if value != plain[name]}
 
     def query(self, **changed: str) -> str:
         """The query string with these parts changed."""
         limit = "" if self.limit == ROWS_ON_A_PAGE else str(self.limit)
-        said = {**self._said, "q": self.q, "sort": self.sort, "limit": limit, **changed}
-        kept = {name: value for name, value in said.items() if value}
+        parameters = {**self._chosen, "q": self.q, "sort": self.sort, "limit": limit, **changed}
+        kept = {name: value for name, value in parameters.items() if value}
         return f"?{urlencode(kept)}" if kept else ""
 
     @property

@@ -167,14 +167,14 @@ def _remove_texts(person: User, gone: dict[str, int], *, dry_run: bool) -> None:
         gone[rows.model._meta.db_table] = gone.get(rows.model._meta.db_table, 0) + len(keys)
         for step in in_steps([] if dry_run else keys):
             rows.model._base_manager.filter(pk__in=step).update(**blank)
-    told = [
+    cleared = [
         (key, {name: value for name, value in data.items() if name not in FREE_TEXTS})
         for key, data in Event.objects.filter(actor=person).values_list("pk", "data").iterator()
         if data.keys() & FREE_TEXTS
     ]
-    for step in in_steps([] if dry_run else list(range(len(told)))):
+    for step in in_steps([] if dry_run else list(range(len(cleared)))):
         with transaction.atomic():
-            _write(Event, "data", dict(told[number] for number in step))
+            _write(Event, "data", dict(cleared[number] for number in step))
 
 
 FREE_TEXTS = frozenset({"reason", "note", "text", "comment"})

@@ -9,10 +9,10 @@ from django.db.models import Avg, Q
 
 from annotation.models import Check, Comparison, Score
 
-TOLD = ("coverage", "claim_coverage", "alignment", "question_coverage", "composite_2_3")
+SHOWN = ("coverage", "claim_coverage", "alignment", "question_coverage", "composite_2_3")
 """The scores shown after an act, in the order of the screen."""
 
-ScoresTold = dict[str, float | None]
+ShownScores = dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,19 @@ class ScoreChange:
         return f"{name} {before} → {after}" if self.is_moved else f"{name} unchanged"
 
 
-def scores_now(place: Check | Comparison) -> ScoresTold:
+def scores_now(place: Check | Comparison) -> ShownScores:
     """The scores that an act can change: those of its summary, or for a source check their means over the set."""
     scored = Q(summary=place.peer_id)
     if isinstance(place, Check) and place.peer_id is None:
         scored = Q(summary__document_set=place.document_set_id)
-    return Score.objects.filter(scored).aggregate(**{name: Avg(name) for name in TOLD})
+    return Score.objects.filter(scored).aggregate(**{name: Avg(name) for name in SHOWN})
 
 
-def score_changes(before: ScoresTold, after: ScoresTold) -> list[ScoreChange]:
+def score_changes(before: ShownScores, after: ShownScores) -> list[ScoreChange]:
     """The scores before and after an act, without those that are missing in both."""
     return [
         ScoreChange(name=name, before=before[name], after=after[name])
-        for name in TOLD
+        for name in SHOWN
         if before[name] is not None or after[name] is not None
     ]
 

@@ -18,5 +18,5 @@ def in_code(message: str) -> str | SafeString:
     parts = str(message).split("`")
     if len(parts) % 2 == 0:
         return message
-    told = (format_html("<code>{}</code>", part) if place % 2 else part for place, part in enumerate(parts))
-    return format_html_join("", "{}", ((part,) for part in told))
+    shown = (format_html("<code>{}</code>", part) if place % 2 else part for place, part in enumerate(parts))
+    return format_html_join("", "{}", ((part,) for part in shown))

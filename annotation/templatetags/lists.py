@@ -44,8 +44,8 @@ def _words(column: Column, value: Any) -> str | SafeString:
         case Kind.TEXTS:
             return ", ".join(words.get(each, in_words(each)) for each in value)
         case Kind.MOMENT:
-            told = date_format(value, "j M Y, H:i")
-            return format_html('<time datetime="{0}" title="{0}">{1}</time>', value.isoformat(), told)
+            text = date_format(value, "j M Y, H:i")
+            return format_html('<time datetime="{0}" title="{0}">{1}</time>', value.isoformat(), text)
         case Kind.NUMBER:
             return short(value)
         case Kind.COUNT:

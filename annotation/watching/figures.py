@@ -55,9 +55,9 @@ def _of_queue() -> Iterator[Metric]:
             [each.oldest_seconds for each in kinds],
         ),
     }
-    for name, (told, values) in by_kind.items():
+    for name, (description, values) in by_kind.items():
         names = [(each.kind.value,) for each in kinds]
-        yield _gauge(name, told, dict(zip(names, values, strict=True)), ("kind",))
+        yield _gauge(name, description, dict(zip(names, values, strict=True)), ("kind",))
     yield _gauge("runs_active", "Runs with open jobs.", {(): sum(each.runs for each in kinds)})
     known = workers()
     yield _gauge(
@@ -68,9 +68,9 @@ def _of_queue() -> Iterator[Metric]:
 
 
 def _gauge(
-    name: str, told: str, values: Mapping[tuple[str, ...], float], labels: tuple[str, ...] = ()
+    name: str, description: str, values: Mapping[tuple[str, ...], float], labels: tuple[str, ...] = ()
 ) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(f"coverdict_{name}", told, labels=labels)
+    family = GaugeMetricFamily(f"coverdict_{name}", description, labels=labels)
     for labelled, value in values.items():
         family.add_metric(labelled, value)
     return family

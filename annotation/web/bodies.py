@@ -55,8 +55,8 @@ def _fault_of_address(request: HttpRequest) -> Refusal | None:
 def _fault_of_form(request: HttpRequest) -> Refusal | None:
     try:
         if _holds_nul(request.POST):
-            told = "This form contains an invalid character (NUL, U+0000)."
-            return Unreadable(f"{told} {NOTHING_SAVED} and remove it.")
+            fault = "This form contains an invalid character (NUL, U+0000)."
+            return Unreadable(f"{fault} {NOTHING_SAVED} and remove it.")
     except RequestDataTooBig:
         return too_large()
     except TooManyFieldsSent:

@@ -66,20 +66,20 @@ def _json_answer(
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     if not request.user.is_authenticated:
-        told = {"code": "signed_out", "message": "You are signed out. Sign in again; your input is not lost."}
-        return JsonResponse(told, status=401)
+        body = {"code": "signed_out", "message": "You are signed out. Sign in again; your input is not lost."}
+        return JsonResponse(body, status=401)
     try:
         return view(cast("Request", request), *args, **kwargs)
     except RequestDataTooBig:
-        return _told(too_large())
+        return _refused(too_large())
     except Refusal as refusal:
-        return _told(refusal)
+        return _refused(refusal)
 
 
-def _told(refusal: Refusal) -> JsonResponse:
+def _refused(refusal: Refusal) -> JsonResponse:
     field = {"field": refusal.field} if isinstance(refusal, Invalid) else {}
-    said = {"code": refusal.code, "message": refusal.message, **field, **refusal.details}
-    return JsonResponse(said, status=status_of(refusal))
+    body = {"code": refusal.code, "message": refusal.message, **field, **refusal.details}
+    return JsonResponse(body, status=status_of(refusal))
 
 
 def _answer(

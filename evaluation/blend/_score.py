@@ -623,11 +623,11 @@ def _is_mostly_unscored(
     summary: ScoredSummary, comparisons: Sequence[ComparisonScore], rules: ScoreRules
 ) -> bool:
     own = sum(claim.final is not None for claim in summary.peer_claims)
-    told = [
+    counts = [
         *(_scored_in(comparison.units) for comparison in comparisons),
         (own, len(summary.peer_claims)),
         summary.questions_scored,
     ]
     # Flagged even if the project's rule accepts such scores.
     least = max(rules.least_scored, LEAST_SCORED)
-    return any(scored and lacks_scored(scored, count, least) for scored, count in told)
+    return any(scored and lacks_scored(scored, count, least) for scored, count in counts)

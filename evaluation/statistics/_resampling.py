@@ -227,10 +227,10 @@ def estimates(
 def _estimate(
     value: float, drawn: Floats, *, clusters: int, confidence: float, draws: int, seed: int
 ) -> Estimate:
-    said = drawn[~np.isnan(drawn)]
+    defined = drawn[~np.isnan(drawn)]
     low = high = None
-    if len(said) and not math.isnan(value):
-        low, high = np.quantile(said, expanded_tails(confidence, clusters)).tolist()
+    if len(defined) and not math.isnan(value):
+        low, high = np.quantile(defined, expanded_tails(confidence, clusters)).tolist()
     return Estimate(
         value=None if math.isnan(value) else value,
         low=low,
@@ -238,7 +238,7 @@ def _estimate(
         clusters=clusters,
         draws=draws,
         seed=seed,
-        undefined=len(drawn) - len(said),
+        undefined=len(drawn) - len(defined),
         confidence=confidence,
     )
 

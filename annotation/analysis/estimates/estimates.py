@@ -115,7 +115,7 @@ class EstimateTable:
             return newer or (ALL_ANSWERED if self.is_all_answered else NO_SAMPLE)
         if not self.documents:
             return f"No estimate: the random sample of {self.sample.day} has no checks at this target length."
-        said = [
+        sentences = [
             f"From the random sample of {self.sample.day}: {self.sample.sampled:,} checks, in at least "
             f"{self.answered_documents} document sets of every system."
         ]
@@ -125,12 +125,14 @@ class EstimateTable:
                 why = "the judge recorded no probabilities"
             elif self.answered_documents < TOO_FEW_DOCUMENTS:
                 why = f"using the judge needs {TOO_FEW_DOCUMENTS} document sets"
-            said.append(f"Only people's sampled answers are used because {why}.")
+            sentences.append(f"Only people's sampled answers are used because {why}.")
         elif self.state == EstimateState.FEW:
-            said.append(f"Below {FEW_DOCUMENTS} document sets, an interval may miss more often than stated.")
+            sentences.append(
+                f"Below {FEW_DOCUMENTS} document sets, an interval may miss more often than stated."
+            )
         if self.came_after:
-            said.append(f"{self.came_after:,} checks were added after the sample and are not covered.")
-        return " ".join([*said, *([newer] if newer else [])])
+            sentences.append(f"{self.came_after:,} checks were added after the sample and are not covered.")
+        return " ".join([*sentences, *([newer] if newer else [])])
 
     def average(self, system: str) -> Average:
         """The shown estimate of a system; without values if there is none."""

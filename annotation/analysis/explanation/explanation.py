@@ -16,9 +16,9 @@ from annotation.analysis.explanation.formulas import Formula, coverage_formula, 
 from annotation.analysis.explanation.questions import STANDINGS, QuestionStanding, standing_of
 from annotation.analysis.explanation.statements import (
     ExplainedAnswer,
+    ExplainedDispute,
     ExplainedPercent,
     Statements,
-    ToldDispute,
 )
 from annotation.core.refusals import NotFound
 from annotation.models import Check, Claim, ClaimSet, Comment, Comparison, Project, Summary, Unit
@@ -55,7 +55,7 @@ class ExplainedClaim:
     final: Label | None
     source: str | None
     answers: tuple[ExplainedAnswer, ...]
-    dispute: ToldDispute | None = None
+    dispute: ExplainedDispute | None = None
     comments: int = 0
 
 
@@ -90,7 +90,7 @@ class ExplainedUnit:
     percents: tuple[ExplainedPercent, ...]
     by_judges: tuple[ExplainedPercent, ...]
     claims: tuple[ExplainedClaim, ...]
-    dispute: ToldDispute | None = None
+    dispute: ExplainedDispute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +314,8 @@ def _cut(text: str, unit: Unit) -> str:
 
 
 def _by_judges(summary: Summary) -> dict[tuple[int, str], list[ExplainedPercent]]:
-    said: dict[tuple[int, str], list[ExplainedPercent]] = defaultdict(list)
+    percents: dict[tuple[int, str], list[ExplainedPercent]] = defaultdict(list)
     for each in judge_percents([summary.pk]):
-        told = ExplainedPercent("", each.judge, "judge", each.percent, each.marks, reason="", at=each.at)
-        said[each.comparison_id, each.unit_id].append(told)
-    return dict(said)
+        percent = ExplainedPercent("", each.judge, "judge", each.percent, each.marks, reason="", at=each.at)
+        percents[each.comparison_id, each.unit_id].append(percent)
+    return dict(percents)

@@ -71,9 +71,9 @@ def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> 
 
     "" if nothing is computed: one person's percent, a rule, or no value.
     """
-    said = [f"{percent:g}" for percent in unit.percents]
+    shown = [f"{percent:g}" for percent in unit.percents]
     percents = (
-        f"{project.assessor_average} of {', '.join(said[:-1])} and {said[-1]} %" if len(said) > 1 else ""
+        f"{project.assessor_average} of {', '.join(shown[:-1])} and {shown[-1]} %" if len(shown) > 1 else ""
     )
     match coverage.source:
         case "assessors":
@@ -82,7 +82,7 @@ def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> 
             return _share_of_yes(unit.claims)
         case "blend":
             weight = project.blend_human_weight
-            return f"{weight:.3g}·({percents or f'{said[0]} %'}) + {1 - weight:.3g}·({_share_of_yes(unit.claims)})"
+            return f"{weight:.3g}·({percents or f'{shown[0]} %'}) + {1 - weight:.3g}·({_share_of_yes(unit.claims)})"
         case _:
             return ""
 

@@ -70,7 +70,7 @@ class ExplainedPercent:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldDispute:
+class ExplainedDispute:
     """A dispute with its state and spread (0 to 1)."""
 
     dispute_id: str
@@ -85,8 +85,8 @@ class Statements:
 
     answers: dict[int, tuple[ExplainedAnswer, ...]]
     percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
-    check_disputes: dict[int, ToldDispute]
-    unit_disputes: dict[UnitPlace, ToldDispute]
+    check_disputes: dict[int, ExplainedDispute]
+    unit_disputes: dict[UnitPlace, ExplainedDispute]
 
     @classmethod
     def of(cls, summary: Summary, checks: Sequence[int]) -> Statements:
@@ -95,8 +95,8 @@ class Statements:
         return cls(
             answers=answers_on(check_row__in=checks),
             percents=_percents(summary),
-            check_disputes={place: told for place, told in disputes if isinstance(place, int)},
-            unit_disputes={place: told for place, told in disputes if not isinstance(place, int)},
+            check_disputes={place: dispute for place, dispute in disputes if isinstance(place, int)},
+            unit_disputes={place: dispute for place, dispute in disputes if not isinstance(place, int)},
         )
 
 
@@ -156,7 +156,7 @@ def _in_common(answer: Verdict | CoverageJudgment) -> dict[str, Any]:
     }
 
 
-def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | UnitPlace, ToldDispute]]:
+def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | UnitPlace, ExplainedDispute]]:
     on_checks = Dispute.objects.filter(check_row__in=checks)
     on_units = Dispute.objects.filter(comparison__peer=summary)
     rows: Sequence[Dispute] = [
@@ -164,13 +164,13 @@ def _disputes(summary: Summary, checks: Sequence[int]) -> Iterator[tuple[int | U
         *on_units.select_related("unit", "claim").order_by("pk"),
     ]
     for row in rows:
-        told = ToldDispute(
+        dispute = ExplainedDispute(
             dispute_id=row.public_id,
             state=row.state,
             spread=row.spread,
             answers=row.answers,
         )
         if row.check_row_id is not None:
-            yield row.check_row_id, told
+            yield row.check_row_id, dispute
         elif row.comparison_id is not None:
-            yield (row.comparison_id, row.unit_judged.public_id), told
+            yield (row.comparison_id, row.unit_judged.public_id), dispute

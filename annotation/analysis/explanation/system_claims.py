@@ -47,7 +47,7 @@ def system_claims(
     listed = current.filter(final_label=None if verdict == UNSCORED else verdict)
     rows = listed.select_related("claim", "peer__document_set").defer("peer__text")
     checks, following = page_after(rows, order=ORDER, after=after, scope=current)
-    said = answers_on(check_row__in=[check.pk for check in checks])
+    answers = answers_on(check_row__in=[check.pk for check in checks])
     comments = comments_on(claim__in=[check.claim_id for check in checks])
     return [
         SystemClaim(
@@ -58,7 +58,7 @@ def system_claims(
                 text=check.claim.text,
                 final=cast("VerdictLabel | None", check.final_label),
                 source=check.final_source,
-                answers=said.get(check.pk, ()),
+                answers=answers.get(check.pk, ()),
                 comments=comments.get(check.claim_id, 0),
             ),
         )

@@ -110,8 +110,8 @@ class Lesson:
         """An upper bound on the tokens that examples and guideline add to a call."""
         added = [
             len(prompt.system) - len(PROMPTS[step].system)
-            for told in self.row.chosen
-            for step, prompt in prompts_with(self.row, told, {}).items()
+            for chosen in self.row.chosen
+            for step, prompt in prompts_with(self.row, chosen, {}).items()
         ]
         return max(added) // CHARACTERS_A_TOKEN
 
@@ -161,12 +161,12 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
     folds = folds_of(measured.clusters | {row.cluster for row in pool})
     places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
     places.append(_chosen(pool))
-    told = _told(project, {row.check: row for rows in places for row in rows})
+    examples = _examples(project, {row.check: row for rows in places for row in rows})
     row = JudgeExamples(
         base=base,
         guideline=Guideline.objects.filter(project=project).order_by("-version").first(),
         folds=folds,
-        chosen=[_within([told[row.check] for row in rows]) for rows in places],
+        chosen=[_within([examples[row.check] for row in rows]) for rows in places],
     )
     return Lesson(row, measured, answers=len(pool))
 
@@ -235,7 +235,7 @@ def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
     return found
 
 
-def _told(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str, str]]:
+def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str, str]]:
     """The stored examples by check, with the deciding passage and people's reason."""
     checks = Check.objects.filter(pk__in=rows).select_related("peer__document_set").order_by("pk")
     sets = {check.document_set_id for check in checks if check.side == Check.Side.PEER}
@@ -269,11 +269,11 @@ def _told(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str
     return found
 
 
-def _within(told: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+def _within(examples_found: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     """As many examples of each side as fit, now that passages and reasons are known."""
     kept: list[dict[str, str]] = []
     for side in SIDE_SCORES:
-        of_side = [each for each in told if each["side"] == side]
+        of_side = [each for each in examples_found if each["side"] == side]
         examples: list[Example] = []
         for each in of_side:
             label: Any = each["label"]

@@ -193,10 +193,10 @@ def _bounds(
     wanted = np.flatnonzero((held >= FEWEST_FOR_INTERVAL) & (_spread(sums, sizes) > NO_SPREAD))
     for start in range(0, len(wanted), _COLUMNS_AT_ONCE):
         some = wanted[start : start + _COLUMNS_AT_ONCE]
-        means, is_said = _drawn_means(sums[:, some], sizes[:, some], draws=draws, seed=seed)
+        means, is_defined = _drawn_means(sums[:, some], sizes[:, some], draws=draws, seed=seed)
         for clusters in np.unique(held[some]):
             tails = expanded_tails(confidence, int(clusters))
-            for columns, low_and_high in _quantiles(means, is_said, held[some] == clusters, tails):
+            for columns, low_and_high in _quantiles(means, is_defined, held[some] == clusters, tails):
                 for column, (low, high) in zip(columns, low_and_high, strict=True):
                     bounds[some[column]] = (float(low), float(high))
     return bounds
@@ -220,11 +220,11 @@ def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple
     # Every cluster counts in every column, so one column of presence is enough.
     drawn, _ = bootstrap_means(both, np.ones((len(both), 1), dtype=np.bool_), draws=draws, seed=seed)
     held = drawn[:, sums.shape[1] :]
-    is_said = held > 0
-    weights = 1.0 / np.where(is_said, held, 1.0)
+    is_defined = held > 0
+    weights = 1.0 / np.where(is_defined, held, 1.0)
     if patterns.shape[1] > 1:
-        weights, is_said = weights[:, which], is_said[:, which]
-    return drawn[:, : sums.shape[1]] * weights, np.broadcast_to(is_said, (draws, sums.shape[1]))
+        weights, is_defined = weights[:, which], is_defined[:, which]
+    return drawn[:, : sums.shape[1]] * weights, np.broadcast_to(is_defined, (draws, sums.shape[1]))
 
 
 def _patterns(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
@@ -236,10 +236,10 @@ def _patterns(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def _quantiles(
-    means: Floats, is_said: NDArray[np.bool_], chosen: NDArray[np.bool_], tails: tuple[float, float]
+    means: Floats, is_defined: NDArray[np.bool_], chosen: NDArray[np.bool_], tails: tuple[float, float]
 ) -> list[tuple[NDArray[np.intp], Floats]]:
     """The quantiles of the chosen columns: together if every resample has a value, otherwise one by one."""
-    full = is_said.all(axis=0)
+    full = is_defined.all(axis=0)
     found: list[tuple[NDArray[np.intp], Floats]] = []
     together = np.flatnonzero(chosen & full)
     if len(together):
@@ -247,7 +247,7 @@ def _quantiles(
         rows = np.ascontiguousarray(means[:, together].T)
         found.append((together, np.quantile(rows, tails, axis=1, overwrite_input=True).T))
     found.extend(
-        (np.array([column]), np.quantile(means[is_said[:, column], column], tails)[np.newaxis])
+        (np.array([column]), np.quantile(means[is_defined[:, column], column], tails)[np.newaxis])
         for column in np.flatnonzero(chosen & ~full)
     )
     return found

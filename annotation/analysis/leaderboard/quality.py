@@ -53,14 +53,14 @@ def quality_tables(project: Project, *, target_words: int | Targets | None = ALL
     Answers in open assignments do not count. Target lengths without answers are left out.
     """
     asked = asked_of_people(project)
-    said = Rating.objects.filter(criterion__in=asked, judge__isnull=True, withdrawn_at__isnull=True).exclude(
-        assignment__isnull=False, assignment__closed_at__isnull=True
-    )
+    ratings = Rating.objects.filter(
+        criterion__in=asked, judge__isnull=True, withdrawn_at__isnull=True
+    ).exclude(assignment__isnull=False, assignment__closed_at__isnull=True)
     if not isinstance(target_words, Targets):
-        said = said.filter(summary__target_words=target_words)
+        ratings = ratings.filter(summary__target_words=target_words)
     last = {
         (target, (system, system_id), document_set, peer, criterion, person or origin): value
-        for target, system, system_id, document_set, peer, criterion, person, origin, value in said.order_by(
+        for target, system, system_id, document_set, peer, criterion, person, origin, value in ratings.order_by(
             "pk"
         ).values_list(
             "summary__target_words",

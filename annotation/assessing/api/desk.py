@@ -249,6 +249,7 @@ class OneAssignment(ApiView):
 
     @operation("get_assignment", responses=AssignmentRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
+        """Show one of the caller's own assignments."""
         project = self.enter(Verb.ASSESS)
         return Response(AssignmentRow(own_work_in(project, self.person, public_id)).data)
 

@@ -252,7 +252,9 @@ class AssessingProgress:
 
 
 def _asked_and_rated(project: Project, assignment_ids: Collection[int]) -> tuple[_Asked, list[Any]]:
-    """The criteria in order, and the ratings of the assignments by version. One query: every save asks it."""
+    """The criteria in order, and the ratings of the assignments by version, in one query, because every save
+    needs both.
+    """
     rows = asked_of_people(project).annotate(
         given=FilteredRelation("ratings", condition=Q(ratings__assignment__in=assignment_ids)),
         rated_in=F("given__assignment_id"),
@@ -347,7 +349,7 @@ ORDER BY piece.assignment_id, piece.position, piece.id
 
 
 class _Asked(NamedTuple):
-    """The criteria that are asked of summaries, and of those that are too short to ask about as wholes."""
+    """The criteria of all summaries, and those of summaries that are too short for questions about the whole."""
 
     all: tuple[Criterion, ...]
     of_short: tuple[Criterion, ...]

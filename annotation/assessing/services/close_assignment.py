@@ -75,9 +75,11 @@ def _check_complete(here: AssignmentProgress) -> None:
     missing = {piece.reading_id: what for piece in here.pieces.values() if (what := _missing(piece))}
     if not missing:
         return
-    told = [_in_words(stage, [n for each, n in missing.values() if each == stage]) for stage in MISSING_WORDS]
+    parts = [
+        _in_words(stage, [n for each, n in missing.values() if each == stage]) for stage in MISSING_WORDS
+    ]
     raise Invalid(
-        f"{', '.join(words for words in told if words)}, in {len(missing)} of {len(here.pieces)} summaries. "
+        f"{', '.join(words for words in parts if words)}, in {len(missing)} of {len(here.pieces)} summaries. "
         "Complete these, then close the set.",
         code="incomplete",
         details={

@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation.assessing.queries.assignments import lacking_sets, queued_sets
 from annotation.assessing.services.assign import give, lock_work
 from annotation.assessing.services.open_assignment import lease_end
-from annotation.assessing.services.unassign import held, put_away, told
+from annotation.assessing.services.unassign import held, logged, put_away
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, NotFound
@@ -46,7 +46,7 @@ def pull(*, project: Project, by: User) -> Assignment:
                 "The queue has no set for you. Try again later, or ask a manager.", code="queue_empty"
             )
         assignment = give(document_set, by, lease_until=lease_end(project))
-        log(project=project, actor=by, verb="pull", target=assignment, data=told(assignment))
+        log(project=project, actor=by, verb="pull", target=assignment, data=logged(assignment))
     return assignment
 
 
@@ -75,7 +75,7 @@ def take_up(*, assignment: Assignment, by: User) -> Assignment:
             code="taken",
         )
     resumed = give(document_set, by, lease_until=lease_end(project))
-    log(project=project, actor=by, verb="take up", target=resumed, data=told(resumed))
+    log(project=project, actor=by, verb="take up", target=resumed, data=logged(resumed))
     return resumed
 
 
@@ -94,7 +94,7 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
         raise Conflict("This set is not from the queue. Ask a manager to unassign it.", code="not_pulled")
     if assignment.is_open:
         put_away(assignment)
-        log(project=project, actor=by, verb=GIVE_BACK, target=assignment, data=told(assignment))
+        log(project=project, actor=by, verb=GIVE_BACK, target=assignment, data=logged(assignment))
     return assignment
 
 
@@ -129,7 +129,7 @@ def _lapse(key: int, now: datetime) -> bool:
         actor=None,
         verb="lapse",
         target=assignment,
-        data=told(assignment),
+        data=logged(assignment),
     )
     return True
 

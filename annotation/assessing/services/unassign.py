@@ -26,7 +26,7 @@ def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
     if assignment.unassigned_at is None:
         assignment.lease_until = None
         put_away(assignment)
-        log(project=project, actor=by, verb="unassign", target=assignment, data=told(assignment))
+        log(project=project, actor=by, verb="unassign", target=assignment, data=logged(assignment))
     return assignment
 
 
@@ -62,6 +62,6 @@ def mark_seen(assignments: QuerySet[Assignment]) -> None:
     Rating.objects.filter(assignment__in=keys).update(had_seen=True)
 
 
-def told(assignment: Assignment) -> dict[str, object]:
+def logged(assignment: Assignment) -> dict[str, object]:
     """The assignment's data for the log."""
     return {"assessor": assignment.assessor.username, "document_set": assignment.document_set.external_id}

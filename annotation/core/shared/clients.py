@@ -76,8 +76,8 @@ def address_of(request: HttpRequest) -> str:
     """
     here: Any = request.META.get("REMOTE_ADDR", "")
     count = settings.TRUSTED_PROXIES
-    told = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
-    forwarded = _address(told[-count]) if 0 < count <= len(told) else ""
+    addresses = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
+    forwarded = _address(addresses[-count]) if 0 < count <= len(addresses) else ""
     return forwarded or _address(str(here))
 
 

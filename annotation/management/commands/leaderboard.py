@@ -80,7 +80,7 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
             [_headings(board.score, table), *(_cells(row, board.score, table, digits) for row in table.rows)]
         )
         yield ""
-        for words in _said(table):
+        for words in _sentences(table):
             yield from textwrap.wrap(words, width=100)
     # Explained only if there are brackets, or systems with sets without a value.
     has_gaps = any(row.n < row.document_sets for table in board.tables for row in table.rows)
@@ -96,13 +96,13 @@ def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
 
 def _covers(board: Leaderboard) -> str:
     """The population that the intervals of the ranked score cover, by target length if they differ."""
-    told = {_title(table): table.caption_of(board.score) for table in board.tables}
-    if len(set(told.values())) == 1:
-        return next(iter(told.values()))
-    return "; ".join(f"{title.lower()}: {covers}" for title, covers in told.items())
+    captions = {_title(table): table.caption_of(board.score) for table in board.tables}
+    if len(set(captions.values())) == 1:
+        return next(iter(captions.values()))
+    return "; ".join(f"{title.lower()}: {covers}" for title, covers in captions.items())
 
 
-def _said(table: TargetTable) -> Iterator[str]:
+def _sentences(table: TargetTable) -> Iterator[str]:
     """The sentences below a table: its ranking and its estimates."""
     if table.ranking is not None:
         yield table.ranking.sentence
@@ -157,8 +157,8 @@ def _cells(row: SystemRow, score: str, table: TargetTable, digits: int) -> tuple
 
 def _beside(average: Average, ranked: Average, digits: int) -> str:
     """A mean, with its own number of document sets if it differs from the ranked score's."""
-    said = _number(average.mean, digits)
-    return said if average.mean is None or average.n == ranked.n else f"{said} ({average.n})"
+    number = _number(average.mean, digits)
+    return number if average.mean is None or average.n == ranked.n else f"{number} ({average.n})"
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -55,12 +55,12 @@ class Command(BaseCommand):
 def differences(project: Project) -> Iterator[str]:
     """Yield one line for each stored value that differs from its recomputation. Changes nothing."""
     for check in not_as_their_claims(Check.objects.filter(project=project)):
-        told = (
+        difference = (
             "is in force, though its claim is not"
             if check.is_current
             else "is not in force, though its claim is"
         )
-        yield f"check {check.public_id}: {told}"
+        yield f"check {check.public_id}: {difference}"
     rules = score_rules(project)
     for batch in batches(summary_records(project), RECORDS_AT_ONCE):
         stored = {

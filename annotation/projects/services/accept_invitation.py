@@ -100,9 +100,9 @@ def set_name(person: User, full_name: str) -> None:
     try:
         person.clean_fields()
     except ValidationError as error:
-        field, told = next(iter(error.message_dict.items()))
+        field, messages = next(iter(error.message_dict.items()))
         shown = field if field in {"username", "email"} else "full_name"
-        raise Invalid(" ".join(told), field=shown) from error
+        raise Invalid(" ".join(messages), field=shown) from error
 
 
 def _name_taken(username: str) -> Conflict:

@@ -126,8 +126,8 @@ def revoke_invitation(*, invitation: Invitation, by: User | None) -> Invitation:
 
 
 def _ask_to_mail(invitation: Invitation) -> None:
-    told = {"invitation_id": invitation.public_id, "address": invitation.link_base}
-    hint(MAIL_INVITATION, kwargs=told, waits="a mailed invitation")
+    values = {"invitation_id": invitation.public_id, "address": invitation.link_base}
+    hint(MAIL_INVITATION, kwargs=values, waits="a mailed invitation")
 
 
 def ask_again_to_mail() -> None:
@@ -159,13 +159,13 @@ def mail_invitation(*, invitation_id: str, address: str) -> bool:
     if invitation is None:
         return False
     name = " ".join(invitation.project.name.split())
-    told = {
+    values = {
         "by": invitation.by.get_full_name() or invitation.by.get_username(),
         "project": name,
         "link": f"{address.rstrip('/')}/invitations/{secret}/",
         "until": invitation.expires_at,
     }
-    words = render_to_string("projects/invitations/mail.txt", told)
+    words = render_to_string("projects/invitations/mail.txt", values)
     try:
         send_mail(f"Invitation to {name}", words, None, [invitation.email])
     except Exception:

@@ -59,7 +59,7 @@ def _answer(request: HttpRequest, secret: str) -> HttpResponse:
         return _show(request, found)
     if request.user.is_authenticated:
         return _join(request, secret)
-    return _join_anew(request, secret, found)
+    return _join_again(request, secret, found)
 
 
 def _join(request: HttpRequest, secret: str) -> HttpResponse:
@@ -67,7 +67,7 @@ def _join(request: HttpRequest, secret: str) -> HttpResponse:
     return redirect(_welcome(request, service.accept_invitation(secret=secret, by=request.user)))
 
 
-def _join_anew(request: HttpRequest, secret: str, found: Invitation) -> HttpResponse:
+def _join_again(request: HttpRequest, secret: str, found: Invitation) -> HttpResponse:
     typed = Typed(request.POST.get("username", ""), request.POST.get("full_name", ""))
     password = request.POST.get("password", "")
     try:

@@ -264,8 +264,8 @@ def _one_of_many(given: dict[str, Any]) -> dict[str, Any]:
     try:
         return read(OneOfMany(data=given), given)
     except serializers.ValidationError as error:
-        told = error_of(error)
-        raise Invalid(told["message"], field=told["field"], details=told["details"]) from error
+        fault = error_of(error)
+        raise Invalid(fault["message"], field=fault["field"], details=fault["details"]) from error
 
 
 class OneVerdict(ApiView):

@@ -41,9 +41,9 @@ class Comments(ApiView):
         Needs the verb "comment".
         """
         project = self.enter(Verb.COMMENT)
-        said = self.body(NewComment)
-        claim = claim_of(project, said["claim"])
-        made = comment_on_claim(project=project, claim=claim, by=self.person, text=said["text"])
+        comment = self.body(NewComment)
+        claim = claim_of(project, comment["claim"])
+        made = comment_on_claim(project=project, claim=claim, by=self.person, text=comment["text"])
         return Response(CommentRow(made).data, status=status.HTTP_201_CREATED)
 
 

@@ -245,7 +245,7 @@ def outcome_of(check: Check, person: User) -> Outcome:
     judge = _judge_answer(check, _judges_verdict(check, said)) if is_known else None
     people = tuple(_answer(one, person) for one in said if one.role == Verdict.Role.REVIEWER)
     people = tuple(one for one in people if is_known or one.is_own)
-    is_told = is_known or check.final_source == Check.Decider.RULE
+    is_shown = is_known or check.final_source == Check.Decider.RULE
     return Outcome(
         check_id=check.public_id,
         claim=check.claim.text,
@@ -254,7 +254,7 @@ def outcome_of(check: Check, person: User) -> Outcome:
         is_judge_shown=is_known,
         people=people,
         own=_newest(one for one in people if one.is_own),
-        decision=_decision(check, said, judge) if is_told else None,
+        decision=_decision(check, said, judge) if is_shown else None,
         is_disputed=is_known and check.is_disputed,
         is_settled=check.final_source == Check.Decider.ADJUDICATOR,
         coverage_stays_because=_why_coverage_stays(check) if is_known else "",

@@ -84,8 +84,8 @@ def _once_known(name: str) -> Callable[[Any], Any]:
 
 def _final(name: str) -> Callable[[Any], Any]:
     def value(check: Any) -> Any:
-        is_told = check.is_known or check.final_source == Check.Decider.RULE
-        return getattr(check, name) if is_told else None
+        is_shown = check.is_known or check.final_source == Check.Decider.RULE
+        return getattr(check, name) if is_shown else None
 
     return value
 
@@ -214,11 +214,11 @@ def _only(is_hidden: Sight) -> Callable[[Viewer, Any], Q]:
 
 def _labelled(is_hidden: Sight) -> Callable[[Viewer, Any], Q]:
     def where(viewer: Viewer, label: str) -> Q:
-        stands = Q(final_label=None if label == UNSCORED else label)
+        labelled = Q(final_label=None if label == UNSCORED else label)
         if not is_hidden(viewer):
-            return stands
-        told = answered(viewer.person) | DECIDED_BY_RULE
-        return stands | ~told if label == UNSCORED else stands & told
+            return labelled
+        known = answered(viewer.person) | DECIDED_BY_RULE
+        return labelled | ~known if label == UNSCORED else labelled & known
 
     return where
 
@@ -226,10 +226,10 @@ def _labelled(is_hidden: Sight) -> Callable[[Viewer, Any], Q]:
 def _answered_by(viewer: Viewer, username: str) -> Q:
     if username != viewer.person.username and not sees_scores(viewer):
         raise NotAllowed("Only those who may view scores can filter by what another reviewer answered.")
-    said = Verdict.objects.filter(
+    verdicts = Verdict.objects.filter(
         person__username=username, role=Verdict.Role.REVIEWER, withdrawn_at=None, check_row=OuterRef("pk")
     )
-    return Q(Exists(said))
+    return Q(Exists(verdicts))
 
 
 def _of_sample(viewer: Viewer, public_id: str) -> Q:
@@ -266,8 +266,8 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         checks = Check.objects.filter(project=viewer.project, is_current=True)
-        told = with_known(checks, viewer.person, is_kept_back=is_hidden(viewer))
-        return told.select_related("claim", "document_set", "peer__system").only(*READ)
+        known = with_known(checks, viewer.person, is_kept_back=is_hidden(viewer))
+        return known.select_related("claim", "document_set", "peer__system").only(*READ)
 
     return List(
         name="checks",

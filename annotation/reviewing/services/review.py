@@ -161,14 +161,14 @@ def log_answer(
     answer: Verdict | CoverageJudgment, *, verb: str, project: Project, by: User, **more: object
 ) -> None:
     """Log an act on a reviewer's or adjudicator's answer, in the transaction of the act."""
-    said: dict[str, object] = {_kind(answer): answer.public_id}
+    data: dict[str, object] = {_kind(answer): answer.public_id}
     if isinstance(answer, Verdict):
-        said["label"] = answer.label
+        data["label"] = answer.label
     else:
-        said |= {"unit": answer.unit_judged.public_id, "percent": answer.percent}
+        data |= {"unit": answer.unit_judged.public_id, "percent": answer.percent}
     if answer.error_type:
-        said["error_type"] = answer.error_type
-    log(project=project, actor=by, verb=verb, target=answer.place, data={**said, **more})
+        data["error_type"] = answer.error_type
+    log(project=project, actor=by, verb=verb, target=answer.place, data={**data, **more})
 
 
 def _kind(answer: Verdict | CoverageJudgment) -> str:

@@ -38,7 +38,7 @@ from annotation.reviewing.services import review as service
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on, stay
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.sampling.queries.check_samples import held_by_others, is_kept_by_a_sample
-from annotation.scoring.score_changes import ScoreChange, ScoresTold, in_words, score_changes, scores_now
+from annotation.scoring.score_changes import ScoreChange, ShownScores, in_words, score_changes, scores_now
 from annotation.web.htmx import Request, page_or_fragment, wants_fragment
 from annotation.web.lists import look_of
 from annotation.web.numbers import need_whole_number, whole_number
@@ -102,7 +102,7 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
     """Save a reviewer's answer and show the changed scores. A newer answer of one's own is a conflict."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = _scores_told(room, row)
+    before = _shown_scores(room, row)
     typed = TypedAnswer.of(request.POST)
     try:
         given = service.override(
@@ -136,7 +136,7 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
     """Withdraw an answer and show its claim again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
-    before = _scores_told(room, row)
+    before = _shown_scores(room, row)
     verdict = own_verdict(row, request.user, request.POST.get("verdict", ""))
     service.withdraw_answer(answer=verdict, by=request.user)
     moved = _moved(before, row)
@@ -144,8 +144,8 @@ def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse
         row = check_of(room.project, check_id)
         keep(check=row, by=request.user)
         return _show(request, room, row, withdrawn=verdict, moved=moved)
-    said = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(moved)]
-    messages.success(request, " ".join(filter(None, said)))
+    sentences = ["Answer withdrawn.", _kept_by_a_sample(verdict), _movement(moved)]
+    messages.success(request, " ".join(filter(None, sentences)))
     return redirect(_address(slug, check_id, _queue(request, room)))
 
 
@@ -277,11 +277,11 @@ def _kept_by_a_sample(withdrawn: Verdict) -> str:
     return "The random sample keeps your first answer because you have now seen the judge's verdict."
 
 
-def _scores_told(room: Room, row: Check) -> ScoresTold | None:
+def _shown_scores(room: Room, row: Check) -> ShownScores | None:
     return scores_now(row) if Verb.VIEW_SCORES in room.verbs else None
 
 
-def _moved(before: ScoresTold | None, row: Check) -> list[ScoreChange] | None:
+def _moved(before: ShownScores | None, row: Check) -> list[ScoreChange] | None:
     return None if before is None else score_changes(before, scores_now(row))
 
 

@@ -113,12 +113,12 @@ def _work(checks: int, seconds: float | None, timed: int) -> str:
 
 def _duration(checks: int, each: float) -> str:
     hours, minutes = divmod(max(1, round(checks * each / 60)), 60)
-    said = " ".join(
+    numbers = " ".join(
         f"{count:,} {noun if count == 1 else noun + 's'}"
         for count, noun in ((hours, "hour"), (minutes, "minute"))
         if count
     )
-    return f"about {said}"
+    return f"about {numbers}"
 
 
 def _margin(request: Request) -> float:

@@ -48,12 +48,12 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
     if place + 1 == len(units):
         raise Invalid("This is the last unit, so there is no next unit to join.", field="unit")
     unit, following = units[place], units[place + 1]
-    before = [_told(unit), _told(following)]
+    before = [_logged(unit), _logged(following)]
     Claim.all_claims.filter(unit=following).update(unit=unit)
     following.delete()
     _save_cut(unit, end=following.end, weight=max(unit.weight, following.weight))
     _shift(units[place + 2 :], -1)
-    _settle(summary, by, "join units", before, [_told(unit)])
+    _settle(summary, by, "join units", before, [_logged(unit)])
 
 
 @transaction.atomic
@@ -66,14 +66,14 @@ def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen
     units = _begin(summary, by, seen, {"act": "split", "unit": unit_id, "at": at})
     unit = units[_place(units, unit_id)]
     end, start = _borders(summary.text, unit, at)
-    before = [_told(unit)]
+    before = [_logged(unit)]
     _shift(units[unit.position :], 1)
     second = Unit.objects.create(
         summary=summary, position=unit.position + 1, start=start, end=unit.end, weight=unit.weight
     )
     _save_cut(unit, end=end, weight=unit.weight)
     _part_claims(summary.text, unit, second)
-    _settle(summary, by, "split unit", before, [_told(unit), _told(second)])
+    _settle(summary, by, "split unit", before, [_logged(unit), _logged(second)])
 
 
 def hold(summary: Summary) -> None:
@@ -196,7 +196,7 @@ def _words(text: str) -> set[str]:
     return set("".join(each if each.isalnum() else " " for each in text.casefold()).split())
 
 
-def _told(unit: Unit) -> dict[str, object]:
+def _logged(unit: Unit) -> dict[str, object]:
     return {"unit": unit.public_id, "number": unit.position, "start": unit.start, "end": unit.end}
 
 

@@ -70,7 +70,8 @@ def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: A
     assert not Look.objects.exists()
     client, check = client_of("cleo"), world.check("alder", 2)
     assert client.get(address(world)).status_code == 200
-    assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 3
+    # Its three checks and the summary.
+    assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 4
     answer = f"/api/v1/projects/harbour/checks/{check.public_id}/verdicts/"
     said = client.post(answer, {"label": "yes"}, format="json").json()
     assert said["verdict"]["had_seen"] is True
