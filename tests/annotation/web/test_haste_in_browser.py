@@ -9,7 +9,6 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.models import CoverageJudgment, Export
-from annotation.reviewing.services.review import override
 from tests.annotation.assessing.web.see_sets import saved
 from tests.annotation.laying import assign_part
 from tests.annotation.web.test_flow_in_browser import UNREAD_MS, sign_in
@@ -53,18 +52,6 @@ def percents() -> dict[int, int | None]:
     """Percent by position of the unit, as it stands in the database."""
     rows = CoverageJudgment.objects.filter(is_current=True).values_list("unit__position", "percent")
     return {position: percent for position, percent in rows if position is not None}
-
-
-# Review
-
-
-def test_ones_own_answer_in_another_window_is_called_that(world: World, desk: Desk) -> None:
-    page = sign_in(desk(), "rex")
-    open_check(page, world)
-    override(check=world.check("alder", 2), by=world.rex, label="no", reason="from the other window")
-    page.keyboard.press("1")
-    page.get_by_text("You answered this check in another window").wait_for()
-    assert page.get_by_text("Somebody").count() == 0
 
 
 # The SEE form
