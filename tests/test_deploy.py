@@ -314,21 +314,6 @@ def compose() -> dict[str, dict[str, dict[str, object]]]:
     return yaml.safe_load((DEPLOY / "compose.yaml").read_text())  # type: ignore[no-any-return]
 
 
-def test_services_of_the_compose_file_wait_for_those_that_they_need() -> None:
-    services = compose()["services"]
-    assert set(services) == {"database", "queue", "tables", "web", "worker"}
-    for name in ("tables", "web", "worker"):
-        assert services[name]["image"] == "coverdict"
-        assert set(services[name]["depends_on"]) <= set(services)
-    assert services["web"]["depends_on"] == services["worker"]["depends_on"]
-    volumes = {
-        str(volume).partition(":")[0]
-        for service in services.values()
-        for volume in service.get("volumes", ())
-    }
-    assert volumes == set(compose()["volumes"])
-
-
 def test_what_the_image_copies_is_there() -> None:
     lines = (DEPLOY / "Containerfile").read_text().splitlines()
     copied = [line.split()[1] for line in lines if line.startswith("COPY ") and "--from" not in line]

@@ -195,35 +195,6 @@ def test_a_summary_that_leaves_out_one_of_four_is_wholly_aligned(
     assert_found(result, {"alignment": 1.0, "summarization": 0.75})
 
 
-@pytest.mark.parametrize(
-    ("source", "summary", "coverage"),
-    [
-        # Both yes over yes of the source.
-        (["yes", "yes", "yes"], ["yes", "no", "yes"], 2 / 3),
-        (["yes", "no", "yes"], ["yes", "yes", "no"], 1 / 2),
-        (["yes", "unsure", "yes"], ["yes", "yes", "yes"], 1.0),
-    ],
-)
-def test_question_coverage_counts_what_both_answer_yes(
-    judge: OpenAIJudge, llm_server: LLMServer, source: list[str], summary: list[str], coverage: float
-) -> None:
-    questions = ["Is the score a percentage?", "Is it accurate?", "Is higher better?"]
-    llm_server.where(
-        Page(
-            source=dict(zip(questions, source, strict=True)),
-            covered=dict(zip(questions, summary, strict=True)),
-        )
-    )
-    result = evaluate_summary(
-        "The score is a percentage. Higher is better.",
-        "A score.",
-        judge=judge,
-        metrics=["question_coverage"],
-        questions=questions,
-    )
-    assert_found(result, {"question_coverage": coverage})
-
-
 def test_a_summary_in_other_order_has_most_elements() -> None:
     found = completeness(
         "Explain how photosynthesis works in plants using sunlight, water, and carbon dioxide.",

@@ -130,6 +130,13 @@ def test_an_address_without_scheme_is_refused_at_once() -> None:
         Coverdict("127.0.0.1:8000", "t")
 
 
+def test_an_empty_row_of_the_leaderboard_says_why() -> None:
+    shown = {"mean": 0.5, "low": 0.4, "high": 0.6, "n": 6}
+    assert clients._why_empty(shown) == ""
+    assert "all values are alike" in clients._why_empty({**shown, "low": None, "high": None})
+    assert clients._why_empty(dict.fromkeys(shown)) == "no summary has this score"
+
+
 def test_many_rows_go_in_batches_and_say_how_far_they_are(live_server: LiveServer, token: str) -> None:
     told: list[tuple[str, int, int]] = []
     with Coverdict(live_server.url, token, progress=lambda *how_far: told.append(how_far)) as server:

@@ -20,6 +20,7 @@ from annotation.judging.services.start_run import start_run
 from annotation.management.commands.evaluate import Command, ScoreBar, _check_bars
 from annotation.models import Job, Judge, Project, Run, Score, Summary, Verdict, Worker
 from annotation.operator_commands import as_typed
+from annotation.workers import report_alive
 from tests.annotation.judging.processes import manage, start_manage, wait_until
 from tests.llm_server import LLMServer, faults
 
@@ -71,7 +72,8 @@ def test_the_deciding_judge_is_taken_unless_another_is_named(world: World) -> No
     world.project.deciding_judge = other
     world.project.save()
     Run.objects.update(state="cancelled")
-    evaluate("harbour")
+    report_alive("ada:1")
+    assert evaluate("harbour")[1] == ""
     assert set(Run.objects.values_list("judge__name", flat=True)) == {"other"}
 
 
@@ -98,6 +100,11 @@ def test_a_project_without_a_judge_gets_the_lexical_one(world: World) -> None:
 )
 def test_what_cannot_be_run_is_told(world: World, words: list[str], told: str) -> None:
     assert told in str(complaint(*words))
+
+
+def test_a_run_that_is_under_way_is_not_started_twice(world: World) -> None:
+    start_run(project=world.project, judge=world.judge, by=None)
+    assert "already running on Harbour study" in str(complaint("harbour"))
 
 
 def joined(world: World, metrics: list[str]) -> Run:

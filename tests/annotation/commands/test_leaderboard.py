@@ -59,6 +59,14 @@ def test_the_table_says_what_its_intervals_cover(world: World) -> None:
     assert "Signature coverdict|v:" in said
 
 
+def test_target_lengths_that_rest_on_others_say_so_each(world: World) -> None:
+    Summary.objects.filter(pk=world.peers["port", "birch"].pk).update(target_words=10)
+    Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=1.0)
+    said = " ".join(run().split())
+    assert "target length 10: people decided everything it uses; sampling of documents only; " in said
+    assert "target length 20: sampling of documents only; judge error not included." in said
+
+
 def test_each_target_length_has_its_table(world: World) -> None:
     Summary.objects.filter(pk=world.peers["bridge", "alder"].pk).update(target_words=None)
     lines = run().splitlines()

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from django.test import Client
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,6 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.models import CoverageJudgment, Export
-from tests.annotation.assessing.web.see_sets import saved
 from tests.annotation.laying import assign_part
 from tests.annotation.web.test_flow_in_browser import UNREAD_MS, sign_in
 from tests.browser import PHONE
@@ -81,15 +80,6 @@ def test_what_looks_like_a_slip_is_said_beside_the_unit(world: World, desk: Desk
     page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
     page.reload()
     page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
-
-
-def test_zero_is_a_key_for_zero_percent(world: World, desk: Desk) -> None:
-    page = desk()
-    open_form(page, world)
-    page.keyboard.press("0")
-    page.locator("#progress", has_text="1 of 2 judged").wait_for()
-    saved(page)
-    assert percents() == {1: 0}
 
 
 # Elsewhere

@@ -70,15 +70,6 @@ def test_a_long_name_leaves_room_for_figures_on_a_phone(world: World, desk: Desk
     assert page.get_by_text("Scroll sideways to see the whole table.").first.is_visible()
 
 
-def test_the_estimates_fit_a_desk(world: World, desk: Desk) -> None:
-    System.objects.filter(name="alder").update(name=LONG)
-    page = sign_in(desk(), "vic")
-    page.goto("/p/harbour/scores/?by=coverage_estimate")
-    table = page.get_by_role("region", name="Leaderboard")
-    assert table.evaluate("frame => frame.scrollWidth - frame.clientWidth") == 0
-    assert page.get_by_text("Scroll sideways to see the whole table.").is_hidden()
-
-
 def test_a_menu_opens_and_closes_by_keys_and_one_at_a_time(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "olga")
     page.goto("/p/harbour/scores/")

@@ -11,6 +11,7 @@ from annotation.analysis.leaderboard import system_scores
 from annotation.analysis.leaderboard import web as scores
 from annotation.models import DocumentSet, Score, Summary, System
 from annotation.sampling.services.sample_checks import sample_checks
+from annotation.scoring.rescore import rescore
 from tests.annotation.conftest import HTMX
 from tests.annotation.mixing import mix_summarization
 from tests.annotation.planning import answer_sample, lay_sets
@@ -262,13 +263,26 @@ def test_all_pairs_stand_on_a_page_and_in_a_file(world: World, vic: Client) -> N
     assert lines[1].startswith("birch,alder,2,0.1")
 
 
+def test_a_blank_for_want_of_a_target_leads_to_the_setting_those_who_may_change_it(
+    world: World, vic: Client, mona: Client
+) -> None:
+    Summary.objects.filter(document_set__project=world.project).update(target_words=None)
+    rescore(project=world.project)
+    system = f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/"
+    for page in (system, f"/p/harbour/scores/summaries/{world.peers['port', 'alder'].public_id}/"):
+        assert 'href="/p/harbour/settings/#id_target_length"' in mona.get(page).text
+    assert '<abbr title="No target length">' in vic.get(system).text
+
+
 def test_an_estimate_of_coverage_says_nothing_of_other_scores(world: World, vic: Client) -> None:
     lay_sets(world, 19)
     answer_sample(
         world, sample_checks(project=world.project, by=world.mona, method="uniform", share=0.7, seed=3)
     )
     vic.get("/p/harbour/scores/")
-    assert "According to the estimate of people&#x27;s answers" in vic.get("/p/harbour/").content.decode()
+    assert "According to the estimate of people&#x27;s answers" in vic.get("/p/harbour/").text
+    assert "Student" in vic.get("/p/harbour/scores/differences/?by=coverage_estimate&target=20").text
+    assert vic.get("/p/harbour/scores/?by=coverage").status_code == 200
     Score.objects.filter(project=world.project).update(alignment=0.5)
     vic.get("/p/harbour/scores/?by=alignment")
     faithful = " ".join(vic.get("/p/harbour/scores/?by=alignment").content.decode().split())

@@ -194,10 +194,10 @@ def test_a_plain_form_that_is_older_than_what_stands_is_refused_with_both_values
 ) -> None:
     address = f"/p/harbour/work/{first(assignment)}/units/{world.units('port')[0].public_id}/"
     for _ in range(2):
-        assert ana.post(address, {"percent": "60", "follows": "0"}).status_code == 302
+        assert ana.post(address, {"percent": "60", "note": "So.", "follows": "0"}).status_code == 302
     late = ana.post(address, {"percent": "80", "follows": "0"})
     assert late.status_code == 409
-    assert "There it is now: 60 %. Yours, not saved: 80 %." in late.content.decode()
+    assert "There it is now: 60 %, note “So.”. Yours, not saved: 80 %." in late.content.decode()
     assert CoverageJudgment.objects.get().percent == 60
 
 

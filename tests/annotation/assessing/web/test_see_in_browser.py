@@ -266,27 +266,6 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
     assert "Its wall is weak" not in page.locator("#see").inner_html()
 
 
-def test_an_answer_to_a_criterion_can_be_changed_afterwards(world: World, desk: Desk) -> None:
-    assignment = lay_set(world, criteria=QUESTIONS)
-    page = ana(desk)
-    open_set(page, assignment)
-    press(page, "32")
-    page.locator("#model-title").wait_for()
-    page.get_by_text("Questions about the summary").click()
-    page.locator("[data-name='Question 1'] .t").click()
-    press(page, "1")
-    saved(page)
-    wait_until(lambda: answers() == {"clear": 0, "short": 1})
-    # Back to the answer before, and no further than the reference was shown: more is not offered.
-    press(page, "u")
-    page.locator("[data-name='Question 1'] output", has_text="yes").wait_for()
-    saved(page)
-    assert page.get_by_role("button", name="Undo").is_disabled()
-    press(page, "u")
-    page.wait_for_timeout(200)
-    assert answers() == {"clear": 2, "short": 1}
-
-
 def test_unmarked_peer_units_are_lit_and_asked_about_once(world: World, desk: Desk) -> None:
     assignment = lay_set(world, models=[MODEL, SECOND_MODEL])
     page = ana(desk)

@@ -374,6 +374,7 @@ def test_review_begins_with_an_open_sample_and_says_why(world: World, rex: Clien
     page = rex.get(QUEUE).content.decode()
     assert "3 claims in the random sample are left" in page
     assert f'action="{QUEUE}next/?sample={sample.public_id}"' in page
+    assert "is complete" not in rex.get(f"{QUEUE}?sample={sample.public_id}").text
     assert "Start with the random sample" not in rex.get(f"{QUEUE}?sort=document").content.decode()
     cancelled = mona.post(f"{QUEUE}samples/{sample.public_id}/cancel/", follow=True).content.decode()
     assert "Random sample cancelled" in cancelled
