@@ -12,6 +12,13 @@ Label = Literal["yes", "no", "unsure"]
 LABELS: tuple[Label, ...] = get_args(Label)
 _ANSWERS = (None, *LABELS)
 LABELS_IN_WORDS = f"{', '.join(LABELS[:-1])} or {LABELS[-1]}"
+LABEL_SYNONYMS: Mapping[Label, tuple[str, ...]] = {
+    "yes": ("true", "1", "supported"),
+    "no": ("false", "0", "unsupported", "not supported", "contradicted"),
+    "unsure": ("partial", "partially", "partly", "uncertain"),
+}
+"""Other words that replies and files use for a label."""
+
 LABEL_VALUES: Mapping[str, float] = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
 """Where a label stands between no and yes, for how far answers lie apart. In scores all but yes count as not yes."""
 _told_values = [f"{label} {f'{value:g}'.lstrip('0') or '0'}" for label, value in LABEL_VALUES.items()]

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from annotation.models import Criterion
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from annotation.models import Project
     from evaluation import metrics
 
 
-def asked_of_people(project: Project) -> list[Criterion]:
-    """What people answer about each summary, in order. One query."""
+def asked_of_people(project: Project) -> QuerySet[Criterion]:
+    """The criteria that people rate each summary on, in order."""
     asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
-    return list(asked.exclude(answered_by=Criterion.AnsweredBy.JUDGE))
+    return asked.exclude(answered_by=Criterion.AnsweredBy.JUDGE)
 
 
 def criterion_of(project: Project, fact: metrics.Criterion) -> Criterion:

@@ -53,7 +53,7 @@ def take(rows: QuerySet[Any], *, by: User, most: int = 1) -> int | None:
         row = rows.model.objects.filter(pk=key)
         if key is None or not row.update(leased_to=by, lease_until=Now() + LEASE + SPARE):
             return None
-    _keep_newest(row, by, most)
+        _keep_newest(row, by, most)
     return key
 
 
@@ -61,8 +61,9 @@ def renew(row: Check | Dispute, *, by: User, most: int = 1) -> None:
     """Go on holding a row, or take it up where nobody else has it; otherwise as `take`."""
     this = type(row).objects.filter(pk=row.pk)
     is_fresh = Q(leased_to=by, lease_until__gte=Now() + LEASE)
-    if this.filter(is_free(by)).exclude(is_fresh).update(leased_to=by, lease_until=Now() + LEASE + SPARE):
-        _keep_newest(this, by, most)
+    with transaction.atomic():
+        if this.filter(is_free(by)).exclude(is_fresh).update(leased_to=by, lease_until=Now() + LEASE + SPARE):
+            _keep_newest(this, by, most)
 
 
 def give_back(rows: QuerySet[Any], *, by: User) -> None:
@@ -73,7 +74,4 @@ def give_back(rows: QuerySet[Any], *, by: User) -> None:
 def _keep_newest(taken: QuerySet[Any], by: User, most: int) -> None:
     rows = taken.model.objects
     held = rows.filter(project__in=taken.values("project"), leased_to=by).order_by("-lease_until", "-pk")
-    if beyond := list(held.values_list("pk", flat=True)[most:]):
-        with transaction.atomic():
-            keys = list(unlocked(rows.filter(pk__in=beyond)).values_list("pk", flat=True))
-            give_back(rows.filter(pk__in=keys), by=by)
+    give_back(rows.filter(pk__in=unlocked(rows.filter(pk__in=held.values("pk")[most:])).values("pk")), by=by)

@@ -36,11 +36,16 @@ def new_queue_key() -> int:
 
 
 class Label(models.TextChoices):
+    """The labels of `evaluation`, with their words on screen. Scores count all but yes as not yes."""
+
     YES = "yes", "Yes"
     NO = "no", "No"
     UNSURE = "unsure", "Unsure"
 
 
+SIGNS = {Label.YES: "✓", Label.NO: "✕", Label.UNSURE: "?"}
+"""The sign beside each label, so that no label is shown by colour alone."""
+NOT_YES = tuple(label for label in Label if label != Label.YES)
 LABEL_LENGTH = max(map(len, Label.values))
 
 

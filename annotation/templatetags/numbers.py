@@ -9,6 +9,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.analysis.intervals import why_no_interval
+from annotation.models import Label
+from annotation.models.claim import SIGNS
 from annotation.scoring.words import target_in_words
 from evaluation.statistics import FEWEST_FOR_INTERVAL
 
@@ -20,8 +22,6 @@ register = template.Library()
 register.filter("target_length", target_in_words)
 
 NOTHING = "–"
-
-SIGNS = {"yes": "✓", "no": "✕", "unsure": "?"}
 
 
 @register.filter
@@ -101,7 +101,7 @@ def percent(value: float | None) -> str:
 @register.filter
 def sign(label: str | None) -> str:
     """The sign that goes with a label, so that no state is told by colour alone."""
-    return SIGNS.get(label or "", "·")
+    return SIGNS[Label(label)] if label in Label.values else "·"
 
 
 @register.filter

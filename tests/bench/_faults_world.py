@@ -69,7 +69,7 @@ class People:
     reviewers: list[Reviewer]
     acts: list[Act] = field(default_factory=list)
     wrong: Counter[str] = field(default_factory=Counter)
-    """Answers that are neither success nor 502, 503 or no answer at all."""
+    """Answers that are neither success nor a refusal that says what is away: 502, 503, 507 or no answer at all."""
     _ended: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
 
@@ -119,7 +119,7 @@ class People:
             else:
                 if answer.status in good:
                     return True
-                if answer.status not in (502, 503):
+                if answer.status not in (502, 503, 507):
                     self.wrong[f"{answer.status} {answer.body[:80]!r}"] += 1
                     return False
             time.sleep(PAUSES["save"])

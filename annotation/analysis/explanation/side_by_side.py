@@ -19,7 +19,7 @@ from annotation.models import (
     Score,
     Summary,
 )
-from annotation.models.claim import OF_CLAIMS
+from annotation.models.claim import NOT_YES, OF_CLAIMS
 from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
         if check.side == Check.Side.REFERENCE:
             texts[check.claim_id] = check.claim.text
             covered[check.claim_id][check.peer_id] = check
-        elif check.final_label in (Label.NO, Label.UNSURE):
+        elif check.final_label in NOT_YES:
             unsupported[check.peer_id].append(check)
     return SideBySide(
         summaries=tuple(
@@ -150,7 +150,7 @@ def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
         side=Check.Side.PEER,
         peer__is_peer=True,
         is_current=True,
-        final_label__in=(Label.NO, Label.UNSURE),
+        final_label__in=NOT_YES,
     )
     for name in ("coverage", "alignment"):
         mean = Subquery(_of_all(scores, Avg(name)), output_field=FloatField())

@@ -10,6 +10,7 @@ from annotation.analysis.explanation.statements import answers_on
 from annotation.core.paging import page_after
 from annotation.core.refusals import Invalid
 from annotation.models import SIDE_SCORES, Check, Label
+from annotation.models.claim import NOT_YES
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from evaluation.judging import Label as VerdictLabel
 
 UNSCORED = "unscored"
-VERDICTS = (Label.NO.value, Label.UNSURE.value, UNSCORED, Label.YES.value)
+VERDICTS = (*(label.value for label in NOT_YES), UNSCORED, Label.YES.value)
 ORDER = ("peer_id", "claim_id")
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from django.db.models import F, FilteredRelation, Q
 
 from annotation.assessing import sql
 from annotation.core import by_hand
@@ -19,7 +21,6 @@ from annotation.models import (
     CoverageJudgment,
     Criterion,
     Project,
-    Rating,
 )
 from annotation.models.judgment import ASKED_AT_PRESENT
 
@@ -196,7 +197,7 @@ class AssessingProgress:
 
     @classmethod
     def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All that is known: three queries, four where a question of unmarked summary units may be open."""
+        """All that is known: two queries, three where a question of unmarked summary units may be open."""
         progress = cls.read(project, assignment_ids)
         progress.load_marks(
             summary for summary in progress.summaries() if summary.is_judged and not summary.is_complete
@@ -205,8 +206,8 @@ class AssessingProgress:
 
     @classmethod
     def read(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """All but which summary units are marked, in three queries."""
-        criteria = asked_of_people(project)
+        """All but which summary units are marked, in two queries."""
+        criteria, ratings = _asked_and_rated(project, assignment_ids)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
         for row in _rows(assignment_ids):
             assignment = assignments[row.assignment_id]
@@ -228,12 +229,10 @@ class AssessingProgress:
             )
             summary.pieces.append(piece)
             assignment.pieces[piece.reading_id] = piece
-        ratings = Rating.objects.filter(assignment__in=assignment_ids).order_by("version")
-        for key, peer, criterion, value, version in ratings.values_list(
-            "assignment_id", "summary_id", "criterion_id", "value", "version"
-        ):
-            if (summary := assignments[key].summaries.get(peer)) is not None:
-                summary.give(criterion, value, version)
+        for row in ratings:
+            summary = assignments[row.rated_in].summaries.get(row.summary_id)
+            if summary is not None:
+                summary.give(row.pk, row.value, row.rating_version)
         return cls(project=project, assignments=dict(assignments))
 
     def of(self, assignment_id: int) -> AssignmentProgress:
@@ -252,6 +251,21 @@ class AssessingProgress:
             marked[said.reading_id].update(said.evidence)
         for key, numbers in marked.items():
             pieces[key].marked = frozenset(numbers)
+
+
+def _asked_and_rated(project: Project, assignment_ids: Collection[int]) -> tuple[_Asked, list[Any]]:
+    """The criteria in order, and the ratings of the assignments by version. One query: every save asks it."""
+    rows = asked_of_people(project).annotate(
+        given=FilteredRelation("ratings", condition=Q(ratings__assignment__in=assignment_ids)),
+        rated_in=F("given__assignment_id"),
+        summary_id=F("given__summary_id"),
+        value=F("given__value"),
+        rating_version=F("given__version"),
+    )
+    found = list(rows.order_by("position", "pk", "rating_version"))
+    criteria = tuple(dict.fromkeys(found))
+    of_short = tuple(each for each in criteria if each.reads == Criterion.Reads.UNMARKED)
+    return _Asked(criteria, of_short), [row for row in found if row.rated_in is not None]
 
 
 def by_reading(summaries: Iterable[SummaryState]) -> dict[int | None, JudgedComparison]:
@@ -285,6 +299,13 @@ def slips_in(project: Project, assignment_id: int) -> list[int]:
     return sorted(slips)
 
 
+class _Asked(NamedTuple):
+    """The criteria that are asked of summaries, and of those that are too short to ask about as wholes."""
+
+    all: tuple[Criterion, ...]
+    of_short: tuple[Criterion, ...]
+
+
 class _ProgressRow(NamedTuple):
     assignment_id: int
     key: int
@@ -308,7 +329,7 @@ def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
     return [_ProgressRow(*row) for row in by_hand.rows(statement, list(assignment_ids))]
 
 
-def _summary_state(row: _ProgressRow, number: int, criteria: Iterable[Criterion]) -> SummaryState:
+def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:
     # A text without a unit is empty, and a headline is too short to ask about.
     is_asked = row.peer_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
@@ -316,5 +337,5 @@ def _summary_state(row: _ProgressRow, number: int, criteria: Iterable[Criterion]
         peer_id=row.peer_id,
         target_words=row.target_words,
         peer_units=row.peer_units,
-        criteria=tuple(each for each in criteria if is_asked or each.reads == Criterion.Reads.UNMARKED),
+        criteria=criteria.all if is_asked else criteria.of_short,
     )

@@ -29,7 +29,7 @@ def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> lis
     both keep their ratings. Raises Invalid (field `criteria`) for what cannot be asked; Conflict (code `judged`) for
     new questions that come before the reference, while assessors of open sets have seen references already.
     """
-    before = asked_of_people(project)
+    before = list(asked_of_people(project))
     standing = {row.fact: row for row in before}
     rows: list[Criterion] = []
     for number, fact in enumerate(criteria, start=1):
