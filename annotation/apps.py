@@ -1,9 +1,17 @@
-"""Wiring: tells Django about the app."""
+"""The app, and Django's admin with its own access rule."""
 
 from django.apps import AppConfig
+from django.contrib.admin import apps
 
 
 class AnnotationConfig(AppConfig):
+    default = True
     name = "annotation"
     verbose_name = "Coverdict"
     default_auto_field = "django.db.models.BigAutoField"
+
+
+class GatedAdmin(apps.SimpleAdminConfig):
+    # Its classes are loaded with the addresses: commands do not need them.
+    default = False
+    default_site = "annotation.admin_site.Site"

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 import annotation
 from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
-from annotation.analysis.leaderboard.words import CAPTIONS
+from annotation.analysis.leaderboard.leaderboard import CAPTIONS
 from annotation.core.tables.columns import ColumnKind
 from annotation.exports.levels import BUNDLE, LEVELS, TABLES
 from annotation.judging.queries.runs import usage_of

@@ -70,7 +70,8 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
     texts = document_set.summaries.all()
     documents = [document.text for document in document_set.documents.all()]
     asked = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.QUESTIONS]
-    every = sorted((each for each in texts if each.is_peer), key=_peer_key)
+    every = [each for each in texts if each.is_peer]
+    every.sort(key=lambda peer: (peer.target_words or 0, peer.system.name.encode()))
     for target, some in groupby(every, key=attrgetter("target_words")):
         peers = list(some)
         references = [each for each in texts if each.is_model and each.target_words in (target, None)]
@@ -94,10 +95,6 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
             [said.of_summary(peer, own.get(peer.pk, ())) for peer in peers],
             [said.of_claim(claim, compared) for claim, compared in claims] or None,
         )
-
-
-def _peer_key(peer: Any) -> tuple[int, bytes]:
-    return peer.target_words or 0, peer.system.name.encode()
 
 
 def _natural(name: str) -> tuple[bool, int, bytes]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
-MANIFEST_IN_BUNDLE = "manifest.json"
 ROWS_A_STEP = 100
 
 Step = Callable[[int], None]
@@ -100,7 +99,7 @@ def _write_bundle(
                 shutil.copyfileobj(source, packed)
             member.unlink()
         told = {name: value for name, value in made.items() if name != "created_at"}
-        bundle.writestr(_timeless(MANIFEST_IN_BUNDLE), as_json({**told, "members": members}))
+        bundle.writestr(_timeless("manifest.json"), as_json({**told, "members": members}))
     return members
 
 

@@ -1,4 +1,4 @@
-"""CSV: UTF-8, a header, a missing value is empty, a list is one cell; no cell acts as a formula unless it is plain."""
+"""CSV in UTF-8 with a header: missing values are empty, lists are one cell, and no cell acts as a formula."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import BinaryIO
 from annotation.core.tables.by_column import Remembered, Spell, spelled
 from annotation.core.tables.columns import Cell, Column, ColumnKind, TableRow
 
-# What a spreadsheet runs: a formula, in the widths that it knows. Text behind a dash and a space, as in a list, is only
-# run where it calls a function or another program.
+# What spreadsheets run as a formula, including full-width forms. Text after a dash and a space, as in a list, is only
+# run if it calls a function or another program.
 _FORMULA = re.compile(r"[=@\t\r\n＝＠]|[-+－＋](?!\s)|[-+－＋].*(?:\w\(|\|)", re.DOTALL)
 
 
@@ -47,7 +47,7 @@ def write(
 
 
 def cell(value: Cell, *, plain: bool = False) -> str | int | float:
-    """The value as it stands in the file; numbers stay numbers, and texts are defused unless `plain`.
+    """The cell of a value: numbers stay numbers, texts are defused unless `plain`.
 
     Unit numbers are separated by spaces ("1 4 7"), names and flags by "; ".
     """
@@ -72,5 +72,5 @@ def _joined(values: Sequence[object]) -> str:
 
 
 def defused(text: str) -> str:
-    """The text, behind an apostrophe where a spreadsheet would run it as a formula."""
+    """The text, prefixed with an apostrophe if a spreadsheet would run it as a formula."""
     return f"'{text}" if _FORMULA.match(text) else text

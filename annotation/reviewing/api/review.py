@@ -1,5 +1,3 @@
-"""The queues of checks: the next one to answer."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -32,9 +30,9 @@ class CheckNext(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Hand out the next check of a queue, and hold it for five minutes.
 
-        Needs the verb "review". Nobody else is handed it until then; looking at it again holds it on. The
-        check that one comes from, `after`, is let go. Without filter and order, an open random sample comes first. A
-        queue of a random sample is filtered by the side alone.
+        Needs the verb "review". Nobody else gets the check in this time; looking at it extends the time. The
+        previous check, `after`, is released. Without filter and order, an open random sample comes first. The queue
+        of a random sample can only be filtered by side.
         """
         viewer = self.viewer(Verb.REVIEW)
         given = request.query_params.dict()

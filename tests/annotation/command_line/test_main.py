@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +21,9 @@ from annotation.operator_commands import SERVER_COMMANDS, as_typed, execute, own
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
+
+
+ROOT = Path(annotation.__file__).parents[1]
 
 
 @pytest.fixture
@@ -61,6 +67,20 @@ def test_without_a_command_the_help_is_told_and_the_call_was_wrong(
 ) -> None:
     assert main([]) == 2
     assert "coverdict COMMAND --help" in capsys.readouterr().out
+
+
+@pytest.mark.process
+def test_make_puts_the_program_into_the_environment(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run(["make", "-s", ".venv/bin/coverdict"], cwd=tmp_path, env=environment, check=True)
+    program = str(tmp_path / ".venv" / "bin" / "coverdict")
+    said = subprocess.run(
+        [program, "--version"], cwd="/", env=environment, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == f"coverdict {annotation.__version__}\n"
 
 
 def test_the_version_is_the_apps(capsys: pytest.CaptureFixture[str]) -> None:
