@@ -66,12 +66,12 @@ def test_only_managers_unassign(world: World, by: str) -> None:
 # Who could see
 
 
-@pytest.mark.parametrize("is_begun", [True, False], ids=["started", "untouched"])
+@pytest.mark.parametrize("is_started", [True, False], ids=["started", "untouched"])
 @pytest.mark.parametrize("roles", WITH_SIGHT, ids="-".join)
-def test_any_role_that_sees_more_counts(world: World, roles: list[str], is_begun: bool) -> None:
+def test_any_role_that_sees_more_counts(world: World, roles: list[str], is_started: bool) -> None:
     Membership.objects.filter(user=world.ana).update(roles=roles)
     assignment = given(world)
-    if is_begun:
+    if is_started:
         begin(assignment)
     unassign(assignment=assignment, by=world.mona)
     assert given(world).may_have_seen
