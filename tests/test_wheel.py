@@ -154,7 +154,7 @@ def free_port() -> int:
 
 @contextmanager
 def running(fresh: Fresh, *words: str) -> Iterator[None]:
-    """A program for the length of a with block; told to stop, it ends in peace."""
+    """A program for the length of a with block; it must end without error when stopped."""
     process = subprocess.Popen(fresh.command(*words), cwd=fresh.folder / "lib", env=fresh.environment)
     try:
         yield

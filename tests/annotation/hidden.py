@@ -69,7 +69,7 @@ def plant(world: World) -> None:
 
 
 def telling(person: str) -> list[str]:
-    """What nobody with open work may be sent: the words, and public ids that would link summaries across sets.
+    """The words that nobody with open work may be sent, and public ids that would link summaries across sets.
 
     Summaries of sets that they are not judging have addresses in the list of units to review, without a system.
     """
@@ -91,7 +91,7 @@ def kept_from(verbs: frozenset[Verb], route: str, *, has_answered: bool) -> tupl
 
 
 def told(answer: HttpResponse, words: tuple[str, ...] | list[str], asked: str) -> list[str]:
-    """Which of the words an answer holds, in its body or headers, that were not in the question."""
+    """The words in an answer, in its body or headers, that were not in the question."""
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
     said = body.decode(errors="replace") + str(answer.headers)
     return [word for word in words if word in said and word not in asked]

@@ -39,14 +39,14 @@ OF_ANSWERS = ("only=against", "only=disputed", "only=all&label=no", "only=all&la
 
 @pytest.fixture(params=[web_asks, api_asks], ids=["web", "api"])
 def asks(request: pytest.FixtureRequest, world: World) -> list[Ask]:
-    """What reads, of every route, in a world with telling words in it."""
+    """The reading requests of every route, in a world with marked words."""
     reads = [ask for ask in request.param(world) if ask.method == "get"]
     plant(world)
     return reads
 
 
 def heard(client: Client, asks: list[Ask], words: Callable[[Ask], Sequence[str]]) -> dict[str, list[str]]:
-    """What the routes tell in fragments."""
+    """The marked words that the routes send in fragments."""
     found = {ask.name: told(client.get(ask.path, headers=HTMX), list(words(ask)), ask.path) for ask in asks}
     return {name: hears for name, hears in found.items() if hears}
 

@@ -41,7 +41,7 @@ PAYLOAD = f" {SCRIPT}{TEMPLATE}"
 
 
 def is_harmless(page: str) -> bool:
-    """Whether no part of the payload stands there as markup, script or the value of a template."""
+    """True if no part of the payload is markup, script or the value of a template there."""
     return not re.search(r"<script>alert\(4711|<img src=x|4713004714", page)
 
 

@@ -87,7 +87,7 @@ def client_of(world: World, name: str) -> Client:
 
 
 def verbs_of(name: str) -> frozenset[Verb]:
-    """What the table grants them in "harbour". Ana holds open work in every walk."""
+    """The verbs that the table grants them in "harbour". Ana has open work in every walk."""
     if name == BLIND:
         return BLIND_VERBS
     verbs = frozenset[Verb]().union(*(ROLE_VERBS[role] for role in MEMBERS[name]))
@@ -110,7 +110,9 @@ def got(status: int) -> str:
 
 
 def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
-    """What was answered otherwise than the tables say, or told to whom it is kept from, by person and route."""
+    """The answers that differ from the tables, and the marked words sent to people who may not see them, by person and
+    route.
+    """
     plant(world)
     wrong = {}
     for name in INSIDE:

@@ -1,4 +1,4 @@
-"""How often nominal 95 % intervals hold the truth, in simulated studies of 4 systems.
+"""The share of nominal 95 % intervals that contain the truth, in simulated studies of 4 systems.
 
 A study draws its document sets from a population whose mean coverage is known by integration. Claims of a set are
 harder or easier together; the judge's probabilities are noisy, biased, and for one system nearly worthless. People

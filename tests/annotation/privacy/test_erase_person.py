@@ -172,7 +172,7 @@ def _secret(invited: Any) -> str:
 
 
 def traces(*names: str) -> dict[str, list[Any]]:
-    """Every column of every table in which one of the names stands."""
+    """Every column of every table that contains one of the names."""
     found: dict[str, list[Any]] = {}
     for model in apps.get_models(include_auto_created=True):
         columns = [

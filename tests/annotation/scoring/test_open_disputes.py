@@ -1,4 +1,4 @@
-"""What goes to the adjudicators: answers further apart than the project allows, and a sample of the rest."""
+"""The disputes of the adjudicators: answers further apart than the project allows, and a sample of the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No page of an assessor's tells who wrote a summary, or what the judge or others said of it."""
+"""No page of an assessor names the author of a summary or shows others' answers to it."""
 
 from __future__ import annotations
 

@@ -43,13 +43,13 @@ RETIRED = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, RETIRED_WORDS))})(
 
 
 def may_say_one(module: str) -> bool:
-    """Whether all parts of a retired word stand somewhere in a module; others need no parsing."""
+    """True if all parts of a retired word occur in a module; others need no parsing."""
     parts = set(re.findall(r"[a-z]+", module.lower()))
     return any(parts >= set(word.lower().split()) for word in RETIRED_WORDS)
 
 
 def shown(template: str) -> str:
-    """What people see or hear of a template: its text, read-out attributes and the words given to its tags."""
+    """The text that people see or hear of a template: its text, read-out attributes and the words given to its tags."""
     text = re.sub(r"\{#.*?#\}|\{% *comment.*?endcomment *%\}", " ", template, flags=re.DOTALL)
     text = re.sub(
         r"\{%.*?%\}", lambda tag: " ".join(["", *_worded(tag[0]), ""]) or " ", text, flags=re.DOTALL
@@ -104,7 +104,7 @@ def descriptions(schema: Any) -> Iterator[str]:
 
 
 def found_in(text: str) -> list[str]:
-    """The retired words in a text, with what stands around each; what is in backquotes is a name."""
+    """The retired words in a text, with the text around each; text in backquotes is a name."""
     text = re.sub(r"`(\w+)` - \1\b|`[^`]*`", "", text)
     return [text[max(0, hit.start() - 40) : hit.end() + 40] for hit in RETIRED.finditer(text)]
 

@@ -31,7 +31,7 @@ def run_out(assignment: Assignment) -> None:
 
 
 def together(*acts: Callable[[], object]) -> list[object]:
-    """What each act returned or was refused with, all of them started at the same instant."""
+    """The result or refusal of each act, all of them started at the same instant."""
     start = threading.Barrier(len(acts))
     results: list[object] = [None] * len(acts)
 

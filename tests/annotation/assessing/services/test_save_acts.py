@@ -500,7 +500,9 @@ def test_a_single_judgment_of_somebody_else_or_in_a_closed_set_is_refused(world:
 
 
 def test_the_number_of_queries_is_fixed(world: World) -> None:
-    """Role; the row renewed and held; how far the set is, criteria with ratings, the units, what stands; two writes."""
+    """Role; the row renewed and held; the set's progress, criteria with ratings, the units, current answers; two
+    writes.
+    """
     small = sit(world)
 
     def count(assignment: Assignment) -> int:

@@ -1,4 +1,4 @@
-"""Sets taken away: what was said is kept and not counted, and who could see is not blind to the set any more."""
+"""Unassigned sets: answers are stored and not counted, and assessors who could see others' answers are marked."""
 
 from __future__ import annotations
 
