@@ -1,4 +1,4 @@
-"""Telling words planted wherever a system or an answer is kept, and who may never be sent them.
+"""Marked words that are stored wherever a system or an answer is stored, and the people who may never be sent them.
 
 Words of one check, `SAID`, may be seen by reviewers after their own answer to it; those of all others, `OTHERS`,
 may not.
@@ -37,7 +37,7 @@ ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
 """A good answer to the check is in the request itself, so others' may come back."""
 
 
-def plant(world: World) -> None:
+def mark(world: World) -> None:
     """Hide the words, when all other rows are made. Only the judge and Ben have answered alder's first check."""
     for number, system in enumerate(world.systems.values()):
         System.objects.filter(pk=system.pk).update(name=f"hidden-system-{number}")
@@ -68,7 +68,7 @@ def plant(world: World) -> None:
     Check.objects.filter(pk__in=known).update(judge_probability=None)
 
 
-def telling(person: str) -> list[str]:
+def hidden_from(person: str) -> list[str]:
     """The words that nobody with open work may be sent, and public ids that would link summaries across sets.
 
     Summaries of sets that they are not judging have addresses in the list of units to review, without a system.
@@ -90,7 +90,7 @@ def kept_from(verbs: frozenset[Verb], route: str, *, has_answered: bool) -> tupl
     return WORDS
 
 
-def told(answer: HttpResponse, words: tuple[str, ...] | list[str], asked: str) -> list[str]:
+def marked_in(answer: HttpResponse, words: tuple[str, ...] | list[str], asked: str) -> list[str]:
     """The words in an answer, in its body or headers, that were not in the question."""
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
     said = body.decode(errors="replace") + str(answer.headers)

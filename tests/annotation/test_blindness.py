@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.assessing.services.assign import assign
 from annotation.models import Assignment, Membership, Role
 from annotation.reviewing.services.review import override
-from tests.annotation.hidden import WORDS, kept_from, plant, told
+from tests.annotation.hidden import WORDS, kept_from, mark, marked_in
 from tests.annotation.test_permission_matrix import (
     BLIND,
     Ask,
@@ -41,13 +41,15 @@ OF_ANSWERS = ("only=against", "only=disputed", "only=all&label=no", "only=all&la
 def asks(request: pytest.FixtureRequest, world: World) -> list[Ask]:
     """The reading requests of every route, in a world with marked words."""
     reads = [ask for ask in request.param(world) if ask.method == "get"]
-    plant(world)
+    mark(world)
     return reads
 
 
-def heard(client: Client, asks: list[Ask], words: Callable[[Ask], Sequence[str]]) -> dict[str, list[str]]:
+def sent(client: Client, asks: list[Ask], words: Callable[[Ask], Sequence[str]]) -> dict[str, list[str]]:
     """The marked words that the routes send in fragments."""
-    found = {ask.name: told(client.get(ask.path, headers=HTMX), list(words(ask)), ask.path) for ask in asks}
+    found = {
+        ask.name: marked_in(client.get(ask.path, headers=HTMX), list(words(ask)), ask.path) for ask in asks
+    }
     return {name: hears for name, hears in found.items() if hears}
 
 
@@ -59,9 +61,9 @@ def test_no_fragment_tells(world: World, asks: list[Ask], name: str) -> None:
     client = client_of(world, name)
     if name == "rex":
         verbs = verbs_of(name)
-        assert heard(client, asks, lambda ask: kept_from(verbs, ask.name, has_answered=False)) == {}
+        assert sent(client, asks, lambda ask: kept_from(verbs, ask.name, has_answered=False)) == {}
     else:
-        assert heard(client, asks, lambda _: WORDS) == {}
+        assert sent(client, asks, lambda _: WORDS) == {}
 
 
 @pytest.mark.parametrize("name", AFTER)
@@ -71,7 +73,7 @@ def test_ones_own_answer_shows_that_check_alone(world: World, asks: list[Ask], n
     client = client_of(world, name)
     assert "hidden-said" in client.get(check.path).content.decode()
     kept = {ask: kept_from(verbs_of(name), ask.name, has_answered=True) for ask in asks}
-    assert heard(client, asks, kept.__getitem__) == {}
+    assert sent(client, asks, kept.__getitem__) == {}
 
 
 @pytest.mark.parametrize("name", AFTER)

@@ -171,7 +171,7 @@ def test_a_sign_in_leads_to_no_other_site_and_gives_a_new_session(world: World, 
     client = Client()
     client.get("/sign-in/")
     session = client.session
-    session["planted"] = "by somebody else"
+    session["left"] = "by somebody else"
     session.save()
     before = session.session_key
     answer = client.post(

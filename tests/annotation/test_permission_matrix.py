@@ -26,7 +26,7 @@ from tests.annotation.admin.rows import address, fill
 from tests.annotation.admin.test_disputes import disputed
 from tests.annotation.api import routes as api
 from tests.annotation.cast import MEMBERS, World
-from tests.annotation.hidden import kept_from, plant, telling, told
+from tests.annotation.hidden import hidden_from, kept_from, mark, marked_in
 from tests.annotation.route_verbs import (
     ALSO_READ,
     NAMED_IN_FORM,
@@ -113,7 +113,7 @@ def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
     """The answers that differ from the tables, and the marked words sent to people who may not see them, by person and
     route.
     """
-    plant(world)
+    mark(world)
     wrong = {}
     for name in INSIDE:
         client = client_of(world, name)
@@ -124,9 +124,11 @@ def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
             if not is_right:
                 wrong[f"{name}: {ask.method} {ask.name}"] = f"{wanted} expected, {status} came"
             is_at_work = name in ("ana", BLIND)
-            words = telling("ana") if is_at_work else kept_from(verbs_of(name), ask.name, has_answered=False)
-            if heard := told(answer, words, f"{ask.path} {ask.body}"):
-                wrong[f"{name}: {ask.method} {ask.name} tells"] = str(heard)
+            words = (
+                hidden_from("ana") if is_at_work else kept_from(verbs_of(name), ask.name, has_answered=False)
+            )
+            if found := marked_in(answer, words, f"{ask.path} {ask.body}"):
+                wrong[f"{name}: {ask.method} {ask.name} sends"] = str(found)
     return wrong
 
 
@@ -301,8 +303,8 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
     outside = ("projects/", "tokens/current/")
     for ask in api_asks(world, outside=outside):
         answer = ask.sent_by(Client())
-        told = answer.headers.get("WWW-Authenticate")
-        assert (ask.name, answer.status_code, told) == (ask.name, 401, "Token")
+        header = answer.headers.get("WWW-Authenticate")
+        assert (ask.name, answer.status_code, header) == (ask.name, 401, "Token")
 
 
 def test_the_api_tells_nothing_by_options(world: World) -> None:

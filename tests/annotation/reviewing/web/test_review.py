@@ -60,14 +60,14 @@ def assess_port(world: World, percent: int) -> None:
 # The queue
 
 
-def test_the_queue_holds_what_no_person_has_answered_most_doubtful_first(world: World, rex: Client) -> None:
+def test_the_queue_holds_what_no_person_has_answered_most_uncertain_first(world: World, rex: Client) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     rows = rex.get(QUEUE).context["rows"]
-    # Doubt is 0.4 where the judge gave .2 and 0.2 where it gave .9; four no and one yes are left.
+    # Uncertainty is 0.4 if the judge gave .2 and 0.2 if it gave .9; four no and one yes are left.
     assert [round(row.uncertainty, 6) for row in rows] == [0.4, 0.4, 0.4, 0.4, 0.2]
 
 
-def test_the_figure_of_doubt_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
+def test_the_uncertainty_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
     # Four no have .4 and the one yes has .2: anyone who sees the figure knows the answer.
     def told() -> str:
         return rex.get(QUEUE).text + rex.get(f"{QUEUE}?file=csv").getvalue().decode()
