@@ -98,7 +98,7 @@ def recovery_codes_left(person: User) -> int:
 
 
 def set_up_own(*, person: User, password: str, secret: str, code: str, request: HttpRequest) -> list[str]:
-    """As `set_up` for a signed-in person, after checking their password (`field` "known") if they have one."""
+    """As `set_up` for a signed-in person. Raises Invalid (field `known`) if their password is another one."""
     if person.has_usable_password():
         check_password(person, password, request, field="known")
     return set_up(person=person, secret=secret, code=code, request=request)

@@ -43,7 +43,7 @@ class NamedChoice(WordChoice):
 
 
 class FactsField(serializers.Field[Any, Any, Any, Any]):
-    """Facts nested in a row."""
+    """A read-only field with the dataclass that `facts_of` returns for a row; null for None."""
 
     def __init__(self, shape: Any, facts_of: Callable[[Any], Any], **kwargs: Any) -> None:
         super().__init__(source="*", read_only=True, **kwargs)

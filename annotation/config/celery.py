@@ -46,9 +46,9 @@ def collect_seldom(**_: Any) -> None:
 
 @celeryd_init.connect
 def outlive_the_broker(conf: Any = None, **_: Any) -> None:
-    """Keep a worker alive if Redis goes away: giving messages back would end it.
+    """Keep a worker alive if Redis goes away: an attempt to requeue its messages would end it.
 
-    Nothing is lost, because messages are hints and workers poll.
+    Nothing is lost, because workers also look for jobs in the database.
     """
     if conf is not None and str(conf.broker_url).startswith("redis"):
         from kombu.transport.redis import Channel  # noqa: PLC0415 - it imports the client of Redis

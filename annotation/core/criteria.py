@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def asked_of_people(project: Project) -> QuerySet[Criterion]:
-    """The criteria that people rate each summary on, in order."""
+    """The criteria that people answer about each summary, in order."""
     asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
     return asked.exclude(answered_by=Criterion.AnsweredBy.JUDGE)
 

@@ -238,7 +238,7 @@ class List:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A column head: the query of a click, "" if it does not sort, and the present order."""
+    """A column head: the query string of a click ("" if the column does not sort), and the present order."""
 
     column: Column
     query: str

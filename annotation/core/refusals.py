@@ -45,7 +45,7 @@ class Conflict(Refusal):
 
 
 class NotNow(Refusal):
-    """`wait` is the number of seconds after which to ask again."""
+    """A refusal that passes with time; `wait` is the number of seconds after which to ask again."""
 
     def __init__(self, message: str, *, seconds: float, code: str | None = None) -> None:
         super().__init__(message, code=code)

@@ -29,7 +29,7 @@ WHERE annotation_check.is_current AND annotation_check.id IN (
 ORDER BY annotation_check.id
 """
 
-# The comparisons and answers of some summaries, one row each with its kind, ordered by `place`.
+# Everything else that scoring reads of some summaries: one row for each fact, whose kind says what its columns mean.
 FACTS = """
 WITH peer AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({peers})

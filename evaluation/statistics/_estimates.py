@@ -349,9 +349,9 @@ def _folds(frames: Mapping[str, Frame]) -> dict[Hashable, int]:
 
 
 def _asked(frames: Mapping[str, Frame], folds: Mapping[Hashable, int]) -> AskedItems | None:
-    """The items of all systems; None for a single system, a census, or without known claims.
+    """The items of all systems; None for a single system, a census, or if no answered item names its claim.
 
-    Documents without an answer come after all folds.
+    Documents without an answer form one more fold, the last.
     """
     is_census = all((frame.probabilities[frame.is_sampled] >= 1).all() for frame in frames.values())
     numbers: dict[Hashable, int] = {}

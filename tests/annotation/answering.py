@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from annotation.models import Check, Claim, ClaimSet, CoverageJudgment, Look, Verdict
+from annotation.models import Check, Claim, ClaimSet, CoverageJudgment, Dispute, Look, Verdict
+from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -97,3 +98,11 @@ def answer_fourteen(world: World) -> list[Check]:
             look(check, world.cleo)
             say(check, world.cleo, "no" if number in {1, 2, 3, 5, 6} else "yes")
     return checks
+
+
+def differ_on_a_unit(world: World, *, ana: int = 20, ben: int = 60) -> Dispute | None:
+    """Ana and Ben give these percents to alder's first unit of "port", and the same to all others; their dispute."""
+    for person, first in ((world.ana, ana), (world.ben, ben)):
+        percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
+        assess_and_close(world, person, percents)
+    return Dispute.objects.filter(comparison__isnull=False).first()

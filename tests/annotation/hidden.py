@@ -37,7 +37,7 @@ ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
 """A good answer to the check is in the request itself, so others' may come back."""
 
 
-def mark(world: World) -> None:
+def plant(world: World) -> None:
     """Hide the words, when all other rows are made. Only the judge and Ben have answered alder's first check."""
     for number, system in enumerate(world.systems.values()):
         System.objects.filter(pk=system.pk).update(name=f"hidden-system-{number}")
@@ -68,8 +68,8 @@ def mark(world: World) -> None:
     Check.objects.filter(pk__in=known).update(judge_probability=None)
 
 
-def hidden_from(person: str) -> list[str]:
-    """The words that nobody with open work may be sent, and public ids that would link summaries across sets.
+def telling(person: str) -> list[str]:
+    """What nobody with open work may be sent: the words, and public ids that would link summaries across sets.
 
     Summaries of sets that they are not judging have addresses in the list of units to review, without a system.
     """
@@ -90,8 +90,8 @@ def kept_from(verbs: frozenset[Verb], route: str, *, has_answered: bool) -> tupl
     return WORDS
 
 
-def marked_in(answer: HttpResponse, words: tuple[str, ...] | list[str], asked: str) -> list[str]:
-    """The words in an answer, in its body or headers, that were not in the question."""
+def told(answer: HttpResponse, words: tuple[str, ...] | list[str], asked: str) -> list[str]:
+    """Which of the words an answer holds, in its body or headers, that were not in the question."""
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
     said = body.decode(errors="replace") + str(answer.headers)
     return [word for word in words if word in said and word not in asked]

@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.assessing.services.assign import assign
 from annotation.models import Assignment, Membership, Role
 from annotation.reviewing.services.review import override
-from tests.annotation.hidden import WORDS, kept_from, mark, marked_in
+from tests.annotation.hidden import WORDS, kept_from, plant, told
 from tests.annotation.test_permission_matrix import (
     BLIND,
     Ask,
@@ -39,17 +39,15 @@ OF_ANSWERS = ("only=against", "only=disputed", "only=all&label=no", "only=all&la
 
 @pytest.fixture(params=[web_asks, api_asks], ids=["web", "api"])
 def asks(request: pytest.FixtureRequest, world: World) -> list[Ask]:
-    """The reading requests of every route, in a world with marked words."""
+    """What reads, of every route, in a world with telling words in it."""
     reads = [ask for ask in request.param(world) if ask.method == "get"]
-    mark(world)
+    plant(world)
     return reads
 
 
-def sent(client: Client, asks: list[Ask], words: Callable[[Ask], Sequence[str]]) -> dict[str, list[str]]:
-    """The marked words that the routes send in fragments."""
-    found = {
-        ask.name: marked_in(client.get(ask.path, headers=HTMX), list(words(ask)), ask.path) for ask in asks
-    }
+def heard(client: Client, asks: list[Ask], words: Callable[[Ask], Sequence[str]]) -> dict[str, list[str]]:
+    """What the routes tell in fragments."""
+    found = {ask.name: told(client.get(ask.path, headers=HTMX), list(words(ask)), ask.path) for ask in asks}
     return {name: hears for name, hears in found.items() if hears}
 
 
@@ -61,9 +59,9 @@ def test_no_fragment_tells(world: World, asks: list[Ask], name: str) -> None:
     client = client_of(world, name)
     if name == "rex":
         verbs = verbs_of(name)
-        assert sent(client, asks, lambda ask: kept_from(verbs, ask.name, has_answered=False)) == {}
+        assert heard(client, asks, lambda ask: kept_from(verbs, ask.name, has_answered=False)) == {}
     else:
-        assert sent(client, asks, lambda _: WORDS) == {}
+        assert heard(client, asks, lambda _: WORDS) == {}
 
 
 @pytest.mark.parametrize("name", AFTER)
@@ -73,7 +71,7 @@ def test_ones_own_answer_shows_that_check_alone(world: World, asks: list[Ask], n
     client = client_of(world, name)
     assert "hidden-said" in client.get(check.path).content.decode()
     kept = {ask: kept_from(verbs_of(name), ask.name, has_answered=True) for ask in asks}
-    assert sent(client, asks, kept.__getitem__) == {}
+    assert heard(client, asks, kept.__getitem__) == {}
 
 
 @pytest.mark.parametrize("name", AFTER)

@@ -26,7 +26,7 @@ from tests.annotation.admin.rows import address, fill
 from tests.annotation.admin.test_disputes import disputed
 from tests.annotation.api import routes as api
 from tests.annotation.cast import MEMBERS, World
-from tests.annotation.hidden import hidden_from, kept_from, mark, marked_in
+from tests.annotation.hidden import kept_from, plant, telling, told
 from tests.annotation.route_verbs import (
     ALSO_READ,
     NAMED_IN_FORM,
@@ -87,7 +87,7 @@ def client_of(world: World, name: str) -> Client:
 
 
 def verbs_of(name: str) -> frozenset[Verb]:
-    """The verbs that the table grants them in "harbour". Ana has open work in every walk."""
+    """What the table grants them in "harbour". Ana holds open work in every walk."""
     if name == BLIND:
         return BLIND_VERBS
     verbs = frozenset[Verb]().union(*(ROLE_VERBS[role] for role in MEMBERS[name]))
@@ -110,10 +110,8 @@ def got(status: int) -> str:
 
 
 def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
-    """The answers that differ from the tables, and the marked words sent to people who may not see them, by person and
-    route.
-    """
-    mark(world)
+    """What was answered otherwise than the tables say, or told to whom it is kept from, by person and route."""
+    plant(world)
     wrong = {}
     for name in INSIDE:
         client = client_of(world, name)
@@ -124,11 +122,9 @@ def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
             if not is_right:
                 wrong[f"{name}: {ask.method} {ask.name}"] = f"{wanted} expected, {status} came"
             is_at_work = name in ("ana", BLIND)
-            words = (
-                hidden_from("ana") if is_at_work else kept_from(verbs_of(name), ask.name, has_answered=False)
-            )
-            if found := marked_in(answer, words, f"{ask.path} {ask.body}"):
-                wrong[f"{name}: {ask.method} {ask.name} sends"] = str(found)
+            words = telling("ana") if is_at_work else kept_from(verbs_of(name), ask.name, has_answered=False)
+            if heard := told(answer, words, f"{ask.path} {ask.body}"):
+                wrong[f"{name}: {ask.method} {ask.name} tells"] = str(heard)
     return wrong
 
 
@@ -303,8 +299,8 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
     outside = ("projects/", "tokens/current/")
     for ask in api_asks(world, outside=outside):
         answer = ask.sent_by(Client())
-        header = answer.headers.get("WWW-Authenticate")
-        assert (ask.name, answer.status_code, header) == (ask.name, 401, "Token")
+        told = answer.headers.get("WWW-Authenticate")
+        assert (ask.name, answer.status_code, told) == (ask.name, 401, "Token")
 
 
 def test_the_api_tells_nothing_by_options(world: World) -> None:

@@ -101,7 +101,7 @@ class Statements:
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """The answers to the selected checks, by check. One query."""
+    """The answers that match these lookups on `Verdict`, by key of their check. One query."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("created_at", "pk"):

@@ -84,7 +84,7 @@ _QUESTIONS = SCORES.index("question_coverage")
 
 
 class Targets(Enum):
-    """A value that means all target lengths; None is the target of summaries without one."""
+    """`ALL` selects all target lengths, None the summaries without a target length."""
 
     ALL = "all"
 
@@ -263,7 +263,8 @@ class Leaderboard(Computed):
 def opening_score(table: TargetTable | None) -> str:
     """The default score for ranking on the page, in the API and in the command.
 
-    The estimate if every system has one, else coverage, else the first score with a mean.
+    The estimate if every system has one, else the first of coverage, alignment and the other scores that has a mean,
+    but neither brevity nor the share of people's answers.
     """
     if table is None or table.is_estimated:
         return RANKED if table is None else ESTIMATE

@@ -45,8 +45,8 @@ class Front:
     """The systems at the top of a ranking.
 
     `level` are the systems with the highest mean over `sets` document sets, `others` counts the remaining ones.
-    `may_be_best`, best mean first, are `level` and every system that no test shows to be worse: by comparisons with
-    the best, for two systems by the comparison of the pair.
+    `may_be_best`, best mean first, also has the systems that are not significantly worse than the best. With only two
+    systems the test of that pair decides.
     """
 
     level: tuple[str, ...]

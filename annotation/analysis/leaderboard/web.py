@@ -152,7 +152,7 @@ class Head:
 
     @property
     def query(self) -> str:
-        """The query of the order, "" for ranks."""
+        """The part of the query string that asks for this order, "" for the order by rank."""
         return f"&sort={self.sort}" if self.sort else ""
 
 

@@ -274,7 +274,8 @@ class AssignmentActs(ApiView):
 
     @operation("save_acts", request=ActsBody, responses=SavedRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Save acts in order. A value that is current already is saved once, so acts may be sent again.
+        """Save acts in order. An act that repeats the current value changes nothing, so acts may be
+        sent again.
 
         An invalid act, or one that follows an older version (409, code `newer`, with `yours` and `theirs`), is
         refused in its own result; the others are saved. If the assignment is over (409 `closed` or `unassigned`),

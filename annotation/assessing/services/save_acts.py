@@ -76,7 +76,7 @@ class Saved:
 
 @transaction.atomic
 def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
-    """Save acts in order. A value that is current already is saved once, so an act may arrive twice.
+    """Save acts in order. An act that repeats the current value changes nothing, so acts may be sent again.
 
     An invalid act, or one that follows an older version, is refused in its own result and the others are saved;
     with `all_or_none` the first refusal is raised and nothing is saved. Scores do not change before the assignment

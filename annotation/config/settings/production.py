@@ -131,7 +131,7 @@ DATABASES = {
     "default": environment.database(
         DATABASE_URL,
         keep_seconds=env.int("CONN_MAX_AGE", default=60),
-        # Off behind a pooler that reassigns connections after each transaction; so are kept plans.
+        # Set to false behind a pooler in transaction mode; prepared statements are then off, too.
         server_side_cursors=env.bool("SERVER_SIDE_CURSORS", default=True),
     )
 }

@@ -53,9 +53,9 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The rows of a person in a project, each counted up to 9,999.
+    """The numbers of rows that a person leaves in a project, each capped at 9,999.
 
-    `open_sets` need another assessor after they leave.
+    The sets in `open_sets` need another assessor.
     """
 
     judgments: int

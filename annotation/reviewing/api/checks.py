@@ -149,9 +149,9 @@ class OneCheck(ApiView):
 
     @operation("get_check", responses=CheckDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a check with all its answers.
+        """Show a check with its answers.
 
-        A reviewer who has not answered yet sees it without other answers. The API records a look.
+        A reviewer who has not answered yet sees no other answers. The server records that the caller saw the check.
         """
         project = self.enter(*READ_CONTENT)
         return Response(shown_detail(project, public_id, self.person))

@@ -61,8 +61,8 @@ def renew(row: Check | Dispute, *, by: User, most: int = 1) -> None:
     """Extend the lease of a row, or take it if nobody else holds it; otherwise as `take`."""
     this = type(row).objects.filter(pk=row.pk)
     is_fresh = Q(leased_to=by, lease_until__gte=Now() + LEASE)
-    with transaction.atomic():
-        if this.filter(is_free(by)).exclude(is_fresh).update(leased_to=by, lease_until=Now() + LEASE + SPARE):
+    if this.filter(is_free(by)).exclude(is_fresh).update(leased_to=by, lease_until=Now() + LEASE + SPARE):
+        with transaction.atomic():
             _keep_newest(this, by, most)
 
 

@@ -75,7 +75,7 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # The keys decide the order of handing out, which must differ from the order of the frame.
+    # Sampled checks are handed out in the order of their keys, so create them in a random order.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     rows = [

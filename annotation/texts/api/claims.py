@@ -76,8 +76,8 @@ class ClaimReword(_OfClaim):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Replace a claim by one with another wording. Shows the new claim, whose checks have no answers.
 
-        Refused (`newer_claims`), with both versions, if the claim was removed since; (`sampled`) while a random
-        sample waits for it; (`decided`) if an adjudicator decided on it and the caller may not adjudicate.
+        Refused with code `newer_claims` and both versions if the claim has been reworded or removed; `sampled` while a
+        random sample waits for it; `decided` if an adjudicator decided on it and the caller may not adjudicate.
         """
         claim, asked = self.claim(), self.body(Rewording)
         return Response(ClaimRow(change_claims.reword_claim(claim=claim, by=self.person, **asked)).data)

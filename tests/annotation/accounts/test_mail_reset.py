@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from celery import current_app
 from django.core import mail
 from django.test import Client
 from knox.models import AuthToken
@@ -15,8 +14,6 @@ from knox.models import AuthToken
 from annotation.accounts.own_account import ASKED_FROM_ONE_PLACE_AN_HOUR, RESETS_AN_HOUR, mail_reset_links
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_django.fixtures import SettingsWrapper
 
     from tests.annotation.cast import World
@@ -26,15 +23,10 @@ NEW = "a-longer-secret-41"
 
 
 @pytest.fixture(autouse=True)
-def mailing(world: World, settings: SettingsWrapper) -> Iterator[None]:
-    """A mail server that keeps what it is sent, and a worker that does at once what it is asked."""
-    settings.EMAIL_URL, settings.DEFAULT_FROM_EMAIL = "memorymail://", "coverdict@example.org"
+def reachable(world: World, mailing: None) -> None:
+    """Rex has an address."""
     world.rex.email = "Rex@example.org"
     world.rex.save()
-    current_app.loader.import_default_modules()
-    current_app.conf.task_always_eager = True
-    yield
-    current_app.conf.task_always_eager = False
 
 
 def ask(email: str = "rex@example.org") -> str:

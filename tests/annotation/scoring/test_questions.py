@@ -211,7 +211,6 @@ def test_conciseness_with_its_numbers(world: World, alder: Summary) -> None:
     # 13 of 28 words: 1 - (13/28 - .3) / .3 = .4524; 6.5 words a sentence: 1.
     # .7 · (.6 · .4524 + .4) + .3 · .8 = .47 + .24 = .71.
     terms = conciseness_terms(SOURCE, PEERS["alder"])
-    assert terms is not None
     assert terms.compression == pytest.approx(2 - 13 / 28 / 0.3)
     assert terms.sentences == 1.0
     value, text = formula(world, alder, "conciseness") or (None, "")

@@ -111,7 +111,6 @@ def test_a_leader_that_is_beaten_on_common_sets_does_not_lead() -> None:
 def test_headline_and_letters_never_contradict_one_another(values: dict[str, list[float]]) -> None:
     found = ranked(values)
     front = found.front
-    assert front is not None
     first = front.level[0]
     said = found.sentence
     with_first = {

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.assessing.services.assign import assign
-from annotation.core.refusals import NotAllowed
 from annotation.models import Check, Look
 from annotation.reviewing.services.look_at_check import look_at, see_checks, see_summary
 from annotation.reviewing.services.review import override, withdraw_answer
@@ -50,11 +49,6 @@ def test_the_second_answer_knew_also_after_the_first_was_taken_back(world: World
     assert override(check=check, by=world.rex, label="yes").verdict.had_seen
 
 
-def test_who_may_not_review_does_not_look(world: World) -> None:
-    with pytest.raises(NotAllowed):
-        look_at(check=world.check("alder", 1), by=world.vic)
-
-
 def open_alder(world: World, person: User) -> None:
     see_summary(project=world.project, summary=world.peers["port", "alder"], by=person)
 
@@ -93,16 +87,6 @@ def test_the_blind_leave_no_look(world: World) -> None:
     assign(document_set=world.sets["bridge"], assessor=world.cleo, by=None)
     open_alder(world, world.cleo)
     assert not Look.objects.exists()
-
-
-def test_seeing_a_summary_asks_the_database_no_more_for_more_checks(
-    world: World, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
-) -> None:
-    # What they may, which checks are new to them, and their looks; then the look at the summary, in a savepoint.
-    with django_assert_num_queries(7):
-        open_alder(world, world.cleo)
-    with django_assert_num_queries(3):
-        open_alder(world, world.cleo)
 
 
 def test_whoever_may_review_knows_of_the_checks_that_a_door_showed_them(world: World) -> None:

@@ -332,27 +332,6 @@ def test_claims_that_replace_units_stay_once_they_have_percents(world: World) ->
         assert refusal.value.code == "judged"
 
 
-@pytest.mark.parametrize("name", ["mona", "ana", "vic"])
-def test_others_may_not(world: World, name: str) -> None:
-    with pytest.raises(NotAllowed):
-        reword_claim(claim=claim(world, 1), by=world.users[name], text="It shuts")
-    with pytest.raises(NotAllowed):
-        add_claim(owner=world.models["port"], by=world.users[name], text="It shuts", unit=1)
-
-
-def test_an_outsider_learns_nothing(world: World) -> None:
-    with pytest.raises(NotFound):
-        remove_claim(claim=claim(world, 1), by=world.dan)
-
-
-def test_whoever_has_open_assessor_work_may_not(world: World) -> None:
-    world.ana.memberships.update(roles=["assessor", "reviewer"])
-    assign(document_set=world.sets["bridge"], assessor=world.ana, by=None, seed=1)
-    with pytest.raises(NotAllowed) as refusal:
-        remove_claim(claim=claim(world, 1), by=world.ana)
-    assert refusal.value.code == "blind"
-
-
 # What follows
 
 
