@@ -58,7 +58,7 @@ OWN_COMMANDS = {name for name, app in get_commands().items() if app == "annotati
 
 
 def first_column(name: str, heading: str = "") -> list[str]:
-    """What stands as code at the beginning of the rows of tables, below a heading if one is named."""
+    """The code at the beginning of the rows of tables, below a heading if one is named."""
     text = TEXTS[DOCS / f"{name}.md"]
     part = re.split(r"^## ", text.partition(f"## {heading}\n")[2], flags=re.MULTILINE)[0] if heading else text
     return re.findall(r"^\| `([\w-]+)` \|", part, re.MULTILINE)

@@ -46,7 +46,7 @@ class Score(models.Model):
     signature = models.CharField(max_length=300)
     revision = models.PositiveBigIntegerField(
         default=new_revision,
-        help_text="Set again at every writing: the sum over a project tells whether any score was written since.",
+        help_text="Set at every writing: the sum over a project changes if any score was written.",
     )
     computed_at = models.DateTimeField(auto_now=True)
 

@@ -67,8 +67,8 @@ class LeaderboardQuery(serializers.Serializer[Any]):
     score = WordChoice(
         choices=RANKABLE,
         required=False,
-        help_text="What to rank systems by. Default: the estimate if every system has one, otherwise "
-        "coverage, as on the page. `score` in the reply says which.",
+        help_text="The score that ranks the systems. Default: the estimate if every system has one, otherwise "
+        "coverage, as on the page. `score` in the reply names it.",
     )
 
 
@@ -79,7 +79,7 @@ class DifferencesQuery(serializers.Serializer[Any]):
         max_value=MOST_WORDS,
         help_text="The target length; if omitted, summaries without one.",
     )
-    score = WordChoice(choices=RANKABLE, default=RANKED, help_text="What to compare systems by.")
+    score = WordChoice(choices=RANKABLE, default=RANKED, help_text="The score that systems are compared by.")
 
 
 class Scores(ApiView):

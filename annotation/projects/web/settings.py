@@ -65,7 +65,7 @@ class RulesForm(forms.Form):
     description = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="What the project is about. Shown instead of guidelines until there are some.",
+        help_text="The subject of the project. Shown instead of guidelines until there are some.",
     )
     compares = forms.ChoiceField(
         choices=Project.Compares.choices, help_text="Sets the defaults for imports and runs."
@@ -124,7 +124,7 @@ class RulesForm(forms.Form):
     assessors_per_set = forms.IntegerField(
         min_value=0,
         max_value=MOST_PER_SET,
-        help_text="Assessors take sets from a queue until each set has so many assessors. 0 for no queue.",
+        help_text="Assessors take sets from a queue until each set has this many assessors. 0 for no queue.",
     )
     lease_minutes = forms.IntegerField(
         min_value=1,

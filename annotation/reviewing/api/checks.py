@@ -71,10 +71,10 @@ class VerdictRow(serializers.Serializer[Verdict]):
     id = serializers.CharField(source="public_id")
     role: Any = WordChoice(
         choices=[Verdict.Role.JUDGE, Verdict.Role.REVIEWER, Verdict.Role.ADJUDICATOR],
-        help_text="adjudicator: a decision; the latest that is not withdrawn stands above all other answers.",
+        help_text="adjudicator: a decision; the latest that is not withdrawn outranks all other answers.",
     )
     by = serializers.CharField(
-        source="author", help_text="The judge, the person, or where it was imported from."
+        source="author", help_text="The judge, the person, or the source of an imported verdict."
     )
     label: Any = LabelField(allow_null=True, help_text="Null: no usable answer by the judge.")
     probability = serializers.FloatField(allow_null=True)
@@ -83,7 +83,7 @@ class VerdictRow(serializers.Serializer[Verdict]):
     error_type = serializers.CharField(help_text="Empty if none was given.")
     reason = serializers.CharField()
     active_ms = serializers.IntegerField(help_text="A person's active time before the answer.")
-    had_seen = serializers.BooleanField(help_text="Whether the person had seen others' answers before.")
+    had_seen = serializers.BooleanField(help_text="True if the person had seen others' answers before.")
     created_at = serializers.DateTimeField()
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 

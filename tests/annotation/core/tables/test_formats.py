@@ -23,7 +23,7 @@ from tests.annotation.exports.reading import exported
 
 
 def as_text(value: Any, kind: ColumnKind) -> str:
-    """What a CSV cell must say for a value of the JSONL, written by hand once for each kind."""
+    """The text of a CSV cell for a value of the JSONL, written by hand once for each kind."""
     if value is None:
         return ""
     match kind:
@@ -40,7 +40,7 @@ def as_text(value: Any, kind: ColumnKind) -> str:
 
 @pytest.fixture
 def busy(world: World) -> World:
-    """A world in which everybody has said something, so that no level lacks a kind of row."""
+    """A world with answers by everybody, so that no level lacks a kind of row."""
     assess_and_close(
         world, world.ana, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
     )

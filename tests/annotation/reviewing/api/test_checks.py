@@ -151,7 +151,7 @@ def test_the_history_holds_everything_said(world: World, client_of: ApiDoor) -> 
 
 
 class TestReveal:
-    """What a reviewer sees of the judge before the own answer."""
+    """The judge's verdict is hidden from a reviewer before their own answer."""
 
     def test_lists_and_filters_do_not_tell_either(self, world: World, client_of: ApiDoor) -> None:
         client = client_of("rex")
@@ -195,7 +195,7 @@ class TestReveal:
 
 
 class TestWhatIsKeptOfSeeing:
-    """Anyone who may review and is shown what others said answers knowing it, by whichever door."""
+    """Reviewers who were shown others' answers have seen them, whatever page, list or operation showed them."""
 
     def seen_by(self, name: str) -> int:
         return Look.objects.filter(person__username=name, revealed_at__isnull=False).count()
