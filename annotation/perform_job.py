@@ -13,7 +13,7 @@ from django.db import connection
 from annotation.analysis import make_analysis
 from annotation.core import jobs
 from annotation.exports import services as exports
-from annotation.imports import background as imports
+from annotation.imports import work as imports
 from annotation.judging.queries.runs import run_to_work_on, runs_to_settle
 from annotation.judging.services.end_run import settle
 from annotation.judging.services.judge_many import judge_run

@@ -8,8 +8,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Event, Summary
 from tests.annotation.cast import World
-from tests.annotation.imports.duc.packages import see_page
 from tests.annotation.imports.files import DOCUMENT, HEADER
+from tests.annotation.imports.tools.packages import see_page
 
 if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor

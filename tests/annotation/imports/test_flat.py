@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotation.imports.layouts.layout import Layout
-from annotation.imports.problems import PROBLEMS_SHOWN
+from annotation.imports.layout import Layout
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import (
     DOCUMENT,
@@ -24,7 +23,8 @@ from tests.annotation.imports.files import (
 
 @pytest.mark.parametrize("field", ["document_id", "document", "system", "summary"])
 def test_missing_field_is_named_with_what_is_there(tmp_path: Path, field: str) -> None:
-    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), row(**{"system": "birch", field: ...})))
+    bad = row(**{"system": "birch", "reference": ..., field: ...})
+    [(line, column, reason)] = problems_of(jsonl(tmp_path, row(), bad))
     assert (line, column) == (2, field)
     assert reason.startswith("is missing. Fields that are there: ")
     assert reason.endswith(f"If it has another name, say which field is `{field}`.")
@@ -159,10 +159,11 @@ def test_reference_that_is_named_but_not_there_is_a_problem(tmp_path: Path) -> N
     assert "Repeat the reference's text" in reason
 
 
-def test_problems_are_all_counted_and_the_first_are_shown(tmp_path: Path) -> None:
+def test_problems_with_one_cause_are_one_with_three_examples(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, *[row(system=f"s{i}", target_words=0) for i in range(80)]))
     assert reading.problems.count == reading.problems.bad_lines == 80
-    assert len(reading.problems.shown) == PROBLEMS_SHOWN
+    [problem] = reading.problems.shown
+    assert (problem.times, problem.lines, problem.place) == (80, (1, 2, 3), "1, 2, 3 and 77 more")
 
 
 # Rows that contradict an earlier one

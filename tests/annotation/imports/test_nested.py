@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation.imports.layouts.layout import Layout
+from annotation.imports.layout import Layout
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of
 

@@ -140,10 +140,6 @@ ROWS = {
         f"Input.document,Input.summary,Answer.quality\n{ARTICLE},The ferry was late.,It leaves out the storm.\n",
         "`Input.summary` is not read, and `Answer.quality` is read as the summary.",
     ),
-    "a line for Excel before the header": (
-        "sep=;\ndocument_id;document;system;summary\nd1;The ferry was late.;v1;It was late.\n",
-        "line 1: names the separator to Excel and is no header. Remove this line.",
-    ),
     "claims in a flat row": (
         json.dumps(
             {
@@ -183,6 +179,9 @@ ROWS = {
     ),
 }
 READ = {
+    "a line for Excel before the header": (
+        f"sep=;\ndocument_id;document;system;summary\nd1;{ARTICLE};v1;The ferry was late.\n;;;\n"
+    ),
     "doc": f"doc,summary,model\n{ARTICLE},The ferry was late.,v1\n",
     "dialogue": f"dialogue,output\n{ARTICLE},The ferry was late.\n",
     "transcript": f"Transcript,Response\n{ARTICLE},The ferry was late.\n",
