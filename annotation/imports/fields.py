@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,6 @@ from annotation.imports.problems import Problems, Remedy
 from annotation.imports.rows import RATER, RatingData, ReferenceText
 
 MAX_METADATA_CHARACTERS = 20_000
-MAX_METADATA_DEPTH = 20
 MAX_CRITERION_CHARACTERS = 40
 
 _WRITTEN_FOR_EMPTY = frozenset({
@@ -382,35 +382,15 @@ def _questions_in(cell: str) -> object:
 
 
 def _json_fault(value: object) -> str:
-    reason = _value_fault(value, depth=1)
-    if not reason and _json_length(value) > MAX_METADATA_CHARACTERS:
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except RecursionError:
+        return "is nested too deeply."
+    except (TypeError, ValueError) as error:
+        return f"holds what is not JSON: {error}."
+    if len(text) > MAX_METADATA_CHARACTERS:
         return f"is longer than {MAX_METADATA_CHARACTERS:,} characters."
-    return reason
-
-
-def _value_fault(value: object, *, depth: int) -> str:
-    if depth > MAX_METADATA_DEPTH:
-        return f"is nested more than {MAX_METADATA_DEPTH} deep."
-    if isinstance(value, str):
-        return text_fault(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return "holds a number that is not finite."
-    if value is None or isinstance(value, bool | int | float):
-        return ""
-    if not isinstance(value, dict | list):
-        return f"holds {_shown(value)}, which is not JSON."
-    parts = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    return next((reason for part in parts if (reason := _value_fault(part, depth=depth + 1))), "")
-
-
-def _json_length(value: object) -> int:
-    if isinstance(value, dict):
-        return 2 + sum(_json_length(key) + _json_length(part) + 4 for key, part in value.items())
-    if isinstance(value, list):
-        return 2 + sum(_json_length(part) + 2 for part in value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value.bit_length() // 3 + 1
-    return len(str(value)) + 2
+    return text_fault(text.replace("\\u0000", "\x00"))
 
 
 def _whole(value: object) -> int | None:

@@ -125,6 +125,11 @@ class Look:
             and isinstance(self.records[0].values.get("systems"), list)
         )
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether a tool keeps people's answers beside the columns."""
+        return any(one.said.ratings or one.said.marks or one.said.claims for one in self.records)
+
     def guess(self, *, preset: str = AUTO, given: Mapping[str, str] | None = None) -> Guess:
         """The likeliest layout of the file. Fields for which nothing fits have no column; those that are given have
         the column that is given.
@@ -173,10 +178,9 @@ def look_at_rows(files: Sequence[NamedFile], encoding: str = "") -> Look | None:
 def _guess(look: Look, preset: str, given: Mapping[str, str]) -> Guess:
     columns = look.columns
     rows = [record.values for record in look.records]
-    is_judged = any(record.said.ratings or record.said.marks or record.said.claims for record in look.records)
     if preset == AUTO and set(FLAT_REQUIRED) <= set(columns):
         own = {name: name for name in FLAT_FIELDS if name in columns and name != "rating"}
-        return _Guesser(columns, rows, PRESETS[AUTO], mapping=own, is_judged=is_judged).own()
+        return _Guesser(columns, rows, PRESETS[AUTO], mapping=own, is_judged=look.is_judged).own()
     # Some tables spell an object out, as `inputs.article`: then `inputs` is a column like any other.
     spelled = {root(column): None for column in columns if plain(root(column)) in _OBJECTS}
     columns = (*columns, *(name for name in spelled if name not in columns))
@@ -185,7 +189,7 @@ def _guess(look: Look, preset: str, given: Mapping[str, str]) -> Guess:
         preset = next((name for name, one in PRESETS.items() if one.shown_by and one.shown_by <= there), AUTO)
     mapping = {name: column for name, column in given.items() if name in _ORDER}
     guesser = _Guesser(
-        columns, rows, PRESETS[preset], is_wide=preset == WIDE, mapping=mapping, is_judged=is_judged
+        columns, rows, PRESETS[preset], is_wide=preset == WIDE, mapping=mapping, is_judged=look.is_judged
     )
     found = guesser.guess()
     return replace(found, title=found.title or look.tool)

@@ -167,7 +167,7 @@ class ImportPlan:
     claim_sets: list[ClaimSet] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     answers: list[ImportedAnswer] = field(default_factory=list)
-    ratings: list[Rating] = field(default_factory=list)
+    ratings: list[tuple[Criterion, Summary, str, float]] = field(default_factory=list)
     replaced_summaries: list[Replaced] = field(default_factory=list)
     replaced_documents: list[Replaced] = field(default_factory=list)
     replaced_claim_sets: list[Replaced] = field(default_factory=list)
@@ -768,15 +768,7 @@ class _Planner:
                     count.unchanged += 1
                     continue
                 count.created += 1
-                self.plan.ratings.append(
-                    Rating(
-                        criterion=criterion,
-                        summary=summary,
-                        role=Rating.Role.REVIEWER,
-                        origin_name=rater,
-                        value=value,
-                    )
-                )
+                self.plan.ratings.append((criterion, summary, rater, value))
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:

@@ -155,7 +155,6 @@ class _Reader:
     side: Side | None = None
     """What the claims that were read show."""
 
-    has_reference: bool = False
     lacks_target: bool = False
     system_pair: str = ""
     """What may name the systems, where no column is read as that."""
@@ -420,28 +419,18 @@ class _Reader:
             return True
         if name == "summary" or name in layout.mapping:
             return False
-        if name == "document" and not self._has_other_texts():
+        if name == "document" and not (
+            self._has(layout.columns().get("reference", ""))
+            or layout.references
+            or layout.ratings
+            or self.look.is_judged
+        ):
             return False
         # A column that looks like it is not passed over in silence.
         return layout.is_whole or name not in self.look.guess(given=layout.mapping).layout.mapping
 
-    def _has_other_texts(self) -> bool:
-        """Whether summaries can be held against something else than documents: references, or people's answers."""
-        has_reference = self._has(self.layout.columns().get("reference", "")) or bool(self.layout.references)
-        return (
-            has_reference
-            or bool(self.layout.ratings)
-            or any(
-                record.said.ratings or record.said.marks or record.said.claims for record in self.look.records
-            )
-        )
-
     def _tell_made(self) -> None:
         columns = self.layout.columns()
-        if "document" not in columns or not self._has(columns["document"]):
-            self.warnings.add(
-                "No column holds documents. Summaries keep those that the project has; without one, alignment is blank."
-            )
         if "document_id" not in columns:
             self.warnings.add(
                 "`document_id` is made from a hash of the document: rows with the same document are one document set."
@@ -456,40 +445,14 @@ class _Reader:
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self.warnings.add(f"No column names a system: every summary is by “{named}”.")
-            self._offer_systems(named)
+            self.system_pair = "system=COLUMN"
+            self.dataset.key_advice = (
+                f"No column is read as the system, so both are by “{named}”. Say which column is `system`, or remove "
+                "one of the two."
+            )
         target = self.layout.target
         self.target = self._reference_target() if target == "reference" else target
         self.lacks_target = self.target is None and not self._has(columns.get("target_words", ""))
-
-    def _offer_systems(self, named: str) -> None:
-        """Say which columns may name the systems, where rows of one document turn out to have several summaries."""
-        likely = self._likely_systems()
-        self.system_pair = f"system={likely[0] if likely else 'COLUMN'}"
-        which = f" It may be {' or '.join(f'`{printable(column)}`' for column in likely)}." if likely else ""
-        self.dataset.key_advice = (
-            f"No column is read as the system, so both are by “{named}”.{which} Say which column is `system`, "
-            "or remove one of the two."
-        )
-
-    def _likely_systems(self) -> list[str]:
-        """Columns that tell the rows of each document apart and are not read, those of the fewest values first."""
-        columns = self.layout.columns()
-        key = [
-            column for name in ("document_id", "document", "reference_id") if (column := columns.get(name))
-        ]
-        rows = [record.values for record in self.look.records]
-        counts: dict[str, int] = {}
-        for column in self.look.columns:
-            if column in {*columns.values(), ""}:
-                continue
-            cells = [row.get(column) for row in rows]
-            keys = {
-                (*(str(pick(row, name)) for name in key), str(cell))
-                for row, cell in zip(rows, cells, strict=True)
-            }
-            if all(isinstance(cell, str | int) and cell != "" for cell in cells) and len(keys) == len(rows):
-                counts[column] = len(set(cells))
-        return sorted(counts, key=lambda column: counts[column])[:NAMES_TOLD]
 
     def _reference_target(self) -> int | None:
         """The median length of the references: one target, for scores are never averaged across several.
@@ -547,7 +510,6 @@ class _Reader:
                 self.warnings.add(f"There is no summary by {mapping['summary']!r}.", line=record.line)
                 continue
             row = row_of(fields, self.warnings, self.layout, self.target)
-            self.has_reference = self.has_reference or bool(row and row.references)
             for name, reason in self.dataset.add(row) if row else ():
                 # Only rows of one key are a complaint of no field.
                 pair = "" if name else self.system_pair
@@ -565,7 +527,15 @@ class _Reader:
             self.side = side_of(rows) or self.side
 
     def _remark(self) -> None:
-        if not self.has_reference and self.format is not Format.NESTED_JSONL and self._has_documents():
+        sets = self.dataset.sets.values()
+        without = sum(not one.documents for one in sets)
+        if without:
+            self.warnings.add(
+                f"{without:,} of {len(sets):,} document sets have no document here. Without one in the project their "
+                "alignment is blank."
+            )
+        is_bare = not any(one.references for one in sets)
+        if is_bare and self.format is not Format.NESTED_JSONL and without < len(sets):
             self.warnings.add(
                 "No row has a `reference`, so summaries are compared with their documents. If another column holds "
                 "it, say which column is `reference`.",
@@ -583,9 +553,6 @@ class _Reader:
             names = ", ".join(f"`{printable(name)}`" for name in list(self.unread)[:20])
             more = f" and {len(self.unread) - 20} more" if len(self.unread) > 20 else ""
             self.warnings.add(f"Not read: {names}{more}.")
-
-    def _has_documents(self) -> bool:
-        return any(one.documents for one in self.dataset.sets.values())
 
     def _tell_missing(self) -> None:
         """Warn where sets lack a reference or a system's summary: their means are not over the same things."""

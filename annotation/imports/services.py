@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.db import IntegrityError, connection, models, transaction
+from django.utils import timezone
 
 from annotation.core.copy_rows import copy_rows
 from annotation.core.current_checks import put_in_force, take_out
@@ -473,7 +474,7 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> None:
         ClaimSet.objects.bulk_create(plan.claim_sets)
         Claim.objects.bulk_create([*plan.claims, *plan.questions])
         _write_answers(plan, _score_new(plan, pieces))
-        Rating.objects.bulk_create(plan.ratings)
+        _write_ratings(plan)
     except IntegrityError as error:
         raise Conflict(
             "The project changed during the import. Nothing was imported. Import again.",
@@ -604,6 +605,23 @@ def _write_answers(plan: ImportPlan, derived: Mapping[tuple[int, int], Columns])
         )
         for _, peer, _, label, check, places, votes, reason in plan.answers
     )
+
+
+def _write_ratings(plan: ImportPlan) -> None:
+    """The ratings, as tuples: instances of many raters' take half of the time of an import."""
+    names = (
+        "criterion_id",
+        "summary_id",
+        "origin_name",
+        "value",
+        "role",
+        "reason",
+        "error_type",
+        "evidence",
+        "created_at",
+    )
+    same = (Rating.Role.REVIEWER, "", "", "[]", connection.ops.adapt_datetimefield_value(timezone.now()))
+    copy_rows(Rating, names, ((row.pk, summary.pk, *said, *same) for row, summary, *said in plan.ratings))
 
 
 _UnitPlace = tuple[int, int, int]

@@ -66,15 +66,6 @@ def test_bad_value_is_named(tmp_path: Path, field: str, value: Any, fragment: st
     assert fragment in reason
 
 
-def test_metadata_too_deep_is_named(tmp_path: Path) -> None:
-    deep: Any = 1
-    for _ in range(30):
-        deep = {"a": deep}
-    assert problems_of(jsonl(tmp_path, row(metadata=deep))) == [
-        (1, "metadata", "is nested more than 20 deep.")
-    ]
-
-
 @pytest.mark.parametrize("value", [10, "10", " 10 ", 10.0, "10.0"])
 def test_whole_targets_are_read_however_they_are_written(tmp_path: Path, value: Any) -> None:
     assert list(read_dataset(jsonl(tmp_path, row(target_words=value))).dataset.sets["d1"].peers) == [
@@ -137,18 +128,11 @@ def test_mapping_that_no_json_line_has_is_a_problem(tmp_path: Path) -> None:
     assert "no line has a field of that name" in reason
 
 
-def test_rows_of_one_key_are_told_which_column_may_name_the_system(tmp_path: Path) -> None:
-    # `m` tells the rows of each document apart with two values, `n` with four; `k` does not.
-    lines = (
-        f"{d},{DOCUMENT} {d}.,{REFERENCE},k,{m},{d}{m},The {m} stopped all trams." for d in "12" for m in "ab"
-    )
-    path = raw(tmp_path, "\n".join(("id,article,highlights,k,m,n,out", *lines, "")), "a.csv")
+def test_rows_of_one_key_are_told_to_name_the_system(tmp_path: Path) -> None:
+    lines = (f"{d},{DOCUMENT} {d}.,{REFERENCE},{m},The {m} stopped all trams." for d in "12" for m in "ab")
+    path = raw(tmp_path, "\n".join(("id,article,highlights,m,out", *lines, "")), "a.csv")
     problem = read_dataset(path, layout=Layout(preset="auto")).problems.shown[0]
-    assert (problem.line, problem.remedy, problem.pair) == (3, "map", "system=m")
-    assert problem.reason.endswith(
-        "No column is read as the system, so both are by “out”. It may be `m` or `n`. Say which column is `system`, "
-        "or remove one of the two."
-    )
+    assert (problem.line, problem.remedy, problem.pair) == (3, "map", "system=COLUMN")
     mapped = read_dataset(path, layout=Layout({"system": "m"}, preset="auto"))
     assert (mapped.problems.count, [len(one.peers) for one in mapped.dataset.sets.values()]) == (0, [2, 2])
 
