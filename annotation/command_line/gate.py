@@ -286,10 +286,11 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
         by_reference = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in one.claims
         ]
+        peers_claims = one.claims if reading.claims_side == "peer" else ()
         own = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
-            for claim in one.claims
-            if system in claim.systems and claim.target == target
+            for claim in (*peers_claims, *one.peers[system, target].claims)
+            if system in claim.systems
         ]
         yield GateSummary(
             document_id,
@@ -302,7 +303,7 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
                 target_words=target,
                 language=one.language or "en",
                 claims=by_reference if by_reference and reading.claims_side == "reference" else None,
-                summary_claims=own if own and reading.claims_side == "peer" else None,
+                summary_claims=own or None,
             ),
             one.group,
         )

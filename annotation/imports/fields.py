@@ -317,7 +317,9 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[tuple[str, st
             told = next((str(held) for name, held in one.items() if plain(name) in RATER_NAMES), None)
             named_here = {name: held for name, held in one.items() if plain(name) in CRITERIA}
             yield from ((name, told or who.format(place), held) for name, held in named_here.items())
-            if "value" in one:
+            if "criterion" in one:
+                yield str(one["criterion"]), str(one.get("rater") or ""), one.get("value")
+            elif "value" in one:
                 yield criterion, told or RATER.format(place), one["value"]
     elif isinstance(value, dict):
         for name, held in value.items():

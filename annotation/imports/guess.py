@@ -119,11 +119,8 @@ class Look:
     @property
     def is_nested(self) -> bool:
         """Whether a line holds a document with several systems: our other layout, which has no columns to choose."""
-        return (
-            self.format.is_json
-            and bool(self.records)
-            and isinstance(self.records[0].values.get("systems"), list)
-        )
+        may_nest = self.format.is_json or bool(self.tool)
+        return may_nest and bool(self.records) and isinstance(self.records[0].values.get("systems"), list)
 
     @property
     def is_judged(self) -> bool:
@@ -267,6 +264,9 @@ class _Guesser:
 
     def _find_ratings(self) -> None:
         """Columns of people's ratings, and of whose they are."""
+        # The figures in the files of tools that evaluate are a judge's.
+        if self.preset in _EVALUATED:
+            return
         used = {root(column) for column in self.mapping.values()}
         self.ratings = tuple(
             column for column in self._tops() if column not in used and self._holds_ratings(column)
@@ -479,6 +479,7 @@ class _Guesser:
         return sum(len(value) for row in self.rows if isinstance(value := pick(row, column), str))
 
 
+_EVALUATED = [PRESETS[name] for name in ("deepeval", "langsmith", "langfuse")]
 _FITTING: Mapping[str, Callable[[Any], object]] = {
     "target_words": lambda value: str(value).strip().isdigit(),
     "rater": lambda value: isinstance(value, str | int),

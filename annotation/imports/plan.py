@@ -147,7 +147,8 @@ class ImportPlan:
     """What to write of some of the file's sets, in no particular order, and what forbids it.
 
     A large file is planned part by part; the parts share their counts and problems. `texts` are divided into units,
-    each by its language; `given_units` has, by the `summary_key` of a summary in it, the units as the file cuts it.
+    each by its language; `given_units` has, by the `summary_key` of a summary in it, the units as the file cuts it, and
+    `of_units` claims with the number of their unit.
     """
 
     project: Project
@@ -166,6 +167,7 @@ class ImportPlan:
     retired_questions: list[int] = field(default_factory=list)
     claim_sets: list[ClaimSet] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
+    of_units: list[tuple[Claim, int]] = field(default_factory=list)
     answers: list[ImportedAnswer] = field(default_factory=list)
     ratings: list[tuple[Criterion, Summary, str, float]] = field(default_factory=list)
     replaced_summaries: list[Replaced] = field(default_factory=list)
@@ -408,8 +410,7 @@ class _Planner:
         peers = self._peers(row, one)
         models = self._models(row, one)
         self._comparisons(row, one, peers, models)
-        if self.side is not None and one.claims:
-            self._claims(row, one, peers, models)
+        self._claims(row, one, peers, models)
         self._ratings(one, peers)
         self.plan.peers.update({(name, key): peer for key, peer in peers.items()})
         self.plan.references.update({(name, *key): model for key, model in models.items()})
@@ -701,18 +702,21 @@ class _Planner:
         Claims of the reference side belong to the reference that they were taken from, else to the documents; each of
         the peer side to the summary that it alone was answered for.
         """
-        lists: list[tuple[OwnerOfClaims, Sequence[ClaimData]]] = [
-            (models.get(one.claims_of) or row, one.claims)
+        target = one.claims_of[1]
+        lists: list[tuple[OwnerOfClaims, Sequence[ClaimData], Side, TargetWords]] = [
+            (peers[key], peer.claims, "peer", key[1]) for key, peer in one.peers.items() if peer.claims
         ]
         if self.side == "peer":
-            of_peers: dict[PeerKey, list[ClaimData]] = defaultdict(list)
+            of_peers: dict[str, list[ClaimData]] = defaultdict(list)
             for claim in one.claims:
-                of_peers[next(iter(claim.systems)), claim.target].append(claim)
-            lists = [(peers[key], claims) for key, claims in of_peers.items()]
-        for owner, claims in lists:
+                of_peers[next(iter(claim.systems))].append(claim)
+            lists += [(peers[system, target], claims, "peer", target) for system, claims in of_peers.items()]
+        elif one.claims:
+            lists.append((models.get(one.claims_of) or row, one.claims, "reference", target))
+        for owner, claims, side, length in lists:
             for claim_row, claim in zip(self._claim_rows(owner, claims, one), claims, strict=True):
                 for system, label in claim.verdicts.items():
-                    self._answer(claim_row, claim, peers[system, claim.target], system, label)
+                    self._answer(claim_row, claim, peers[system, length], system, label, side)
 
     def _claim_rows(self, owner: OwnerOfClaims, claims: Sequence[ClaimData], one: SetData) -> Sequence[Claim]:
         count, key = self.plan.counts.claims, (type(owner), owner.pk or 0)
@@ -740,9 +744,14 @@ class _Planner:
             for position, claim in enumerate(claims, start=1)
         ]
         self.plan.claims.extend(rows)
+        self.plan.of_units += [
+            (each, claim.unit) for each, claim in zip(rows, claims, strict=True) if claim.unit
+        ]
         return rows
 
-    def _answer(self, row: Claim, claim: ClaimData, peer: Summary, system: str, label: str) -> None:
+    def _answer(
+        self, row: Claim, claim: ClaimData, peer: Summary, system: str, label: str, side: Side
+    ) -> None:
         checks, verdicts = self.plan.counts.checks, self.plan.counts.verdicts
         votes = claim.votes.get(system, ())
         check_id = self.existing.checks.get((row.id, peer.id)) if row.id and peer.id else None
@@ -753,9 +762,7 @@ class _Planner:
             return
         verdicts.created += 1
         places, reason = claim.places.get(system, ()), claim.reasons.get(system, "")
-        self.plan.answers.append(
-            ImportedAnswer(row, peer, self.side or "reference", label, check_id, places, votes, reason)
-        )
+        self.plan.answers.append(ImportedAnswer(row, peer, side, label, check_id, places, votes, reason))
 
     def _ratings(self, one: SetData, peers: Mapping[PeerKey, Summary]) -> None:
         count = self.plan.counts.ratings

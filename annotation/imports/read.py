@@ -26,7 +26,7 @@ from annotation.imports.layout import (
     root,
 )
 from annotation.imports.problems import LIKELY_PAIR, Problems, Remedy, Warnings, unreadable
-from annotation.imports.rows import ClaimData, Dataset, Mark, Row, Side, majority
+from annotation.imports.rows import ClaimData, Dataset, Mark, Row, Side, judged_sentence
 from annotation.imports.tools.duc import are_duc_files, read_duc_files
 from annotation.imports.tools.nested import CLAIMS, NO_LABEL, drop_ownerless, label_of, nested_rows, side_of
 from evaluation.text import LengthUnit, count_length
@@ -163,8 +163,8 @@ class _Reader:
         self._read_rows()
         if marked := self.dataset.take_marks():
             self.warnings.add(
-                f"{marked:,} units of summaries are unsupported, because somebody marked an error in them. The other "
-                "units of annotated summaries count as supported."
+                f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported, the "
+                "other units of annotated summaries as supported."
             )
         side = self.side or ("peer" if self.dataset.has_claims else None)
         if claims_side == "peer":
@@ -199,7 +199,7 @@ class _Reader:
         asked = self.layout.mapping
         for record in self._records():
             self.progress.read_row()
-            if self._is_json and (self._column("systems") in record.values) is not is_nested:
+            if self._may_nest and (self._column("systems") in record.values) is not is_nested:
                 self.problems.add(
                     record.line, "", _other_shape(first.line if first else 1, is_nested=is_nested)
                 )
@@ -232,9 +232,13 @@ class _Reader:
     def _is_json(self) -> bool:
         return self.format.is_json
 
+    @property
+    def _may_nest(self) -> bool:
+        return self._is_json or bool(self.look.tool)
+
     def _is_nested(self, first: Record) -> bool:
         """Nested lines hold a list of systems, flat ones a system and its summary; nothing is both."""
-        is_nested = self._is_json and self._column("systems") in first.values
+        is_nested = self._may_nest and self._column("systems") in first.values
         if is_nested and self._column("summary") in first.values:
             raise unreadable(
                 f"holds both `{self._column('systems')}` (nested) and `{self._column('summary')}` (flat). "
@@ -620,7 +624,7 @@ def row_of(
         names_reference=bool(fields.identifier("reference_id")) and len(references) == 1,
         ratings=tuple(ratings),
         marks=tuple(_marks(fields, summary, warnings)),
-        claims=tuple(_claims_of(fields, system, target)),
+        own_claims=tuple(_claims_of(fields, system)),
     )
     if is_bare and not references and fields.is_good:
         fields.complain("reference", "is empty. A row holds a system with its summary, a reference, or both.")
@@ -647,7 +651,7 @@ def _marks(fields: Fields, summary: str, warnings: Warnings) -> Iterator[Mark]:
         yield Mark(mark.rater, (start, start + len(words)), f"“{words}”: {mark.reason}")
 
 
-def _claims_of(fields: Fields, system: str, target: int | None) -> Iterator[ClaimData]:
+def _claims_of(fields: Fields, system: str) -> Iterator[ClaimData]:
     """The sentences of a summary that people judged one by one."""
     for sentence, votes, reason in fields.record.said.claims:
         labels = {rater: label_of(vote) for rater, vote in votes.items()}
@@ -655,14 +659,7 @@ def _claims_of(fields: Fields, system: str, target: int | None) -> Iterator[Clai
         if len(known) < len(labels):
             fields.complain("", f"gives the sentence “{printable(sentence)}” {NO_LABEL} among its votes.")
         elif known:
-            yield ClaimData(
-                sentence,
-                verdicts={system: majority(label for _, label in known)},
-                votes={system: known},
-                systems=frozenset({system}),
-                reasons={system: reason} if reason else {},
-                target=target,
-            )
+            yield judged_sentence(system, sentence, known, reason)
 
 
 _INNER = frozenset(

@@ -62,8 +62,8 @@ class ClaimData(NamedTuple):
     """A claim with people's answers to it, by system, and where each system's summary says it.
 
     `verdicts` is their answer together, `votes` that of each of several raters, where the file tells. `systems` are
-    those that the file names beside the claim, with an answer or without, and `target` the target length of their
-    summaries.
+    those that the file names beside the claim, with an answer or without, and `unit` the number of the unit of its text
+    that it belongs to.
     """
 
     text: str
@@ -73,7 +73,7 @@ class ClaimData(NamedTuple):
     votes: Mapping[str, Votes] = {}
     systems: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = {}
-    target: TargetWords = None
+    unit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,8 @@ class Row:
 
     A row without documents leaves those of the set, and one without a system holds references alone. `names_reference`
     tells that the row itself gives a reference_id: its summary is then compared with that reference alone. `units` are
-    how the file cuts the summary, None where it does not. `claims` are those of the whole set.
+    how the file cuts the summary, None where it does not. `claims` are those of the whole set, `own_claims` those of
+    this summary.
     """
 
     line: int | None
@@ -101,6 +102,7 @@ class Row:
     ratings: tuple[RatingData, ...] = ()
     marks: tuple[Mark, ...] = ()
     claims: tuple[ClaimData, ...] = ()
+    own_claims: tuple[ClaimData, ...] = ()
 
     @property
     def keys(self) -> list[PairKey]:
@@ -136,6 +138,7 @@ class PeerData:
     ratings: dict[tuple[str, str], float] = field(default_factory=dict)
     """By criterion and rater."""
     marks: list[Mark] = field(default_factory=list)
+    claims: tuple[ClaimData, ...] = ()
 
     def rate(self, rating: RatingData) -> bool:
         """Take in a rating; whether it agrees with an earlier one of that rater. Nameless raters are numbered."""
@@ -210,6 +213,7 @@ class SetData:
             )
             peer.names_references &= row.names_reference
             peer.marks += row.marks
+            peer.claims = peer.claims or row.own_claims
             for rating in row.ratings:
                 peer.rate(rating)
         for one in row.references:
@@ -321,7 +325,9 @@ class Dataset:
 
     @property
     def has_claims(self) -> bool:
-        return any(one.claims for one in self.sets.values())
+        return any(
+            one.claims or any(peer.claims for peer in one.peers.values()) for one in self.sets.values()
+        )
 
     def add(self, row: Row) -> list[tuple[str, str]]:
         """Take in a row; or, where it contradicts an earlier one, nothing, and (field, reason) for each.
@@ -382,18 +388,16 @@ class Dataset:
         ):
             return 0
         for one in self.sets.values():
-            for (system, target), peer in one.peers.items():
+            for (system, _), peer in one.peers.items():
                 if peer.marks:
-                    claims = _unit_claims(system, target, peer, one.language or "en")
-                    marked += sum(bool(claim.reasons) for claim in claims)
-                    one.claims = (*one.claims, *claims)
+                    peer.claims = tuple(_unit_claims(system, peer, one.language or "en"))
+                    marked += sum(bool(claim.reasons) for claim in peer.claims)
         return marked
 
 
-def _unit_claims(system: str, target: TargetWords, peer: PeerData, language: str) -> list[ClaimData]:
+def _unit_claims(system: str, peer: PeerData, language: str) -> Iterator[ClaimData]:
     text = peer.text.text
     raters = dict.fromkeys(mark.rater for mark in peer.marks)
-    claims = []
     for span in sentence_spans(text, language):
         touching = [
             mark
@@ -402,18 +406,19 @@ def _unit_claims(system: str, target: TargetWords, peer: PeerData, language: str
         ]
         against = {mark.rater for mark in touching}
         votes = tuple((rater, "no" if rater in against else "yes") for rater in raters)
-        words = dict.fromkeys(mark.words for mark in touching)
-        claims.append(
-            ClaimData(
-                text[span.start : span.end],
-                verdicts={system: majority(label for _, label in votes)},
-                votes={system: votes},
-                systems=frozenset({system}),
-                reasons={system: "; ".join(words)} if words else {},
-                target=target,
-            )
-        )
-    return claims
+        words = "; ".join(dict.fromkeys(mark.words for mark in touching))
+        yield judged_sentence(system, text[span.start : span.end], votes, words)
+
+
+def judged_sentence(system: str, text: str, votes: Votes, reason: str) -> ClaimData:
+    """A sentence of a system's summary as a claim with its votes."""
+    return ClaimData(
+        text,
+        verdicts={system: majority(label for _, label in votes)},
+        votes={system: votes},
+        systems=frozenset({system}),
+        reasons={system: reason} if reason else {},
+    )
 
 
 def majority(labels: Iterable[str]) -> str:

@@ -471,6 +471,7 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> None:
         if plan.retired_questions:
             take_out(plan.retired_questions)
         _write_units(pieces)
+        _link_claims(plan)
         ClaimSet.objects.bulk_create(plan.claim_sets)
         Claim.objects.bulk_create([*plan.claims, *plan.questions])
         _write_answers(plan, _score_new(plan, pieces))
@@ -480,6 +481,18 @@ def _write(plan: ImportPlan, pieces: list[_Pieces]) -> None:
             "The project changed during the import. Nothing was imported. Import again.",
             code="busy",
         ) from error
+
+
+def _link_claims(plan: ImportPlan) -> None:
+    """Give claims the units that the file says they belong to."""
+    owners = {claim.claim_set.summary.pk for claim, _ in plan.of_units if claim.claim_set.summary}
+    rows = (
+        Unit.objects.filter(summary__in=owners).values_list("summary_id", "position", "pk") if owners else ()
+    )
+    units = {(summary, position): pk for summary, position, pk in rows}
+    for claim, number in plan.of_units:
+        owner = claim.claim_set.summary
+        claim.unit_id = units.get((owner.pk if owner else 0, number))
 
 
 def _write_units(pieces: list[_Pieces]) -> None:
@@ -510,7 +523,10 @@ def _score_new(plan: ImportPlan, pieces: list[_Pieces]) -> dict[tuple[int, int],
         peers,
         labels,
         comparisons=plan.comparisons,
-        units=(unit for piece in pieces if piece.owner.pk in models for unit in piece.summary_units()),
+        # Only claims that belong to units need their keys.
+        units=Unit.objects.filter(summary__in=models)
+        if plan.of_units
+        else (unit for piece in pieces if piece.owner.pk in models for unit in piece.summary_units()),
         claims=plan.claims,
     )
     scores, columns = [], {}

@@ -242,13 +242,11 @@ class _Pyramids:
             rows = [
                 replace(reference, system=name, summary=peer.peer_text or "") for name, peer in peers.items()
             ] or [reference]
-            claims = tuple(_claims(pyramid, peers.items(), target))
+            claims = tuple(_claims(pyramid, peers.items()))
             yield [replace(rows[0], claims=claims), *rows[1:]]
 
 
-def _claims(
-    pyramid: PyramidFile, peers: Iterable[tuple[str, PyramidFile]], target: int | None
-) -> Iterator[ClaimData]:
+def _claims(pyramid: PyramidFile, peers: Iterable[tuple[str, PyramidFile]]) -> Iterator[ClaimData]:
     """The content units as weighted claims, with yes for the peers that express them and no for the others."""
     said = [(system, peer.expressed or {}) for system, peer in peers]
     for unit in pyramid.units:
@@ -258,5 +256,4 @@ def _claims(
             verdicts={system: "yes" if unit.uid in expressed else "no" for system, expressed in said},
             places={system: expressed.get(unit.uid, ()) for system, expressed in said},
             systems=frozenset(system for system, _ in said),
-            target=target,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -27,6 +27,8 @@ _PROMPT = re.compile(r"\[([^\[\]]+)\]\s+\S")
 _GRADE = re.compile(r"\[(PASS|FAIL|ERROR)\](?: \([\d.]+\))?\s*")
 _GRADED = re.compile(r"\n+(?:Pass|Fail|Error) Reason:.*\Z", re.DOTALL)
 _ASIDE = re.compile(r"comment|note|reason|why|explan|feedback", re.IGNORECASE)
+_KINDS = [str, int, int, str, str, str]
+"""The types of the values of a mark."""
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 
 
@@ -64,6 +66,8 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Problems) -> Iterator
         given = [record.values for record in group] if tool.key else group[0].values
         try:
             rows = list(tool.rows(given))
+            for _, said in rows:
+                _check(said)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
             problems.add(
                 group[0].line,
@@ -73,6 +77,16 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Problems) -> Iterator
             continue
         for values, said in rows:
             yield Record(group[0].line, values, said)
+
+
+def _check(said: Said) -> None:
+    """Raises TypeError where a name or a sentence is no text, or an offset no number."""
+    for first, second, *_ in (*said.ratings, *((text, reason) for text, _, reason in said.claims)):
+        if not isinstance(first, str) or not isinstance(second, str):
+            raise TypeError("what people said has names and texts")
+    for mark in said.marks:
+        if [type(value) for value in astuple(mark)] != _KINDS or mark.start < 0:
+            raise TypeError("a mark has offsets and texts")
 
 
 def _mark(said: Said, mark: Marked, labels: Iterable[str]) -> None:
@@ -159,7 +173,8 @@ def _doccano(values: Values) -> Rows:
             (one["start_offset"], one["end_offset"], one["label"]) if isinstance(one, dict) else one
         )
         _mark(said, Marked(rater, start, end, text=values["text"]), [label])
-    yield _with_summary({name: value for name, value in values.items() if value is not given}), said
+    row = {name: value for name, value in values.items() if value is not given and name != "id"}
+    yield _with_summary(row), said
 
 
 def _with_summary(row: dict[str, object]) -> dict[str, object]:

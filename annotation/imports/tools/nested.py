@@ -17,7 +17,6 @@ from annotation.imports.rows import (
     RatingData,
     Row,
     Side,
-    TargetWords,
     Votes,
     majority,
 )
@@ -38,8 +37,8 @@ _OF_DOCUMENT = (
     "metadata",
     "questions",
 )
-_OF_SYSTEM = ("system", "summary_text", "ratings")
-_OF_CLAIM = ("claim_text", "weight", "verdicts", "raw_votes", "reasons")
+_OF_SYSTEM = ("system", "summary_text", "ratings", "claims")
+_OF_CLAIM = ("claim_text", "weight", "verdicts", "raw_votes", "reasons", "unit")
 CLAIMS = "claims"
 
 
@@ -61,7 +60,12 @@ def nested_rows(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> 
     group, language, metadata = fields.identifier("group"), fields.language(), fields.metadata()
     questions, target = fields.questions(), fields.target()
     summaries = _summaries(fields, unread, warnings)
-    claims = tuple(_claims(fields, summaries, warnings, unread, target))
+    claims = tuple(_claims(fields, summaries, warnings, unread))
+    if claims and len(references) > 1:
+        fields.complain(
+            "claims",
+            "stand beside several references, and do not say of which they are. Write a line with one.",
+        )
     if not (fields.is_good and texts.is_good):
         return []
     rows = [
@@ -78,8 +82,9 @@ def nested_rows(fields: Fields, warnings: Warnings, unread: dict[str, None]) -> 
             metadata=metadata,
             questions=questions,
             ratings=ratings,
+            own_claims=own,
         )
-        for system, (summary, ratings) in summaries.items()
+        for system, (summary, ratings, own) in summaries.items()
     ]
     for remark in filter(None, (row.remark for row in rows)):
         warnings.add(remark, line=fields.line)
@@ -128,8 +133,8 @@ def _spaced(text: str) -> str:
     return f" {' '.join(text.split())} "
 
 
-_Summaries = dict[str, tuple[str, tuple[RatingData, ...]]]
-"""The text and the ratings of each system's summary."""
+_Summaries = dict[str, tuple[str, tuple[RatingData, ...], tuple[ClaimData, ...]]]
+"""The text, the ratings and the own claims of each system's summary."""
 
 
 def _summaries(fields: Fields, unread: dict[str, None], warnings: Warnings) -> _Summaries:
@@ -138,6 +143,7 @@ def _summaries(fields: Fields, unread: dict[str, None], warnings: Warnings) -> _
         _note_unread(item, _OF_SYSTEM, "systems[].", unread)
         system = item.identifier("system", required=True)
         summary = item.required_text("summary_text")
+        own = tuple(_claims(item, {system: ()}, warnings, unread))
         fields.is_good &= item.is_good
         ratings, left = read_ratings(ratings_in("rating", item.raw("ratings"), ""))
         for remark in left:
@@ -145,16 +151,12 @@ def _summaries(fields: Fields, unread: dict[str, None], warnings: Warnings) -> _
         if system in summaries:
             fields.complain("systems", f"names {system!r} twice, the second time at place {place}.")
         elif system:
-            summaries[system] = summary, tuple(ratings)
+            summaries[system] = summary, tuple(ratings), own
     return summaries
 
 
 def _claims(
-    fields: Fields,
-    summaries: _Summaries,
-    warnings: Warnings,
-    unread: dict[str, None],
-    target: TargetWords,
+    fields: Fields, summaries: Mapping[str, object], warnings: Warnings, unread: dict[str, None]
 ) -> Iterator[ClaimData]:
     said: dict[tuple[str, str], str] = {}
     for _, item in _items(fields, "claims", required=False):
@@ -176,9 +178,9 @@ def _claims(
             for system, given in _by_system(item, "reasons", "to a text", summaries)
             if isinstance(given, str)
         }
-        claim = ClaimData(
-            text, weight, verdicts, votes=votes, systems=systems, reasons=reasons, target=target
-        )
+        unit = item.raw("unit")
+        number = unit if isinstance(unit, int) and unit > 0 else None
+        claim = ClaimData(text, weight, verdicts, votes=votes, systems=systems, reasons=reasons, unit=number)
         fields.is_good &= item.is_good
         yield claim
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from django.core.management import call_command
 
 from annotation.core.tables.pseudonyms import People, pseudonym
 from annotation.exports.answers.of_wholes import ratings
@@ -229,9 +231,10 @@ def test_people_s_answers_are_read_with_their_raters(tmp_path: Path, case: Case)
     (system, _), peer = next(iter(one.peers.items()))
     assert len(one.peers) == case.systems
     assert peer.ratings == case.rated
-    assert tuple(claim.verdicts[system] for claim in one.claims) == case.verdicts
+    claims = one.claims or peer.claims
+    assert tuple(claim.verdicts[system] for claim in claims) == case.verdicts
     if case.votes:
-        assert one.claims[0].votes[system] == case.votes
+        assert peer.claims[0].votes[system] == case.votes
         assert reading.claims_side == "peer"
 
 
@@ -239,7 +242,7 @@ def test_sentences_of_several_rows_are_one_summary(tmp_path: Path) -> None:
     sets = read(tmp_path, next(case for case in CASES if case.name == "tofueval.csv")).dataset.sets
     texts = {name: one.peers["Model-A", None].text.text for name, one in sets.items()}
     assert texts == {"d1: work": SUMMARY, "d1: river": "The mill is by the river."}
-    assert sets["d1: work"].claims[0].reasons == {"Model-A": "It closes in May."}
+    assert sets["d1: work"].peers["Model-A", None].claims[0].reasons == {"Model-A": "It closes in May."}
 
 
 @pytest.mark.parametrize(
@@ -338,3 +341,51 @@ def test_a_file_without_documents_has_no_alignment(project: Project, tmp_path: P
     report = bring(project, tmp_path, REALSUMM)
     assert (report.counts.documents.created, report.counts.comparisons.created) == (0, 2)
     assert set(Score.objects.values_list("alignment", flat=True)) == {None}
+
+
+def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
+    project: Project, tmp_path: Path
+) -> None:
+    """As the export `nested` writes it."""
+    line = {
+        "doc_id": "d1",
+        "source_text": MILL,
+        "reference_text": "The mill shuts. Forty lose work.",
+        "reference_id": "A",
+        "target_words": 20,
+        "systems": [
+            {
+                "system": "m1",
+                "summary_text": SUMMARY,
+                "ratings": [{"criterion": "tone", "rater": "ann", "value": 3.0, "reason": None}],
+                "claims": [{"claim_text": "It closes in June.", "weight": 1.0, "verdicts": {"m1": "no"}}],
+            }
+        ],
+        "claims": [
+            {
+                "claim_text": "Forty lose work.",
+                "weight": 1.0,
+                "unit": 2,
+                "verdicts": {"m1": "yes"},
+                "raw_votes": {"m1": {"ann": "yes"}},
+                "reasons": {"m1": "It says so."},
+                "judge_verdicts": {"m1": "no"},
+            }
+        ],
+    }
+    report = bring(project, tmp_path, line, "a.jsonl")
+    assert "Not read: `claims[].judge_verdicts`." in report.warnings
+    said = Verdict.objects.order_by("check_row__side").values_list(
+        "check_row__side",
+        "label",
+        "reason",
+        "check_row__claim__unit__position",
+        "check_row__peer__target_words",
+    )
+    assert list(said) == [("peer", "no", "", None, 20), ("reference", "yes", "It says so.", 2, 20)]
+    assert Rating.objects.get().value == 3
+    score = Score.objects.get()
+    # The one claim of the summary is not supported; of two units the second is covered and the first has no claim.
+    assert (score.alignment, score.coverage) == (0.0, 1.0)
+    call_command("verify_scores", project.slug, stdout=StringIO())
+    assert not bring(project, tmp_path, line, "a.jsonl").counts.has_changes

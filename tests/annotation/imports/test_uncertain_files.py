@@ -175,7 +175,7 @@ ROWS = {
                 ],
             }
         ),
-        "claims: is not read here.",
+        "systems[1].claims: must be a list of objects",
     ),
 }
 READ = {
