@@ -22,16 +22,17 @@ from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
 from annotation.imports.problems import ImportRefused, Problem, Remedy, ways_out
-from annotation.imports.services import ImportReport, PushReport, import_files, push_rows
+from annotation.imports.services import ImportReport, PushReport, push_rows
 from annotation.imports.work import (
     IMPORTS,
     MOST_FILES,
     Upload,
+    import_kept,
     imports_of,
-    is_for_a_worker,
+    is_open,
+    keep_upload,
     refusal_of,
     report_of,
-    request_import,
     staged,
 )
 from annotation.models import Import
@@ -188,14 +189,14 @@ class Imports(ApiView):
         ImportRow,
         """List the imports of a project, newest first.
 
-        Needs the verb "import". Small files that came over the API are imported at once, and are not in it.
+        Needs the verb "import".
         """,
     )
 
     @operation(
         "import_files",
         request={"multipart/form-data": Uploaded, "application/json": Inline},
-        responses={200: ImportReport, 202: ImportDetail},
+        responses={200: ImportDetail, 202: ImportDetail},
         refusals=("409",),
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -204,7 +205,8 @@ class Imports(ApiView):
         Needs the verb "import". One CSV, JSON, JSONL or Parquet file with a row for each summary; or any
         number of SEE HTML files and DUCView pyramids.
         The format is recognised. Everything is imported or, with a problem in it, nothing.
-        Large files are brought in by a worker (202): look at the `url` of the reply until it is over.
+        Large files are brought in by a worker (202): look at the `url` of the reply until it is over. Files that were
+        refused or only checked wait for a day on the page *Import* of the person who sent them.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
@@ -218,14 +220,12 @@ class Imports(ApiView):
         )
         uploads = [_upload(one) for one in wanted.pop("files")]
         with staged(uploads, most_bytes=MOST_BYTES) as files:
-            if is_for_a_worker(files):
-                asked = request_import(project=project, files=files, by=self.person, **wanted)
-                return Response(ImportDetail(asked).data, status=status.HTTP_202_ACCEPTED)
-            try:
-                report = import_files(project=project, files=files, by=self.person, **wanted)
-            except ImportRefused as refusal:
-                raise _worded(refusal) from refusal
-        return Response(plain(_advised(report)))
+            asked = keep_upload(project=project, files=files, by=self.person)
+        asked = import_kept(asked=asked, by=self.person, **wanted)
+        if refusal := refusal_of(asked):
+            raise _worded(refusal)
+        state = status.HTTP_202_ACCEPTED if is_open(asked) else status.HTTP_200_OK
+        return Response(ImportDetail(asked).data, status=state)
 
 
 class Pushes(ApiView):

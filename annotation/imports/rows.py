@@ -352,7 +352,8 @@ class Dataset:
     def add_document(self, rows: Sequence[Row]) -> list[tuple[str, str]]:
         """Take in a document with all its summaries, or nothing, as `add`. The claims stand in the first row."""
         earlier = self.sets.get(rows[0].document_id)
-        if earlier is not None:
+        # Summaries of other target lengths may follow in a line of their own.
+        if earlier and (earlier.claims or any((row.system, row.target) in earlier.peers for row in rows)):
             return [
                 (
                     "doc_id",

@@ -100,21 +100,6 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
     return asked
 
 
-def request_import(
-    *,
-    project: Project,
-    files: Sequence[NamedFile],
-    by: User | None,
-    **choices: Any,
-) -> Import:
-    """Keep the files and have a worker import them, with the choices of `import_files`; the row tells how far it is."""
-    asked = keep_upload(project=project, files=files, by=by)
-    with transaction.atomic():
-        _begin(asked, **choices)
-        _log_request(asked, by)
-    return asked
-
-
 def import_kept(
     *,
     asked: Import,

@@ -17,7 +17,7 @@ from annotation.core.refusals import Conflict
 from annotation.imports import work as background
 from annotation.imports.files import NamedFile
 from annotation.imports.services import import_files
-from annotation.imports.work import cancel_import, perform, request_import, state_of
+from annotation.imports.work import cancel_import, import_kept, keep_upload, perform, state_of
 from annotation.models import DocumentSet, Event, Import, Job, Membership, Project
 from tests.annotation.conftest import HTMX
 from tests.annotation.imports.files import jsonl, nested
@@ -42,7 +42,8 @@ def every_file_is_large(
 
 def asked_for(world: World, tmp_path: Path, *lines: Any) -> Import:
     file = NamedFile("sets.jsonl", jsonl(tmp_path, *lines))
-    return request_import(project=world.project, files=[file], by=world.mona)
+    asked = keep_upload(project=world.project, files=[file], by=world.mona)
+    return import_kept(asked=asked, by=world.mona)
 
 
 def new_sets(world: World) -> int:

@@ -19,7 +19,7 @@ from annotation.config.environment import kept_files
 from annotation.core.shared import kept_files as files
 from annotation.exports.services import request_export
 from annotation.imports.files import NamedFile
-from annotation.imports.work import request_import
+from annotation.imports.work import import_kept, keep_upload
 from annotation.models import DocumentSet, Import, Job
 from tests.annotation.exports.doing import perform
 from tests.annotation.imports.files import jsonl, nested
@@ -135,7 +135,9 @@ def test_an_export_written_on_one_host_is_downloaded_from_another_by_those_who_m
 def test_files_sent_to_one_host_are_imported_by_another(world: World, settings: Any, tmp_path: Path) -> None:
     settings.VAR_DIR = tmp_path / "host of the web server"
     file = NamedFile("sets.jsonl", jsonl(tmp_path, nested(doc_id="new-1")))
-    asked = request_import(project=world.project, files=[file], by=world.mona)
+    settings.IMPORT_BACKGROUND_BYTES = 0
+    asked = keep_upload(project=world.project, files=[file], by=world.mona)
+    import_kept(asked=asked, by=world.mona)
     file.path.unlink()
     settings.VAR_DIR = tmp_path / "host of the worker"
     perform_job.pull(Job.Kind.IMPORT)
