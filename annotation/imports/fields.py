@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.core.question_texts import questions_fault
 from annotation.core.text_faults import printable, text_fault
 from annotation.imports.files import NotJson, Record, load_json
 from annotation.imports.layout import (
@@ -23,6 +22,7 @@ from annotation.imports.layout import (
 )
 from annotation.imports.problems import Problems, Remedy
 from annotation.imports.rows import RATER, RatingData, ReferenceText
+from annotation.judging.question_texts import questions_fault
 
 MAX_METADATA_CHARACTERS = 20_000
 MAX_CRITERION_CHARACTERS = 40

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from django.db.models import Max, Q
 
 from annotation.core.paging import batches
-from annotation.core.question_texts import MOST_QUESTIONS, question_key
 from annotation.imports.problems import Problems
 from annotation.imports.rows import (
     ClaimData,
@@ -31,6 +30,7 @@ from annotation.imports.rows import (
     Text,
     Votes,
 )
+from annotation.judging.question_texts import MOST_QUESTIONS, question_key
 from annotation.models import (
     Check,
     Claim,

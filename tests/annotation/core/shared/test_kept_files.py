@@ -107,7 +107,6 @@ def test_in_a_folder_a_file_is_for_its_owner_alone_and_nothing_of_one_that_is_fo
     assert list((folder / "exports").iterdir()) == []
 
 
-@pytest.mark.django_db
 @pytest.mark.usefixtures("bucket")
 def test_an_export_written_on_one_host_is_downloaded_from_another_by_those_who_may(
     world: World, client: Client, settings: Any, tmp_path: Path
