@@ -107,11 +107,11 @@ def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None])
 
 
 def _bring_in() -> None:
-    from annotation.imports import background  # noqa: PLC0415
+    from annotation.imports import work  # noqa: PLC0415
 
     rescore_overdue()
-    background.drop_stale_uploads()
-    _one_by_one(Job.Kind.IMPORT, background.perform)
+    work.drop_stale_uploads()
+    _one_by_one(Job.Kind.IMPORT, work.perform)
 
 
 def _export() -> None:

@@ -21,7 +21,7 @@ from annotation.command_line.main import main
 from annotation.core.tables.columns import HEAD
 from annotation.exports.levels import TABLES
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
-from annotation.imports.fields import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
+from annotation.imports.layout import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
 from annotation.judging.recipes import RECIPES
 from annotation.models import SCORES
 from tests.annotation.judging.processes import manage

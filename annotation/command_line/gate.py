@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from annotation.core.refusals import Invalid
-from annotation.imports.dataset import SetData
-from annotation.imports.layouts.layout import Layout, layout_of
-from annotation.imports.layouts.presets import PRESETS
+from annotation.imports.layout import ENCODINGS, PRESETS, Layout, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, pair_of, ways_out
 from annotation.imports.read import FileReading, read_dataset
+from annotation.imports.rows import SetData
 from annotation.operator_commands import add_summarization
 from evaluation import METRICS, EvaluationError, LexicalJudge, MoneyCap, OpenAIJudge, Price, SummaryInput
 from evaluation.gate import (
@@ -62,7 +61,7 @@ def gate(arguments: list[str]) -> int:
         parser.error(f"--output {options.output} cannot be written: {fault}.")
     _check_judge(parser, options)
     try:
-        layout = layout_of(options.map, preset=options.preset)
+        layout = layout_of(options.map, preset=options.preset, encoding=options.encoding)
         store = None if options.judge == LEXICAL else FileCallStore(options.cache)
         judge = _judge(options, store)
     except (Invalid, JudgeSettings) as error:
@@ -156,6 +155,9 @@ def gate_parser() -> ArgumentParser:
         default="",
         choices=PRESETS,
         help="whose layout the columns have; told from them unless named",
+    )
+    parser.add_argument(
+        "--encoding", default="", choices=ENCODINGS, help="of a text file; UTF-8 or Windows-1252 unless named"
     )
     parser.add_argument(
         "--claims-side", choices=("reference", "peer"), help="whose claims a nested file holds"
@@ -274,7 +276,7 @@ def _summaries(path: Path, layout: Layout, options: Namespace) -> list[GateSumma
         ) from missing
     if reading.problems.count:
         raise EvaluationError("\n".join(_faults(path, reading)))
-    for line in (*reading.warnings.lines(), *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
+    for line in (*reading.warnings.shown, *ways_out(reading.warnings.remedies, COMMAND_WORDS)):
         sys.stderr.write(f"{path.name}: {line}\n")
     return [row for name, one in reading.dataset.sets.items() for row in _of_set(name, one, reading)]
 
@@ -292,9 +294,10 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
         by_reference = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight) for claim in one.claims
         ]
+        peers_claims = one.claims if reading.claims_side == "peer" else ()
         own = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
-            for claim in one.claims
+            for claim in (*peers_claims, *one.peers[system, target].claims)
             if system in claim.systems
         ]
         yield GateSummary(
@@ -308,7 +311,7 @@ def _of_set(document_id: str, one: SetData, reading: FileReading) -> Iterator[Ga
                 target_words=target,
                 language=one.language or "en",
                 claims=by_reference if by_reference and reading.claims_side == "reference" else None,
-                summary_claims=own if own and reading.claims_side == "peer" else None,
+                summary_claims=own or None,
             ),
             one.group,
         )

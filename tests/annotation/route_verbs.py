@@ -89,7 +89,7 @@ WEB = {
     **dict.fromkeys(("pull-assignment", "take-up-assignment", "give-back-assignment"), Verb.ASSESS),
     **dict.fromkeys(("exports", "request-export", "cancel-export"), Verb.EXPORT),
     **dict.fromkeys(("download-export", "export-manifest"), Verb.EXPORT),
-    **dict.fromkeys(("import", "import-upload", "import-progress", "import-rejects"), Verb.IMPORT),
+    **dict.fromkeys(("import", "import-upload", "import-progress"), Verb.IMPORT),
     **dict.fromkeys(("import-begin", "cancel-import"), Verb.IMPORT),
     **dict.fromkeys(("unit-texts", "units", "join-units", "split-unit"), Verb.CHANGE_UNITS),
     **dict.fromkeys(("claims", "add-claim", "reword-claim", "remove-claim"), Verb.CHANGE_CLAIMS),

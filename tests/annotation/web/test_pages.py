@@ -23,7 +23,6 @@ NOT_PAGES = {
     "agreement-file",
     "download-export",
     "export-manifest",
-    "import-rejects",
     "run-estimate",
     "judge-file",
     "league-file",
