@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from annotation.core.refusals import Invalid
 from annotation.core.tables.pseudonyms import People
-from annotation.exports.manifest import about
+from annotation.exports.write import about
 from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.judge_many import judge_run
 from annotation.judging.services.spend import RunBudget
