@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from annotation.models import Check, CheckLook, Claim, ClaimSet, CoverageJudgment, Dispute, Verdict
+from annotation.models import Check, Claim, ClaimSet, CoverageJudgment, Dispute, Look, Verdict
 from tests.annotation.exports.acts import assess_and_close
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[C
     )
 
 
-def look(check: Check, person: User) -> CheckLook:
+def look(check: Check, person: User) -> Look:
     """The person was shown the judge's verdict an hour ago."""
     revealed_at = timezone.now() - timedelta(hours=1)
-    return CheckLook.objects.create(check_row=check, person=person, revealed_at=revealed_at)
+    return Look.objects.create(check_row=check, person=person, revealed_at=revealed_at)
 
 
 def say(

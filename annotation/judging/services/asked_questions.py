@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db.models import Max, QuerySet
 
-from annotation.core.question_texts import question_key
+from annotation.judging.question_texts import question_key
 from annotation.judging.services.asked_texts import TextToJudge
 from annotation.judging.services.kept_answers import (
     AnswerPair,

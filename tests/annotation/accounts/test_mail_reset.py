@@ -10,7 +10,7 @@ from django.core import mail
 from django.test import Client
 from knox.models import AuthToken
 
-from annotation.accounts.mail_reset import ASKED_FROM_ONE_PLACE_AN_HOUR, MAILS_AN_HOUR, mail_reset_links
+from annotation.accounts.own_account import ASKED_FROM_ONE_PLACE_AN_HOUR, RESETS_AN_HOUR, mail_reset_links
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
@@ -67,9 +67,9 @@ def test_a_closed_account_and_one_without_a_password_get_no_mail(
 
 
 def test_an_address_gets_few_mails_an_hour_however_it_is_written() -> None:
-    for spelt in ["rex@example.org", "REX@example.org"] * MAILS_AN_HOUR:
+    for spelt in ["rex@example.org", "REX@example.org"] * RESETS_AN_HOUR:
         assert "a reset link has been mailed to it" in ask(spelt)
-    assert len(mail.outbox) == MAILS_AN_HOUR
+    assert len(mail.outbox) == RESETS_AN_HOUR
 
 
 def test_one_place_asks_for_few_addresses_an_hour() -> None:

@@ -24,7 +24,6 @@ from annotation.analysis.estimates.estimates import estimates
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.unassign import unassign
 from annotation.core import jobs
-from annotation.core.project_rows import let_go_of_log
 from annotation.exports.services import request_export
 from annotation.exports.write import write_file
 from annotation.management.commands.verify_scores import differences
@@ -41,6 +40,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.privacy.erase_person import erase_person
+from annotation.privacy.project_rows import let_go_of_log
 from annotation.projects.services.accept_invitation import accept_invitation
 from annotation.projects.services.change_members import set_roles
 from annotation.projects.services.invite import hash_of, invite
@@ -116,7 +116,7 @@ def quill(world: World) -> User:
 STAYS_UNDER_THE_PSEUDONYM = {
     "CoverageJudgment.person",
     "Check.leased_to",
-    "CheckLook.person",
+    "Look.person",
     "Comment.author",
     "Dispute.leased_to",
     "Event.actor",

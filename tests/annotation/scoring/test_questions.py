@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.analysis.explanation.explanation import ExplainedQuestion, Explanation, explain
+from annotation.analysis.explanation.explanation import ExplainedQuestion, Explanation, explain, summary_of
 from annotation.analysis.explanation.questions import standing_of
 from annotation.core.lists import Viewer
-from annotation.core.summaries import summary_of
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.management.commands.verify_scores import differences
 from annotation.models import Check, Judge, Score, Summary

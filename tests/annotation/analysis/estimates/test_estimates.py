@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.analysis.estimates.estimates import estimate_table, estimates
+from annotation.analysis.estimates.estimates import ALL_ANSWERED, NO_SAMPLE, estimate_table, estimates
 from annotation.analysis.estimates.samples import SampleProgress
-from annotation.analysis.estimates.words import ALL_ANSWERED, NO_SAMPLE, estimate_in_words
 from annotation.models import Check, Sample, SampledCheck
 from annotation.reviewing.services.review import override
 from annotation.sampling.queries.sampled_items import SampleFrame, framed_items
@@ -31,7 +30,7 @@ def answer(world: World, system: str, *, but: int = 0) -> None:
 def test_without_a_sample_volunteered_answers_make_no_estimate(world: World) -> None:
     answer(world, "alder")
     found = estimates(world.project).at(20)
-    assert (found.state, estimate_in_words(found), found.systems) == ("none", NO_SAMPLE, None)
+    assert (found.state, found.sentence, found.systems) == ("none", NO_SAMPLE, None)
     assert found.average("alder").mean is None
 
 
@@ -40,9 +39,9 @@ def test_where_people_answered_every_check_no_estimate_is_needed(world: World) -
     last, *others = asked.exclude(final_source=Check.Decider.RULE)
     for check in others:
         override(check=check, by=world.rex, label="yes")
-    assert estimate_in_words(estimates(world.project).at(20)) == NO_SAMPLE
+    assert estimates(world.project).at(20).sentence == NO_SAMPLE
     override(check=last, by=world.rex, label="no")
-    assert estimate_in_words(estimates(world.project).at(20)) == ALL_ANSWERED
+    assert estimates(world.project).at(20).sentence == ALL_ANSWERED
 
 
 def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
@@ -51,7 +50,7 @@ def test_there_is_no_estimate_until_all_is_answered(world: World) -> None:
     answer(world, "birch", but=1)
     found = estimates(world.project).at(20)
     assert found.state == "open"
-    assert "has 5 of 6 answered. Estimates use it once all are answered." in estimate_in_words(found)
+    assert "has 5 of 6 answered. Estimates use it once all are answered." in found.sentence
 
 
 def test_of_few_document_sets_people_stand_alone(world: World) -> None:
@@ -86,7 +85,7 @@ def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World)
     assert SampledCheck.objects.filter(verdict=None).count() == 1
     found = estimates(world.project).at(20)
     assert found.sample_id == first.public_id
-    assert "has 6 of 7 answered. Estimates use it once all are answered." in estimate_in_words(found)
+    assert "has 6 of 7 answered. Estimates use it once all are answered." in found.sentence
 
 
 def test_a_sample_that_is_not_finished_shows_no_value(world: World) -> None:
@@ -180,13 +179,13 @@ def test_the_judge_is_leant_on_from_fifteen_sets_and_without_a_warning_from_twen
     assert found.state == state
     shown, people = (found.systems or {})["alder"].shown, (found.systems or {})["alder"].people
     assert (shown == people) is (state == "people")
-    assert ("may miss more often" in estimate_in_words(found)) is (state == "few")
+    assert ("may miss more often" in found.sentence) is (state == "few")
 
 
 def test_without_probabilities_people_stand_alone() -> None:
     found = estimate_table(DRAW, framed(60, answered=30, judge=False), 20)
     assert found.state == "people"
-    assert "because the judge recorded no probabilities" in estimate_in_words(found)
+    assert "because the judge recorded no probabilities" in found.sentence
 
 
 def test_a_good_judge_narrows_the_interval_and_says_what_it_saves() -> None:

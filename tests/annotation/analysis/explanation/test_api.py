@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annotation.models import CheckLook
+from annotation.models import Look
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World
@@ -41,10 +41,11 @@ def test_a_model_summary_has_no_scores_to_explain(world: World, client_of: ApiDo
 
 def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: ApiDoor) -> None:
     explained(world, client_of)
-    assert not CheckLook.objects.exists()
+    assert not Look.objects.exists()
     client, check = client_of("cleo"), world.check("alder", 2)
     assert client.get(address(world)).status_code == 200
-    assert CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 3
+    # Its three checks and the summary.
+    assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 4
     answer = f"/api/v1/projects/harbour/checks/{check.public_id}/verdicts/"
     said = client.post(answer, {"label": "yes"}, format="json").json()
     assert said["verdict"]["had_seen"] is True

@@ -8,11 +8,10 @@ import pytest
 from django.template.loader import render_to_string
 
 from annotation.adjudicating.services.adjudicate import decide_check, decide_unit
-from annotation.analysis.explanation.explanation import Explanation, explain
+from annotation.analysis.explanation.explanation import Explanation, explain, summary_of
 from annotation.analysis.explanation.formulas import coverage_formula
 from annotation.assessing.services.assign import assign
 from annotation.core.refusals import NotFound
-from annotation.core.summaries import summary_of
 from annotation.models import Check, Claim, ClaimSet, Comparison, Summary
 from annotation.reviewing.services.comment import comment_on_claim
 from annotation.reviewing.services.review import override, withdraw_answer

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.analysis.explanation.side_by_side import side_by_side
-from annotation.models import Check, CheckLook, DocumentSet, Score
+from annotation.models import Check, DocumentSet, Look, Score
 from annotation.reviewing.services.review import override
 from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.planning import lay_sets
@@ -121,8 +121,8 @@ def test_sets_are_listed_by_what_is_hard(world: World, signed_in: SignIn) -> Non
 
 def test_whoever_may_answer_is_known_to_have_seen_its_verdicts(world: World, signed_in: SignIn) -> None:
     signed_in(world.vic).get(address(world))
-    assert not CheckLook.objects.exists()
+    assert not Look.objects.exists()
     signed_in(world.cleo).get(address(world))
-    seen = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    seen = Look.objects.filter(person=world.cleo, revealed_at__isnull=False)
     checks = Check.objects.filter(document_set=port(world), is_current=True)
     assert set(seen.values_list("check_row", flat=True)) == set(checks.values_list("pk", flat=True))

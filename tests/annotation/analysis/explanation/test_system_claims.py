@@ -9,7 +9,7 @@ import pytest
 from annotation.analysis.explanation.system_claims import system_claims
 from annotation.core import paging
 from annotation.core.refusals import Invalid
-from annotation.models import Check, CheckLook, Verdict
+from annotation.models import Check, Look, Verdict
 from annotation.reviewing.services.review import override
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_what_does_not_exist_is_refused(world: World, asked: dict[str, str]) -> 
 
 def test_whoever_may_answer_is_known_to_have_seen_what_is_listed(world: World, signed_in: SignIn) -> None:
     signed_in(world.vic).get(address(world, "?verdict=yes"))
-    assert not CheckLook.objects.exists()
+    assert not Look.objects.exists()
     signed_in(world.cleo).get(address(world, "?verdict=yes"))
-    looks = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    looks = Look.objects.filter(person=world.cleo, revealed_at__isnull=False)
     assert {look.check_row.public_id for look in looks} == set(listed(world, "yes"))

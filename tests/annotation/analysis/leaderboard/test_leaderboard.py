@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from annotation.analysis.leaderboard.leaderboard import (
+    CAPTIONS,
     RANKABLE,
     Leaderboard,
     as_it_stands,
     leaderboard,
     means_at,
 )
-from annotation.analysis.leaderboard.words import CAPTIONS, caption_of, mixed_in_words
 from annotation.core.facts import plain, read
 from annotation.core.refusals import Invalid
 from annotation.models import Score, Summary
@@ -168,18 +168,18 @@ def test_where_people_decided_everything_no_error_of_a_judge_is_left_out(world: 
     board = leaderboard(world.project)
     (table,) = board.tables
     said = "people decided everything it uses; sampling of documents only"
-    assert caption_of("coverage", table) == caption_of("composite_2_3", table) == said
+    assert table.caption_of("coverage") == table.caption_of("composite_2_3") == said
     # The judge's own coverage is the judge's whatever people decided, and other claims may be left to it.
     for name in ("coverage_judge", "claim_coverage", "alignment"):
-        assert caption_of(name, table) == "sampling of documents only; judge error not included"
-    assert caption_of("brevity", table) == "sampling of documents only"
+        assert table.caption_of(name) == "sampling of documents only; judge error not included"
+    assert table.caption_of("brevity") == "sampling of documents only"
 
 
 def test_one_answer_left_to_the_judge_is_its_error(world: World) -> None:
     Score.objects.filter(summary=world.peers["port", "alder"]).update(human_share=1.0)
     Score.objects.filter(summary=world.peers["port", "birch"]).update(human_share=0.75)
     board = leaderboard(world.project)
-    assert caption_of("coverage", board.tables[0]).endswith("judge error not included")
+    assert board.tables[0].caption_of("coverage").endswith("judge error not included")
 
 
 def test_a_share_that_nobody_knows_is_not_peoples(world: World) -> None:
@@ -210,9 +210,9 @@ def test_a_table_names_the_scores_that_it_holds(world: World) -> None:
 
 
 def test_summarization_of_questions_here_and_claims_there_is_told(world: World) -> None:
-    assert mixed_in_words(leaderboard(world.project).tables[0]) == {}
+    assert leaderboard(world.project).tables[0].mixed == ""
     mix_summarization(world)
-    said = mixed_in_words(leaderboard(world.project).tables[0])["summarization"]
+    said = leaderboard(world.project).tables[0].mixed
     assert said == (
         "Summarization mixes two measures: question coverage if questions have answers (summaries: 1), otherwise claim "
         "coverage (summaries: 1). The values are not fully comparable."
@@ -222,7 +222,7 @@ def test_summarization_of_questions_here_and_claims_there_is_told(world: World) 
 def test_a_summarization_that_stays_out_of_the_average_mixes_nothing(world: World) -> None:
     mix_summarization(world)
     Score.objects.filter(summary=world.peers["port", "birch"]).update(flags=["no_claims"])
-    assert mixed_in_words(leaderboard(world.project).tables[0]) == {}
+    assert leaderboard(world.project).tables[0].mixed == ""
 
 
 def test_a_stored_leaderboard_is_read_back_as_it_was(world: World) -> None:

@@ -9,8 +9,8 @@ import pytest
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.lists import Viewer
 from annotation.models import (
-    CheckLook,
     Event,
+    Look,
     Membership,
     Project,
     Verdict,
@@ -196,7 +196,7 @@ class TestWhatIsKeptOfSeeing:
     """Anyone who may review and is shown what others said answers knowing it, by whichever door."""
 
     def seen_by(self, name: str) -> int:
-        return CheckLook.objects.filter(person__username=name, revealed_at__isnull=False).count()
+        return Look.objects.filter(person__username=name, revealed_at__isnull=False).count()
 
     def test_an_adjudicator_who_was_shown_a_check_answers_it_knowing(
         self, world: World, client_of: ApiDoor

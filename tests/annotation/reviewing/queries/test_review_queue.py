@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 
-from annotation.core.known_checks import knows
-from annotation.core.lists import Look, Viewer
+from annotation.core.lists import Listing, Viewer
 from annotation.models import Check
+from annotation.reviewing.queries.known_checks import knows
 from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import override
@@ -28,7 +28,7 @@ BY_ANSWERS = [
 ]
 
 
-def queue(world: World, **given: str) -> Look:
+def queue(world: World, **given: str) -> Listing:
     """Rex's."""
     return QUEUE.look(Viewer.now(world.rex, world.project), given)
 

@@ -10,11 +10,11 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.core.leases import LEASE, SPARE
-from annotation.core.lists import Look, Viewer
-from annotation.models import Check, CheckLook
+from annotation.core.lists import Listing, Viewer
+from annotation.models import Check, Look
 from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out, keep, move_on
+from annotation.reviewing.services.leases import LEASE, SPARE
 from annotation.reviewing.services.look_at_check import look_at
 from annotation.reviewing.services.review import override
 from tests.annotation.at_once import at_once
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 
-def queue(world: World, person: User, query: dict[str, str] | None = None) -> Look:
+def queue(world: World, person: User, query: dict[str, str] | None = None) -> Listing:
     return QUEUE.look(Viewer.now(person, world.project), query or {})
 
 
@@ -100,7 +100,7 @@ def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) 
     until = held_until(here)
     following = move_on(look=queue(world, world.rex), here=here.public_id)
     assert following.pk != here.pk
-    assert CheckLook.objects.get(person=world.rex).check_row == here
+    assert Look.objects.get(person=world.rex).check_row == here
     # Both are in progress, and the first was just taken.
     assert set(Check.objects.filter(leased_to=world.rex)) == {here, following}
     assert held_until(here) == until

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import CheckLook, Sample
+from annotation.models import Look, Sample
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.planning import answer_sample
 
@@ -39,11 +39,11 @@ def test_it_is_asked_before_verdicts_are_shown(
     client, address = signed_in(world.cleo), addresses(world)[place]
     page = client.get(address).content.decode()
     assert ASKS in page
-    assert not CheckLook.objects.filter(person=world.cleo).exists()
+    assert not Look.objects.filter(person=world.cleo).exists()
     anyway = f"{address}{'&' if '?' in address else '?'}anyway=1"
     assert anyway.replace("&", "&amp;") in page
     assert ASKS not in client.get(anyway).content.decode()
-    assert CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False).exists()
+    assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).exists()
     # What has been seen is not asked about again.
     if place < 2:
         client.get(f"{addresses(world)[1]}?anyway=1")

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.adjudicating.services.adjudicate import settle
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.models import CheckLook, Dispute, Score
+from annotation.models import Dispute, Look, Score
 from annotation.reviewing.services.review import override, withdraw_answer
 from tests.annotation.asking import answer
 
@@ -99,7 +99,7 @@ def test_who_reads_what_a_score_is_made_of_has_seen_the_answers_of_the_source(
     world: World, signed_in: SignIn, source: Check, alder: Check
 ) -> None:
     signed_in(world.cleo).get(f"/p/harbour/scores/summaries/{alder.peer.public_id}/", {"anyway": "1"})
-    seen = CheckLook.objects.filter(person=world.cleo, revealed_at__isnull=False)
+    seen = Look.objects.filter(person=world.cleo, revealed_at__isnull=False)
     assert {source.pk, alder.pk} <= set(seen.values_list("check_row", flat=True))
     assert override(check=source, by=world.cleo, label="no").verdict.had_seen
 

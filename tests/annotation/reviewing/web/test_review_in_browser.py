@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Check, CheckLook, Event, Score, Verdict
+from annotation.models import Check, Event, Look, Score, Verdict
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.assessing.web.long_set import JUDGED, THINGS, add_long_set
@@ -88,7 +88,7 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
     assert [(event.data["label"], event.data["had_seen"]) for event in events] == [
         (each, False) for each in labels
     ]
-    looks = CheckLook.objects.filter(person=world.rex)
+    looks = Look.objects.filter(person=world.rex)
     assert looks.count() == 10
     assert all(look.revealed_at and look.revealed_at > look.opened_at for look in looks)
     assert all(Verdict.objects.filter(person=world.rex).values_list("active_ms", flat=True))

@@ -23,13 +23,13 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.judging.services.kept_answers import Judged, Located, write
 from annotation.models import (
     Check,
-    CheckLook,
     Claim,
     ClaimSet,
     Dispute,
     Document,
     DocumentSet,
     Event,
+    Look,
     Project,
     Score,
     Summary,
@@ -206,7 +206,7 @@ def test_nor_is_who_took_the_answer_back_or_was_shown_what_others_said(world: Wo
     look(check, world.cleo)
     reword(world)
     new = check_of(world, "The wall is weak")
-    seen = CheckLook.objects.filter(check_row=new, revealed_at__isnull=False)
+    seen = Look.objects.filter(check_row=new, revealed_at__isnull=False)
     assert set(seen.values_list("person__username", flat=True)) == {"rex", "cleo"}
 
 
