@@ -458,12 +458,20 @@ class Migration(migrations.Migration):
                 (
                     "model",
                     models.CharField(
-                        blank=True, help_text="The model's name at the provider.", max_length=200
+                        blank=True,
+                        help_text="The model's name at the provider.",
+                        max_length=200,
+                        verbose_name="Model",
                     ),
                 ),
                 (
                     "base_url",
-                    models.CharField(blank=True, help_text="One of the allowed base URLs.", max_length=500),
+                    models.CharField(
+                        blank=True,
+                        help_text="One of the allowed base URLs; empty: OpenAI.",
+                        max_length=500,
+                        verbose_name="Base URL",
+                    ),
                 ),
                 (
                     "api_key_env",
@@ -473,58 +481,58 @@ class Migration(migrations.Migration):
                         max_length=100,
                     ),
                 ),
-                (
-                    "temperature",
-                    models.FloatField(
-                        blank=True,
-                        default=0.0,
-                        help_text="Empty where the request is to name none.",
-                        null=True,
-                    ),
-                ),
+                ("temperature", models.FloatField(blank=True, default=0.0, null=True)),
                 ("seed", models.IntegerField(blank=True, null=True)),
                 (
                     "concurrency",
                     models.PositiveIntegerField(
-                        default=8, help_text="Calls at once, of all workers together."
+                        default=8, help_text="Across all workers.", verbose_name="Concurrent calls"
                     ),
                 ),
-                ("timeout_seconds", models.FloatField(default=60.0)),
+                ("timeout_seconds", models.FloatField(default=60.0, verbose_name="Timeout in seconds")),
                 (
                     "max_tokens",
-                    models.PositiveIntegerField(default=4000, help_text="Tokens of one reply at most."),
+                    models.PositiveIntegerField(
+                        default=4000,
+                        help_text="Longer replies are cut off and unusable.",
+                        verbose_name="Maximum reply length in tokens",
+                    ),
                 ),
                 (
                     "calls_per_minute",
                     models.PositiveIntegerField(
-                        blank=True, help_text="Calls in any 60 seconds; empty for no limit.", null=True
+                        blank=True, help_text="Per 60 seconds; empty: no limit.", null=True
                     ),
                 ),
                 (
                     "tokens_per_minute",
                     models.PositiveIntegerField(
-                        blank=True, help_text="Tokens in any 60 seconds; empty for no limit.", null=True
+                        blank=True, help_text="Per 60 seconds; empty: no limit.", null=True
                     ),
                 ),
                 (
                     "context_tokens",
                     models.PositiveIntegerField(
                         blank=True,
-                        help_text="Tokens that one call can hold, question and reply; longer texts are cut into windows.",
+                        help_text="Maximum size of request and reply; longer texts are split into windows.",
                         null=True,
+                        verbose_name="Context length in tokens",
                     ),
                 ),
                 (
                     "prompt_price",
                     models.FloatField(
                         default=0.0,
-                        help_text="Price of a million prompt tokens, in whatever currency you reckon in.",
+                        help_text="In any currency.",
+                        verbose_name="Price per million prompt tokens",
                     ),
                 ),
                 (
                     "completion_price",
                     models.FloatField(
-                        default=0.0, help_text="Price of a million tokens of replies, in the same currency."
+                        default=0.0,
+                        help_text="In the same currency.",
+                        verbose_name="Price per million reply tokens",
                     ),
                 ),
                 (
@@ -559,8 +567,9 @@ class Migration(migrations.Migration):
                     "ask_next_below",
                     models.FloatField(
                         blank=True,
-                        help_text="Confidence, 0 to 1, below which a panel asks its next member, cheapest first; empty: it asks all.",
+                        help_text="0 to 1, cheapest member first; empty: every member answers everything.",
                         null=True,
+                        verbose_name="Ask the next member below confidence",
                     ),
                 ),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -594,18 +603,7 @@ class Migration(migrations.Migration):
                         unique=True,
                     ),
                 ),
-                (
-                    "folds",
-                    models.JSONField(
-                        default=dict, help_text="By document set or group, the place of its list."
-                    ),
-                ),
-                (
-                    "chosen",
-                    models.JSONField(
-                        default=list, help_text="Lists of examples; the last one is told of all other sets."
-                    ),
-                ),
+                ("chosen", models.JSONField(default=list, help_text="The examples that each half is told.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 (
                     "base",
@@ -1553,7 +1551,7 @@ class Migration(migrations.Migration):
             name="prompts",
             field=models.ManyToManyField(
                 blank=True,
-                help_text="The project's own words that it is asked in; built-in ones for other steps.",
+                help_text="Built-in where no version is chosen.",
                 related_name="judges",
                 to="annotation.promptversion",
             ),

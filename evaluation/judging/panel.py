@@ -18,13 +18,11 @@ from evaluation.judging.protocol import (
     CoverRequest,
     DocumentReading,
     DocumentRequest,
-    ExtractedClaim,
     Json,
     Judge,
     JudgedClaim,
     Question,
     Rating,
-    Side,
     Text,
     Verdict,
     checked_judge,
@@ -78,19 +76,6 @@ class JudgePanel:
     def concurrency(self) -> int:
         """As many calls at once as its slowest member makes, for everybody is asked everything."""
         return min(judge.concurrency for judge in self._judges)
-
-    async def extract(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """The claims that the first member takes from the text; the next one's where it cannot."""
-        _, claims = await self._first(lambda judge: judge.extract(text))
-        return claims
-
-    async def check(
-        self, claims: Sequence[str], text: Text, *, side: Side = "covered"
-    ) -> tuple[Verdict, ...]:
-        """One verdict per claim, in the order of the claims."""
-        return await self._answers(
-            len(claims), lambda judge, places: judge.check([claims[at] for at in places], text, side=side)
-        )
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """What the first member takes from the document; every member answers the questions."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from annotation.analysis.agreement.ratings import CheckFacts, check_facts
 from annotation.analysis.figures import Computed
@@ -25,13 +25,14 @@ from annotation.analysis.judge.judge_answers import (
     names_of,
     said_of,
 )
+from annotation.judging.queries.examples import examples_of
+from annotation.judging.queries.runs import ServedModel, served_in
 from annotation.models import (
     SIDE_SCORES,
     Analysis,
     Check,
     Judge,
     JudgeCall,
-    JudgeExamples,
     Run,
     Verdict,
 )
@@ -65,7 +66,7 @@ class Cost:
 class Version:
     """One judge in one version, against people; `systems` has the report of each system, the least accurate first.
 
-    `examples` are those in its prompt; empty for a judge without any.
+    `examples` are those in its prompt; empty for a judge without any. `served` has the models that answered.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Version:
     systems: dict[str, JudgeReport]
     cost: Cost
     examples: list[dict[str, str]]
+    served: list[ServedModel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +158,12 @@ def _version(
     humans: Humans,
 ) -> Version:
     judge = Judge.objects.get(pk=version[0])
+    taught = examples_of(judge)
     checks = [check for check in humans.labels if check in said]
     labels = [cast("Label | None", said[check]) for check in checks]
     people = [cast("Label | None", humans.labels[check]) for check in checks]
     documents = [facts[check].cluster for check in checks]
     systems = judge_reports(labels, people, [facts[check].system for check in checks], documents)
-    taught = JudgeExamples.objects.filter(judge=judge).first()
     return Version(
         id=names[version],
         judge=judge.name,
@@ -175,7 +177,8 @@ def _version(
             for name in sorted(systems, key=lambda name: _place(systems[name], name))
         },
         cost=_cost(project, version, judge),
-        examples=taught.chosen[-1] if taught else [],
+        examples=[each for half in taught.chosen for each in half] if taught else [],
+        served=served_in(_calls_of(project, version)),
     )
 
 
@@ -192,6 +195,15 @@ def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
     return tuple(f"{step} v{number}" for step, number in rows)
 
 
+def _calls_of(project: Project, version: VersionKey) -> QuerySet[JudgeCall]:
+    """The calls of the runs in which the version gave verdicts that are in force."""
+    verdicts = Verdict.objects.filter(
+        judge=version[0], origin_name=version[1], check_row__project=project, check_row__is_current=True
+    )
+    runs = verdicts.filter(run__isnull=False).order_by().values("run").distinct()
+    return JudgeCall.objects.filter(run__in=runs, run__project=project)
+
+
 def _cost(project: Project, version: VersionKey, judge: Judge) -> Cost:
     verdicts = Verdict.objects.filter(
         judge=judge, origin_name=version[1], check_row__project=project, check_row__is_current=True
@@ -199,9 +211,8 @@ def _cost(project: Project, version: VersionKey, judge: Judge) -> Cost:
     answered = verdicts.filter(label__isnull=False).aggregate(checks=Count("check_row", distinct=True))[
         "checks"
     ]
-    runs = set(verdicts.order_by().values_list("run_id", flat=True).distinct())
     rows = list(
-        JudgeCall.objects.filter(run__in=runs - {None}, run__project=project)
+        _calls_of(project, version)
         .order_by()
         .values_list("judge_id")
         .annotate(Count("pk"), Sum("prompt_tokens"), Sum("completion_tokens"))

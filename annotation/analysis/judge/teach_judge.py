@@ -1,14 +1,13 @@
 """Make a judge that is told examples of people's answers, and try it where people's answers show what that gains.
 
 The new judge is the old one with other words: both answer the same checks, and the Judge page compares them on people's
-answers to what chance chose. Examples may come of any answer of people. No document set (or group) is judged by its
-own: those that lent answers are dealt to folds, and each fold is told examples of the others alone.
+answers to what chance chose. Document sets (or groups) are split once, by a hash, and each half is told examples of
+the other: no set is judged by its own answers.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -19,7 +18,7 @@ from annotation.analysis.judge.judge_answers import humans_of, said_of
 from annotation.core.events import log
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.examples import examples_of, prompts_with
+from annotation.judging.queries.examples import examples_of, half_of, prompts_with
 from annotation.judging.queries.run_estimate import CHARACTERS_A_TOKEN
 from annotation.judging.services.judges import require_of
 from annotation.judging.services.save_judge import copy_judge
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
     from annotation.models import Project, Summary
 
-FOLDS = 5
-SEED = 0
 LONGEST_BASE_NAME = 45
 BY_PEOPLE = (Check.Decider.REVIEWER, Check.Decider.ADJUDICATOR)
 
@@ -72,7 +69,7 @@ def teach_judge(
         data={
             "judge": taught.name,
             "base": base.name,
-            "examples": len(lesson.row.chosen[-1]),
+            "examples": sum(map(len, lesson.row.chosen)),
             "answers": lesson.answers,
         },
     )
@@ -111,8 +108,8 @@ class Lesson:
         """About how many tokens the examples and the guideline add to a call, at most."""
         added = [
             len(prompt.system) - len(PROMPTS[step].system)
-            for told in self.row.chosen
-            for step, prompt in prompts_with(self.row, told, {}).items()
+            for half in (0, 1)
+            for step, prompt in prompts_with(self.row, half, {}).items()
         ]
         return max(added) // CHARACTERS_A_TOKEN
 
@@ -159,14 +156,11 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
             field="judge",
             code="no_examples",
         )
-    folds = folds_of(measured.clusters | {row.cluster for row in pool})
-    places = [_chosen([row for row in pool if folds[row.cluster] != fold]) for fold in range(FOLDS)]
-    places.append(_chosen(pool))
+    places = [_chosen([row for row in pool if half_of(row.cluster) != half]) for half in (0, 1)]
     told = _told(project, {row.check: row for rows in places for row in rows})
     row = JudgeExamples(
         base=base,
         guideline=Guideline.objects.filter(project=project).order_by("-version").first(),
-        folds=folds,
         chosen=[_within([told[row.check] for row in rows]) for rows in places],
     )
     return Lesson(row, measured, answers=len(pool))
@@ -192,7 +186,7 @@ class _Answered(NamedTuple):
     def candidate(self) -> Candidate:
         label: Any = self.label
         is_correction = (self.said == "yes") != (label == "yes")
-        return Candidate(self.claim, label, is_correction, self.language)
+        return Candidate(self.claim, label, is_correction)
 
 
 def _pool(project: Project, judge: Judge) -> list[_Answered]:
@@ -218,13 +212,6 @@ def _pool(project: Project, judge: Judge) -> list[_Answered]:
         "check_row__document_set__language",
     )
     return list({row[0]: _Answered(*row) for row in rows.order_by("pk").values_list(*columns)}.values())
-
-
-def folds_of(clusters: Iterable[str]) -> dict[str, int]:
-    """Document sets (or groups) dealt to folds, the same whenever they are."""
-    dealt = sorted(set(clusters))
-    random.Random(SEED).shuffle(dealt)
-    return {cluster: place % FOLDS for place, cluster in enumerate(dealt)}
 
 
 def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:

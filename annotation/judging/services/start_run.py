@@ -16,16 +16,17 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.shared.clock import shared_now
 from annotation.judging.queries.judges import members_of
+from annotation.judging.queries.run_metrics import OTHER_NAMES, RUN_METRICS, parts_of
+from annotation.judging.queries.runs import metrics_from_now_on, trial_to_go_on_from
 from annotation.judging.services.end_run import end, locked_run, settle
-from annotation.judging.services.judge_document_set import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import (
     has_price,
     require_of,
     require_usable,
     without_a_price,
 )
-from annotation.judging.services.let_decide import decide
-from annotation.judging.services.spend import cost_of_calls
+from annotation.judging.services.let_decide import decide, let_decide
+from annotation.judging.services.running.spend import cost_of_calls
 from annotation.models import (
     Job,
     Judge,
@@ -122,6 +123,30 @@ def faults_of_start(
         except Invalid as fault:
             found.append(fault)
     return found
+
+
+def use_judge(
+    *, project: Project, judge: Judge, by: User | None, max_cost: float | None = None
+) -> Run | None:
+    """Make the judge the deciding one; after a trial once the run that starts here is finished, which is given back.
+
+    That run asks what the trial and the last run of the judge that decides now asked. Raises as `let_decide` and
+    `start_run`.
+    """
+    require(by, project, Verb.CHANGE_PROJECT)
+    require_of(judge, project)
+    trial = trial_to_go_on_from(project, judge)
+    if trial is None:
+        let_decide(project=project, judge=judge, by=by)
+        return None
+    return start_run(
+        project=project,
+        judge=judge,
+        metrics=metrics_from_now_on(project, trial),
+        max_cost=max_cost,
+        decides_after=True,
+        by=by,
+    )
 
 
 @transaction.atomic
@@ -229,7 +254,7 @@ def _refuse_questions(n_questions: int | None, metrics: Sequence[str]) -> None:
             field="n_questions",
             code="invalid_questions",
         )
-    if not any("questions" in RUN_METRICS.get(name, ()) for name in metrics):
+    if "questions" not in parts_of(metrics):
         raise Invalid(
             "Questions are used only for question coverage. Add this metric, or leave the number of "
             "questions empty.",

@@ -15,8 +15,8 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.analysis.leaderboard.leaderboard import leaderboard
 from annotation.core.jobs import reap
 from annotation.core.refusals import Conflict, Refusal
+from annotation.judging.queries.run_metrics import RUN_METRICS
 from annotation.judging.queries.runs import RunProgress, is_under_way, is_whole, is_worker_alive, run_progress
-from annotation.judging.services.judge_document_set import RUN_METRICS
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.start_run import cancel_run, names_once, start_run
 from annotation.management.named import project_named

@@ -17,7 +17,7 @@ from evaluation.gate import (
     run_gate,
 )
 from evaluation.judging import Label
-from evaluation.judging._caller import _prompt_tokens
+from evaluation.judging.openai._caller import _prompt_tokens
 from evaluation.running import GivenClaim
 from tests.llm_server import LLMServer, faults
 
