@@ -45,7 +45,7 @@ class Rows(Protocol):
 
     async def keep_questions(self, desk: RowDesk, reading: DocumentReading) -> bool: ...
 
-    async def note_progress(self, desk: RowDesk, done: int, total: int) -> None: ...
+    def note_progress(self, desk: RowDesk, done: int, total: int) -> None: ...
 
     async def write(self, desk: RowDesk, judged: Judged) -> None: ...
 
@@ -221,7 +221,7 @@ class RowDesk:
             for peer in self.peers
             if self._has_news or peer.pk not in self.known.scored or not self._is_answered(peer)
         ]
-        await self._rows.note_progress(self, len(self.peers) - len(left), len(self.peers))
+        self._rows.note_progress(self, len(self.peers) - len(left), len(self.peers))
         return self._until_failure(left)
 
     def _until_failure(self, peers: Iterable[Summary]) -> Iterator[Summary]:

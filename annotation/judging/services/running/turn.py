@@ -236,8 +236,8 @@ class Turn:
     async def keep_questions(self, desk: RowDesk, reading: DocumentReading) -> bool:
         return bool(await self._done("questions", desk, reading))
 
-    async def note_progress(self, desk: RowDesk, done: int, total: int) -> None:
-        await self._done("progress", desk, (done, total))
+    def note_progress(self, desk: RowDesk, done: int, total: int) -> None:
+        self._due.put(_Due("progress", self._of_desk[desk], (done, total)))
 
     async def write(self, desk: RowDesk, judged: Judged) -> None:
         await self._done("answers", desk, judged)
@@ -260,11 +260,16 @@ class Turn:
         self._end([(due.of, due.value) for due in groups[_ENDED] if self._is_under_way(due.of)])
 
     def _gathered(self) -> Iterator[_Due]:
+        waiting: set[int] = set()
+        end = 0.0
         try:
-            yield self._due.get(timeout=LOOK_SECONDS)
-            end = time.monotonic() + GATHER_SECONDS
-            while True:
-                yield self._due.get(timeout=max(0.0, end - time.monotonic()))
+            # Once every set waits for this thread, nothing more comes.
+            while len(waiting) < len(self._sets):
+                due = self._due.get(timeout=max(0.0, end - time.monotonic()) if end else LOOK_SECONDS)
+                end = end or time.monotonic() + GATHER_SECONDS
+                if due.kind != "progress":
+                    waiting.add(due.of.key)
+                yield due
         except Empty:
             self.judge.require_asking()
 
