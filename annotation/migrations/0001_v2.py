@@ -1667,6 +1667,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "repeat_share",
+                    models.FloatField(
+                        blank=True,
+                        help_text="Share of the summaries that are asked about again; empty for none.",
+                        null=True,
+                    ),
+                ),
+                (
                     "is_trial",
                     models.BooleanField(
                         default=False,
@@ -2800,7 +2808,7 @@ class Migration(migrations.Migration):
                     "uncertainty",
                     models.FloatField(
                         blank=True,
-                        help_text="Of a panel: the share of its votes that differ from the label.",
+                        help_text="Of a panel: the share of its votes that differ from the label; 1 if a repetition changed it.",
                         null=True,
                     ),
                 ),
@@ -2816,6 +2824,15 @@ class Migration(migrations.Migration):
                     "had_seen",
                     models.BooleanField(
                         default=False, help_text="Its author had seen others' answers before."
+                    ),
+                ),
+                (
+                    "repeated",
+                    models.CharField(
+                        blank=True,
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+                        help_text="The judge's label when it was asked again at the same settings; empty if it was not.",
+                        max_length=6,
                     ),
                 ),
                 (
@@ -3374,6 +3391,17 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("max_cost__isnull", True), ("max_cost__gt", 0), _connector="OR"),
                 name="run_max_cost_positive",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="run",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("repeat_share__isnull", True),
+                    models.Q(("repeat_share__gte", 0), ("repeat_share__lte", 1)),
+                    _connector="OR",
+                ),
+                name="run_repeat_share_0_1",
             ),
         ),
         migrations.AddConstraint(

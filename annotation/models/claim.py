@@ -324,12 +324,20 @@ class Verdict(Answer):
     probability = models.FloatField(null=True, blank=True, help_text="Of yes, as the judge gave it.")
     confidence = models.FloatField(null=True, blank=True, help_text="A person's own, 0 to 1.")
     uncertainty = models.FloatField(
-        null=True, blank=True, help_text="Of a panel: the share of its votes that differ from the label."
+        null=True,
+        blank=True,
+        help_text="Of a panel: the share of its votes that differ from the label; 1 if a repetition changed it.",
     )
     votes = models.JSONField(
         default=list, blank=True, help_text="Of a panel, or of raters in a file: names and labels."
     )
     had_seen = models.BooleanField(default=False, help_text="Its author had seen others' answers before.")
+    repeated = models.CharField(
+        max_length=LABEL_LENGTH,
+        choices=Label,
+        blank=True,
+        help_text="The judge's label when it was asked again at the same settings; empty if it was not.",
+    )
     run = models.ForeignKey(
         "annotation.Run", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"
     )

@@ -6,7 +6,7 @@ the desk leaves out what it has, and the judge's call store answers what was ask
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -96,12 +96,17 @@ class Desk(Protocol[_S]):
 
 
 async def judge_texts(
-    judge: Judge, desk: Desk[_S], *, at_once: int = 1, read: ReadDocument | None = None
+    judge: Judge,
+    desk: Desk[_S],
+    *,
+    at_once: int = 1,
+    read: ReadDocument | None = None,
+    repeat: Callable[[_S, Answers], Awaitable[None]] | None = None,
 ) -> None:
     """Ask the judge for everything that is open at the desk: documents first, then so many summaries at once.
 
-    `read` takes the place of `judge.read_document`, for desks that share their documents. The first exception of the
-    desk ends the work; nothing is left running.
+    `read` takes the place of `judge.read_document`, for desks that share their documents; `repeat` gets all
+    answers that were kept, and may ask again. The first exception of the desk ends the work; nothing is left running.
     """
     if requests := desk.of_documents():
         read = read or judge.read_document
@@ -110,21 +115,27 @@ async def judge_texts(
 
     async def some() -> None:
         for summary in waiting:
-            await _judge(judge, desk, summary)
+            await _judge(judge, desk, summary, repeat)
 
     await together([some() for _ in range(at_once)])
 
 
-async def _judge(judge: Judge, desk: Desk[_S], summary: _S) -> None:
+async def _judge(
+    judge: Judge, desk: Desk[_S], summary: _S, repeat: Callable[[_S, Answers], Awaitable[None]] | None
+) -> None:
     for _ in range(MOST_ROUNDS):
         asked = desk.open(summary)
         if asked.is_nothing:
             break
-        await desk.keep(summary, await _answers(judge, asked))
+        answers = await ask(judge, asked)
+        await desk.keep(summary, answers)
+        if repeat is not None:
+            await repeat(summary, answers)
     await desk.end(summary)
 
 
-async def _answers(judge: Judge, asked: Open) -> Answers:
+async def ask(judge: Judge, asked: Open) -> Answers:
+    """Everything that is open about a summary, in one round trip."""
     wish = asked.cover.instruction
     work: dict[str, Coroutine[Any, Any, Any]] = {}
     if asked.takes_claims:

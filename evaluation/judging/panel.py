@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
@@ -189,6 +190,12 @@ class JudgePanel:
         """The explanation of the first member that gives one."""
         _, said = await self._first(lambda judge: judge.explain(facts, instruction=instruction), bool)
         return said
+
+    def again(self, token: str) -> "JudgePanel":
+        """The panel, whose members ask once more what they were asked before."""
+        twin = copy(self)
+        twin._judges = tuple(judge.again(token) for judge in self._judges)
+        return twin
 
     async def aclose(self) -> None:
         """Close every member's connections of the running event loop."""

@@ -489,6 +489,10 @@ class Judge(Protocol):
         """Scores and the verdicts behind them in a few sentences, or None where the judge cannot write."""
         ...
 
+    def again(self, token: str) -> "Judge":
+        """The same judge at the same settings, which a call store has no answers of except under this token."""
+        ...
+
     async def aclose(self) -> None:
         """Free what the judge holds for the running event loop. It can be used again afterwards."""
         ...

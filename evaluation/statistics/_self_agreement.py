@@ -29,8 +29,8 @@ class SelfAgreement:
 
     checks: int
     flips: Estimate
-    by_label: Mapping[str, Estimate]
-    by_length: Mapping[str, Estimate]
+    by_label: dict[str, Estimate]
+    by_length: dict[str, Estimate]
     kappa_ceiling: float | None
 
 

@@ -7,9 +7,10 @@ they are divided evenly the check is left out, and counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
@@ -36,8 +37,9 @@ from annotation.models import (
     Run,
     Verdict,
 )
+from annotation.models.document import cluster_of
 from evaluation.judging import Label, Price
-from evaluation.statistics import JudgeReport, judge_report, judge_reports
+from evaluation.statistics import JudgeReport, SelfAgreement, judge_report, judge_reports, self_agreement
 
 if TYPE_CHECKING:
     from annotation.models import Project
@@ -83,6 +85,14 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeats:
+    """How often a judge changed its answers when it was asked the same again."""
+
+    judge: str
+    agreement: SelfAgreement
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeFigures(Computed):
     """The judges of a project against its people, of one score.
 
@@ -101,6 +111,7 @@ class JudgeFigures(Computed):
     basis: AnswerBasis
     versions: tuple[Version, ...]
     left_out: int
+    repeats: tuple[Repeats, ...]
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
@@ -134,6 +145,7 @@ def judge_quality(project: Project, key: str = "") -> JudgeFigures:
         basis=humans.basis,
         versions=tuple(_version(project, each, names, known[each], facts, humans) for each in kept),
         left_out=len(order) - len(kept),
+        repeats=tuple(_repeats(project)),
     )
 
 
@@ -180,6 +192,22 @@ def _version(
         examples=[each for half in taught.chosen for each in half] if taught else [],
         served=served_in(_calls_of(project, version)),
     )
+
+
+def _repeats(project: Project) -> Iterator[Repeats]:
+    rows = Verdict.objects.filter(
+        role=Verdict.Role.JUDGE, check_row__project=project, check_row__is_current=True
+    ).exclude(repeated="")
+    columns = ("label", "repeated", "check_row__claim__text", "check_row__document_set__external_id")
+    of_judge: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for judge, *row in rows.order_by("judge__name", "pk").values_list(
+        "judge__name", *columns, "check_row__document_set__group"
+    ):
+        of_judge[judge].append(tuple(row))
+    for judge, found in of_judge.items():
+        first, second, claims, sets, groups = zip(*found, strict=True)
+        words = [len(claim.split()) for claim in claims]
+        yield Repeats(judge, self_agreement(first, second, words, list(map(cluster_of, sets, groups))))
 
 
 def _place(report: JudgeReport, name: str) -> tuple[float, str]:

@@ -13,6 +13,7 @@ from datetime import datetime
 # check, question             a verdict of a judge, a reviewer or an adjudicator on a claim, or on a closed
 #                             question from the summary or, without a system, from the source
 # vote                        what one of several raters said, of a verdict that a file brought with their votes
+# repeat                      the label of a judge that was asked the same again
 # rating                      what a person or a judge answered to a criterion about a summary as a whole
 
 

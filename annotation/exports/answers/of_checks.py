@@ -35,6 +35,7 @@ def answers_on_checks(checks: dict[str, Any], people: People) -> Iterator[Export
             "origin_name",
             "label",
             "votes",
+            "repeated",
             "evidence",
             "created_at",
             "withdrawn_at",
@@ -88,6 +89,8 @@ def answers_on_checks(checks: dict[str, Any], people: People) -> Iterator[Export
             blind=not row.had_seen if is_of_reviewer else None,
         )
         yield said
+        if row.repeated:
+            yield replace(said, kind="repeat", value=row.repeated, evidence=())
         if row.role == Verdict.Role.REVIEWER:
             for name, vote in row.votes:
                 who = f"{row.origin_name} {people.rater(name)}"

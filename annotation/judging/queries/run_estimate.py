@@ -55,11 +55,13 @@ def run_estimate(
     parts: Collection[RunPart],
     only: Iterable[int] | None = None,
     tokens_told: int = 0,
+    repeat_share: float | None = None,
 ) -> RunEstimate:
     """The estimate for a run after these parts, over all of the project; a panel's is that of its members together.
 
     With `only` over the summaries of these keys, of sets whose claims are there already. `tokens_told` is what a
-    judge is told with each call beside the usual, such as examples. Two statements for each member of a panel.
+    judge is told with each call beside the usual, such as examples. About the share `repeat_share` of the summaries the
+    judge is asked twice. Two statements for each member of a panel.
     """
     peers = Summary.objects.filter(document_set__project=project, is_peer=True).order_by()
     documents = Document.objects.filter(document_set__project=project).order_by()
@@ -78,8 +80,10 @@ def run_estimate(
     reads = ("topics" in parts) + (only is None and bool({"coverage", "questions"} & set(parts)))
     covers = bool({"coverage", "questions", "topics", "conciseness", "coherence"} & set(parts))
     aligns = "alignment" in parts
-    calls = sets * reads + summaries * (covers + aligns)
-    characters = source * reads + (own + CLAIMS_SHARE * repeated) * covers + (own + repeated) * aligns
+    times = 1 + (repeat_share or 0.0)
+    calls = sets * reads + math.ceil(times * summaries * (covers + aligns))
+    of_summaries = (own + CLAIMS_SHARE * repeated) * covers + (own + repeated) * aligns
+    characters = source * reads + times * of_summaries
     prompt = (PROMPT_TOKENS + tokens_told) * calls + round(characters / CHARACTERS_A_TOKEN)
     members = [member for member in members_of(judge) if member.kind != Judge.Kind.LEXICAL]
     replies, cost, seconds, are_measured = 0, 0.0, 0.0, []

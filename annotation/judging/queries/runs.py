@@ -346,6 +346,12 @@ RUNS = List(
         Column("stop_reason", help="Reason for an early stop; empty otherwise."),
         Column("cost", kind=Kind.NUMBER, help="What its calls cost, at the judge's prices."),
         Column("max_cost", kind=Kind.NUMBER, nullable=True, help="Its cap; null for none."),
+        Column(
+            "repeat_share",
+            kind=Kind.NUMBER,
+            nullable=True,
+            help="Share of the summaries that the judge is asked about again; null for none.",
+        ),
         Column("is_trial", kind=Kind.FLAG, help="It judges only summaries with sampled answers."),
         Column(
             "decides_after", kind=Kind.FLAG, help="Its judge becomes the deciding judge when it finishes."

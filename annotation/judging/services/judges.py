@@ -209,6 +209,10 @@ class JudgeAtWork:
         """The judge as it is told of this set: with examples of sets of the other half."""
         return self.of_other_half if self.of_other_half and half_of(document_set.cluster) else self.judge
 
+    def again_of(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
+        """The judge that repeats a share of the run's questions about this set; None if none is to be repeated."""
+        return self.judge_of(document_set).again(run.public_id) if run.repeat_share else None
+
     def require_asking(self) -> None:
         """Raise RuntimeError where the thread that asks has died: nothing that was asked will be answered."""
         if not self.thread.is_alive():

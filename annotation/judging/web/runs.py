@@ -24,7 +24,7 @@ from annotation.judging.queries.runs import (
     run_progress,
 )
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
-from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run
+from annotation.judging.services.start_run import cancel_run, cap_in, faults_of_start, resume_run, share_in
 from annotation.judging.services.start_run import start_run as start
 from annotation.models import Judge, Run
 from annotation.web.htmx import Request, page_or_fragment
@@ -55,22 +55,33 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         "metrics": request.POST.getlist("metrics"),
         "n_questions": request.POST.get("n_questions", ""),
         "max_cost": request.POST.get("max_cost", ""),
+        "repeat_share": request.POST.get("repeat_share", ""),
         "confirmed": request.POST.get("confirmed", ""),
     }
     judge = judge_by_name(str(form["judge"]), room.project)
     metrics = request.POST.getlist("metrics")
     n_questions, no_number = _read(_questions, request)
     max_cost, no_cap = _read(cap_in, request)
+    repeat_share, no_share = _read(share_in, request)
     faults = [
         *no_number,
         *no_cap,
-        *faults_of_start(judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost),
+        *no_share,
+        *faults_of_start(
+            judge=judge,
+            metrics=metrics,
+            n_questions=n_questions,
+            max_cost=max_cost,
+            repeat_share=repeat_share,
+        ),
     ]
     if faults:
         return _refused(request, room, form, faults)
     # Money is spent only by somebody who has seen how much, for just this.
     choice = _choice(request)
-    found = run_estimate(project=room.project, judge=judge, parts=parts_of(metrics))
+    found = run_estimate(
+        project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=repeat_share
+    )
     if found.cost and form["confirmed"] != choice:
         form["confirmed"] = choice
         context = {**_list_context(request, room, form), "to_confirm": found}
@@ -84,6 +95,7 @@ def start_run(request: Request, slug: str) -> HttpResponse:
             metrics=metrics,
             n_questions=n_questions,
             max_cost=max_cost,
+            repeat_share=repeat_share,
             by=request.user,
         )
     except Invalid as refusal:
@@ -151,7 +163,7 @@ def _refused(request: Request, room: Room, form: dict[str, object], faults: list
 
 def _choice(request: Request) -> str:
     """What the form asks for, in one word."""
-    given = [request.POST.get(name, "") for name in ("judge", "n_questions", "max_cost")]
+    given = [request.POST.get(name, "") for name in ("judge", "n_questions", "max_cost", "repeat_share")]
     return "|".join([*given, *sorted(request.POST.getlist("metrics"))])
 
 
@@ -228,7 +240,8 @@ def _form_context(room: Room, form: Mapping[str, object]) -> dict[str, object]:
         "judges": judges,
         "usual_metrics": usual,
         "more_metrics": more,
-        "is_more_open": bool(form.get("n_questions")) or not set(ticked) <= set(USUAL_METRICS),
+        "is_more_open": bool(form.get("n_questions") or form.get("repeat_share"))
+        or not set(ticked) <= set(USUAL_METRICS),
         "is_worker_alive": is_worker_alive(),
     }
 

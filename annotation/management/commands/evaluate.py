@@ -75,6 +75,13 @@ class Command(BaseCommand):
             help="stop before calls cost more, at the judge's prices",
         )
         parser.add_argument(
+            "--repeat",
+            metavar="SHARE",
+            type=float,
+            dest="repeat_share",
+            help="ask again about this random share of the summaries, such as .1, past the stored calls",
+        )
+        parser.add_argument(
             "--fail-under",
             metavar="SCORE=VALUE",
             action="append",
@@ -93,6 +100,7 @@ class Command(BaseCommand):
         metrics: str | None,
         n_questions: int | None,
         max_cost: float | None,
+        repeat_share: float | None,
         wait: bool,
         bars: list[ScoreBar],
         **__: Any,
@@ -106,7 +114,7 @@ class Command(BaseCommand):
             wanted = row.usual_metrics
             if metrics is not None:
                 wanted = [name.strip() for name in metrics.split(",") if name.strip()]
-            run = self._run(row, judge, wanted, n_questions, max_cost, wait)
+            run = self._run(row, judge, wanted, n_questions, max_cost, repeat_share, wait)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
         if not wait:
@@ -125,6 +133,7 @@ class Command(BaseCommand):
         metrics: list[str],
         n_questions: int | None,
         max_cost: float | None,
+        repeat_share: float | None,
         wait: bool,
     ) -> Run:
         """A new run, or with --wait the one that this judge has under way over all of the project for the same."""
@@ -136,15 +145,16 @@ class Command(BaseCommand):
                 metrics=metrics,
                 n_questions=n_questions,
                 max_cost=max_cost,
+                repeat_share=repeat_share,
                 by=None,
             )
         except Conflict as conflict:
             run = Run.objects.filter(public_id=conflict.details.get("run", "")).first()
-            asked = (set(names_once(metrics)), n_questions, max_cost)
+            asked = (set(names_once(metrics)), n_questions, max_cost, repeat_share)
             if (
                 run is None
                 or not wait
-                or (set(run.metrics), run.n_questions, run.max_cost) != asked
+                or (set(run.metrics), run.n_questions, run.max_cost, run.repeat_share) != asked
                 or not is_whole(run)
             ):
                 raise

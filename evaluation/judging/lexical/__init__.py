@@ -118,6 +118,10 @@ class LexicalJudge:
     async def explain(self, facts: Mapping[str, Json], *, instruction: str = "") -> None:
         """Nothing: words alone write no reasons."""
 
+    def again(self, token: str) -> "LexicalJudge":
+        """The judge itself, which always answers alike."""
+        return self
+
     async def aclose(self) -> None:
         """Nothing is held."""
 

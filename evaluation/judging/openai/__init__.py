@@ -137,6 +137,12 @@ class OpenAIJudge:
     def __repr__(self) -> str:
         return f"<OpenAIJudge {self.name!r} at {self._settings.base_url}>"
 
+    def again(self, token: str) -> "OpenAIJudge":
+        """The same judge, which asks what it was asked before once more; it shares connections, limits and store."""
+        twin = self.reworded({})
+        twin._identity = canonical([self._identity, token])
+        return twin
+
     def reworded(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
         """The same judge told in other words; it shares this one's store, connections, limits and signature."""
         twin = copy(self)

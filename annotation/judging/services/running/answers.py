@@ -39,7 +39,7 @@ class Rated(NamedTuple):
 class Judged:
     """A summary with all its checks, and the answers to those that were open.
 
-    `ratings` go by criterion, `computed` by score.
+    `ratings` go by criterion, `computed` by score, `repeated` labels by claim.
     """
 
     peer: Summary
@@ -47,6 +47,7 @@ class Judged:
     answers: dict[int, Located] = field(default_factory=dict)
     ratings: dict[str, Rated] = field(default_factory=dict)
     computed: dict[str, dict[str, object]] = field(default_factory=dict)
+    repeated: dict[int, str] = field(default_factory=dict)
     is_incomplete: bool = False
 
     @property
@@ -146,6 +147,9 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
         ),
         by=by,
     )
+    _keep_repeated(
+        {(claim, one.peer.pk): label for one in judged for claim, label in one.repeated.items()}, by
+    )
     names = {name for each in judged for name in each.ratings}
     criteria = {name: criterion_of(project, JUDGED[name]) for name in names}
     Rating.objects.bulk_create(
@@ -160,6 +164,29 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
         for row in rows:
             row.computed |= computed[row.pk]
         Summary.objects.bulk_update(rows, ["computed"])
+
+
+def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
+    """Note the labels of repeated questions on the verdicts in force; one that changed is as uncertain as can be."""
+    if not repeated:
+        return
+    rows = Verdict.objects.filter(
+        judge=by.judge,
+        origin_name=by.signature,
+        label__isnull=False,
+        check_row__peer__in={peer for _, peer in repeated},
+        check_row__claim__in={claim for claim, _ in repeated},
+    )
+    latest = {
+        (row.check_row.claim_id, row.check_row.peer_id): row
+        for row in rows.select_related("check_row").order_by("pk")
+    }
+    changed = [row for pair, row in latest.items() if pair in repeated]
+    for row in changed:
+        row.repeated = repeated[row.check_row.claim_id, row.check_row.peer_id]
+        if row.repeated != row.label:
+            row.uncertainty = 1.0
+    Verdict.objects.bulk_update(changed, ["repeated", "uncertainty"])
 
 
 def write_verdicts(

@@ -6,7 +6,7 @@ on where it stopped; checks that are unscored there are asked again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -20,8 +20,9 @@ from annotation.models import Check, Claim, DocumentSet, Summary
 from evaluation.blend import VERSION
 from evaluation.errors import JudgeError
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
-from evaluation.judging.orchestration import Answers, Open
+from evaluation.judging.orchestration import Answers, Open, ask
 from evaluation.judging.protocol import (
+    CoverReading,
     CoverRequest,
     DocumentReading,
     DocumentRequest,
@@ -83,6 +84,8 @@ class RowDesk:
         known: Known,
         *,
         judge: AnsweringJudge,
+        again: AnsweringJudge | None,
+        repeats: Callable[[int], bool],
         signature: str,
         parts: frozenset[RunPart],
         rows: Rows,
@@ -90,6 +93,7 @@ class RowDesk:
         self.document_set = document_set
         self.known = known
         self.judge, self._signature, self._parts, self._rows = judge, signature, parts, rows
+        self._again, self._repeats = again, repeats
         self.source = known.texts.source(document_set.pk)
         self.peers = known.texts.peers[document_set.pk]
         self._requested: list[tuple[str, Summary | None]] = []
@@ -283,6 +287,24 @@ class RowDesk:
             if [claim.text for claim in kept] == [claim.text for claim in claims]:
                 judged.answers |= self._supported(kept, [each.verdict for each in aligned])
 
+    async def repeat(self, summary: Summary, first: Answers) -> None:
+        """Ask again, past the stored calls, about the summaries that are chosen; keep the labels of the same claims."""
+        if self._again is None or not self._repeats(summary.pk) or self._judged[summary.pk].is_incomplete:
+            return
+        judged, rows = self._judged[summary.pk], self._asked[summary.pk]
+        second = await ask(self._again, first.asked)
+        self._failures += [each for each in second.failures if not isinstance(each, UnusableReply)]
+        pairs: list[tuple[Claim, Answer]] = []
+        if isinstance(second.covered, CoverReading):
+            pairs += zip(rows.claims, second.covered.claims, strict=True)
+            pairs += zip(rows.questions, second.covered.questions, strict=True)
+        if not isinstance(second.own, JudgeError | None):
+            pairs += zip(rows.own, second.own, strict=True)
+        if not isinstance(second.aligned, JudgeError | None):
+            by_text = {each.claim.text: each.verdict for each in second.aligned}
+            pairs += [(row, by_text[row.text]) for row in self._own_claims(summary) if row.text in by_text]
+        judged.repeated |= {row.pk: answer.label for row, answer in pairs if answer.label is not None}
+
     async def end(self, summary: Summary) -> None:
         judged = self._judged.pop(summary.pk)
         if judged.is_incomplete:
@@ -308,15 +330,14 @@ class RowDesk:
         if active is None:
             return True
         is_cut_off = not any((claim.pk, peer.pk) in self.known.given.verdicts for claim in active.claims)
-        return is_cut_off and bool(active.claims) and active.maker == self._signature
+        is_asked = is_cut_off or self._repeats(peer.pk)
+        return is_asked and bool(active.claims) and active.maker == self._signature
 
     def _open(self, judged: Judged, claims: Iterable[Claim]) -> list[Claim]:
-        key = judged.peer.pk
         return [
             claim
             for claim in claims
-            if claim.pk not in judged.answers
-            and not self.known.given.has_verdict((claim.pk, key), self._signature)
+            if claim.pk not in judged.answers and not self._is_given(judged.peer, claim.pk)
         ]
 
     def _claims_of(self, *owners: Owner) -> list[Claim]:
@@ -346,16 +367,19 @@ class RowDesk:
 
     def _lacks_topics(self, peer: Summary) -> bool:
         """Whether this judge, as it is now, is still to say which topics the peer deals with."""
-        return "topics" in self._parts and not self.known.given.has_rating(peer.pk, TOPICS, self._signature)
+        return "topics" in self._parts and not self._is_given(peer, TOPICS)
 
     def _unrated(self, peer: Summary) -> list[RatingName]:
         """The criteria that this judge, as it is now, is still to rate the peer by."""
-        given = self.known.given
-        return [
-            name
-            for name in RATED
-            if name in self._parts and not given.has_rating(peer.pk, name, self._signature)
-        ]
+        return [name for name in RATED if name in self._parts and not self._is_given(peer, name)]
+
+    def _is_given(self, peer: Summary, given: str | int) -> bool:
+        """Whether a rating, by its name, or a verdict on a claim is there; what is repeated is asked as a whole."""
+        if self._repeats(peer.pk):
+            return False
+        if isinstance(given, str):
+            return self.known.given.has_rating(peer.pk, given, self._signature)
+        return self.known.given.has_verdict((given, peer.pk), self._signature)
 
     def _uncomputed(self, peer: Summary) -> list[RunPart]:
         """The scores that are to be computed of the peer and are not; some need a source, some a summary."""
@@ -388,7 +412,7 @@ class RowDesk:
             return claims.keys() <= self.known.checked.get(peer.pk, frozenset())
         if self._unrated(peer) or ("alignment" in self._parts and owner_of(peer) not in self.known.claims):
             return False
-        return all(self.known.given.has_verdict((claim, peer.pk), self._signature) for claim in claims)
+        return all(self._is_given(peer, claim) for claim in claims)
 
 
 def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Located]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -217,6 +218,8 @@ class Turn:
                 each,
                 known,
                 judge=self.judge.judge_of(each),
+                again=self.judge.again_of(each, self.run),
+                repeats=self._repeats,
                 signature=self._by.signature,
                 parts=self._parts,
                 rows=self,
@@ -224,8 +227,12 @@ class Turn:
             for each in sets
         ]
 
+    def _repeats(self, peer: int) -> bool:
+        """Whether the judge is asked again about a summary: so at random, and alike if the run is resumed."""
+        return random.Random(f"{self.run.public_id} {peer}").random() < (self.run.repeat_share or 0.0)
+
     async def _work(self, one: _Set) -> None:
-        await judge_texts(one.desk.judge, one.desk, at_once=self._peers_at_once)
+        await judge_texts(one.desk.judge, one.desk, at_once=self._peers_at_once, repeat=one.desk.repeat)
         one.desk.require_whole()
 
     # What desks have done
